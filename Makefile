@@ -1,0 +1,43 @@
+# Two commands set everything up: `make demo` and `make test`.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+GROUPS_OF = $(shell $(PYTHON) -c "import sys, tomllib; groups = tomllib.load(open('pyproject.toml', 'rb'))['dependency-groups']; print(*(name for group in sys.argv[1:] for name in groups[group]))" $(1))
+
+.PHONY: demo test check bench format clean
+
+demo: .venv/installed ## set up, then run the main job
+	$(BIN)/halfnoise plan --counts 24 --sum 0:20 --choice 5 --epsilon 1 --delta 1e-6
+
+test: .venv/developed ## set up, then run every test
+	$(BIN)/python -m pytest --numprocesses auto
+
+check: .venv/developed ## lint, format and strict types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/benched ## speed and memory, as ratios within one run
+	$(BIN)/python -m bench
+
+format: .venv/developed
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/installed: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) --editable .
+	touch $@
+
+.venv/developed: .venv/installed
+	$(PIP) --editable '.[report]' $(call GROUPS_OF,test check)
+	touch $@
+
+.venv/benched: .venv/developed
+	$(PIP) $(call GROUPS_OF,bench)
+	touch $@

@@ -1,0 +1,1 @@
+"""Private counts and sums with about half the noise."""

@@ -1,0 +1,88 @@
+"""Validators whose keyword is the message: ``positive(mu=mu)``.
+
+Each takes one named value and returns it, clean, or raises one sentence that says what is wrong,
+the value, the rule and, where there is one, the remedy.
+"""
+
+import math
+import numbers
+
+from halfnoise.errors import InvalidParameterError
+
+
+def refuse(name: str, rule: str, value: object, remedy: str = "") -> InvalidParameterError:
+    """Build the one sentence that every refused parameter gets."""
+    shown = repr(value) if len(repr(value)) <= 80 else repr(value)[:77] + "..."
+    return InvalidParameterError(
+        f"{name} must be {rule}, got {shown}" + (f"; {remedy}" if remedy else "")
+    )
+
+
+def finite(remedy: str = "", /, **named: object) -> float:
+    """Return a finite number as a float.
+
+    >>> finite(low=3)
+    3.0
+    """
+    ((name, value),) = named.items()
+    rule = "a finite number"
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise refuse(name, rule, value, remedy)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise refuse(name, rule, value, remedy)
+    return number
+
+
+def positive(remedy: str = "", /, **named: object) -> float:
+    """Return a positive finite number as a float.
+
+    >>> positive(mu=-1)
+    Traceback (most recent call last):
+    halfnoise.errors.InvalidParameterError: mu must be a positive number, got -1
+    """
+    ((name, value),) = named.items()
+    number = finite(remedy, **named)
+    if number <= 0:
+        raise refuse(name, "a positive number", value, remedy)
+    return number
+
+
+def not_negative(remedy: str = "", /, **named: object) -> float:
+    """Return a finite number that is zero or more, as a float."""
+    ((name, value),) = named.items()
+    number = finite(remedy, **named)
+    if number < 0:
+        raise refuse(name, "zero or more", value, remedy)
+    return number
+
+
+def fraction(remedy: str = "", /, **named: object) -> float:
+    """Return a number strictly between 0 and 1.
+
+    >>> fraction("for pure DP use PureDP(epsilon=...)", delta=1.5)
+    Traceback (most recent call last):
+    halfnoise.errors.InvalidParameterError: delta must be strictly between 0 and 1, got 1.5; \
+for pure DP use PureDP(epsilon=...)
+    """
+    ((name, value),) = named.items()
+    number = finite(remedy, **named)
+    if not 0 < number < 1:
+        raise refuse(name, "strictly between 0 and 1", value, remedy)
+    return number
+
+
+def whole(remedy: str = "", /, *, least: int = 1, **named: object) -> int:
+    """Return a whole number that is at least ``least``.
+
+    >>> whole(queries=100)
+    100
+    """
+    ((name, value),) = named.items()
+    rule = f"a whole number of at least {least}"
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
+        raise refuse(name, rule, value, remedy)
+    return int(value)

@@ -1,0 +1,25 @@
+"""What can go wrong, as one tree.
+
+    HalfnoiseError
+    ├── InvalidParameterError   a value breaks a rule (also a ValueError)
+    ├── NotSupportedError       a sound wish that halfnoise does not grant
+    └── MissingExtraError       an optional package is not installed (also an ImportError)
+
+Every message says what is wrong, the value, the rule and the remedy, and none shows data.
+"""
+
+
+class HalfnoiseError(Exception):
+    """Any failure that halfnoise foresees; its text is advice to the person who reads it."""
+
+
+class InvalidParameterError(HalfnoiseError, ValueError):
+    """A parameter breaks a rule that its message states."""
+
+
+class NotSupportedError(HalfnoiseError):
+    """A combination that makes sense but that halfnoise does not offer."""
+
+
+class MissingExtraError(HalfnoiseError, ImportError):
+    """An optional package is missing; the message names the extra that brings it."""
