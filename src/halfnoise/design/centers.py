@@ -1,0 +1,151 @@
+"""The best centres, block by block.
+
+Gaussian noise: T(c) = sum_b K_b(c_b)^(1/2) + V(c)^(1/2) is convex, and as
+sqrt(V) = min over S of (V/S + S)/2, for a given S every block finds its own centre. Boxes and
+categories need no search. Laplace noise: T is not convex; a block is centred at its midpoint or
+not at all, and sorting by gain per lean leaves one candidate for each number of centred blocks.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import lru_cache
+
+from halfnoise.design.noise import Noise
+from halfnoise.design.scales import best_unit
+from halfnoise.shapes import AtMost, Number
+from halfnoise.workload import Block
+
+_GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+def block_cost(block: Block, center: Number | None, noise: Noise) -> float:
+    """Return the block's term of T at a centre."""
+    view = block.shape.view(center, noise.p)
+    weights = tuple(block.importance * float(w) for w in view.weights)
+    return best_unit(view.person, weights, noise).cost(noise)
+
+
+def root_weight(block: Block, center: Number | None) -> float:
+    """Return the block's part of V: what an error in the number of people costs it."""
+    return block.importance * float(block.shape.view(center, 2).root_weight)
+
+
+def at_most_center(size: int, most: int) -> float:
+    """Return the best centre of "at most k of d" alone, when the number of people is a by-product.
+
+    gamma = k/d - sqrt(k (d-k)/(d-1))/d, but no more than 1/2; it is 0 for k = 1.
+
+    >>> at_most_center(10, 1), at_most_center(16, 10)
+    (0.0, 0.5)
+    """
+    d, k = size, most
+    if k == 1:
+        return 0.0 if d > 1 else 0.5
+    return min(0.5, k / d - math.sqrt(k * (d - k) / (d - 1)) / d)
+
+
+@lru_cache(maxsize=64)
+def gaussian_centers(blocks: tuple[Block, ...], size_importance: float) -> tuple[Fraction, ...]:
+    """Return the centres that make T least when the number of people is measured too."""
+    centers = {i: b.shape.midpoint for i, b in enumerate(blocks) if not b.shape.adjustable}
+    free = [i for i in range(len(blocks)) if i not in centers]
+    fixed = size_importance + sum(root_weight(blocks[i], c) for i, c in centers.items())
+    shapes = [blocks[i].shape for i in free]
+    if len(shapes) == 1 and not fixed and isinstance(shape := shapes[0], AtMost):
+        centers[free[0]] = Fraction(at_most_center(shape.size, shape.most))
+    elif free:
+        found = _search([blocks[i] for i in free], fixed)
+        centers |= {i: Fraction(c) for i, c in zip(free, found, strict=True)}
+    return tuple(centers[i] for i in range(len(blocks)))
+
+
+def known_size_centers(blocks: Sequence[Block]) -> tuple[Fraction, ...]:
+    """Return the centres that make each block's own cost least: the number of people is given."""
+    return tuple(
+        Fraction(_own_center(block, math.inf))
+        if block.shape.adjustable and not isinstance(block.shape, AtMost)
+        else block.shape.midpoint
+        for block in blocks
+    )
+
+
+def laplace_centers(blocks: Sequence[Block], size_importance: float) -> tuple[Fraction | None, ...]:
+    """Return which blocks to centre at their midpoints: the best of all prefixes."""
+    noise = Noise.LAPLACE
+    around = [_around_zero(block) for block in blocks]
+    gains = [
+        block_cost(b, zero, noise) - block_cost(b, b.shape.midpoint, noise)
+        for b, zero in zip(blocks, around, strict=True)
+    ]
+    leans = [root_weight(b, b.shape.midpoint) for b in blocks]
+
+    def gain_per_lean(i: int) -> float:
+        return gains[i] / leans[i] if leans[i] else math.copysign(math.inf, gains[i])
+
+    order = sorted(range(len(blocks)), key=gain_per_lean, reverse=True)
+
+    def total(prefix: int) -> float:
+        lean = size_importance + sum(leans[i] for i in order[:prefix])
+        return math.pow(lean, 1 / noise.q) - sum(gains[i] for i in order[:prefix])
+
+    prefix = min(range(len(blocks) + 1), key=total)
+    centred = set(order[:prefix])
+    return tuple(b.shape.midpoint if i in centred else around[i] for i, b in enumerate(blocks))
+
+
+def _search(blocks: Sequence[Block], fixed: float) -> list[float]:
+    """Minimise T over the centres of adjustable blocks; ``fixed`` is the rest of V.
+
+    A mean alone has many best centres; a trace of interest in the number of people picks the one
+    that gives it away.
+    """
+    noise = Noise.GAUSSIAN
+    fixed += 1e-9 * sum(root_weight(block, 1.0) for block in blocks)
+
+    def total(spread: float) -> float:
+        centers = [_own_center(block, spread) for block in blocks]
+        own = sum(block_cost(b, c, noise) for b, c in zip(blocks, centers, strict=True))
+        lean = fixed + sum(root_weight(b, c) for b, c in zip(blocks, centers, strict=True))
+        return own + spread / 2 + lean / (2 * spread)
+
+    highest = fixed + sum(root_weight(b, b.shape.highest_center) for b in blocks)
+    spread = _minimize(total, math.sqrt(fixed), math.sqrt(highest), tolerance=1e-7)
+    return [_own_center(block, spread) for block in blocks]
+
+
+def _own_center(block: Block, spread: float) -> float:
+    """Return the best centre of one block when V is charged at a rate of 1/(2 spread)."""
+    rate = root_weight(block, 1.0) / (2 * spread)
+    return _minimize(
+        lambda c: block_cost(block, c, Noise.GAUSSIAN) + rate * c * c,
+        0.0,
+        block.shape.highest_center,
+    )
+
+
+def _around_zero(block: Block) -> Fraction | None:
+    # A mean's value is centred on the number who answered even where that is not centred itself.
+    return Fraction(0) if block.kind == "mean" else None
+
+
+def _minimize(
+    f: Callable[[float], float], low: float, high: float, *, tolerance: float = 1e-9
+) -> float:
+    """Return where a convex function is least: golden section, or an end if it is as good."""
+    ends = [low, high]
+    a, b = low, high
+    x, y = b - _GOLDEN * (b - a), a + _GOLDEN * (b - a)
+    fx, fy = f(x), f(y)
+    while b - a > tolerance * (high - low):
+        if fx < fy:
+            b, y, fy = y, x, fx
+            x = b - _GOLDEN * (b - a)
+            fx = f(x)
+        else:
+            a, x, fx = x, y, fy
+            y = a + _GOLDEN * (b - a)
+            fy = f(y)
+    inside = (a + b) / 2
+    best = f(inside)
+    return min((end for end in ends if f(end) <= best), key=f, default=inside)

@@ -1,0 +1,302 @@
+"""Plans: which design, how much error, and what a larger budget would bring. No data needed."""
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, is_dataclass
+from typing import Any, overload
+
+from halfnoise.checks import fraction, positive, refuse, whole
+from halfnoise.design import Design, Noise, designs
+from halfnoise.privacy import ApproxDP, Budget, GaussianDP, Neighbors, Privacy, PureDP, compose
+from halfnoise.tables import percent, short, text_table
+from halfnoise.wording import definition, describe, heading, notes, reason, spending
+from halfnoise.workload import Workload
+
+EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
+"""The budgets that a plan without one compares."""
+
+DELTA = 1e-6
+"""The delta where none is stated."""
+
+AS_GOOD = 1.01
+"""Errors within one per cent count as equal; then the design that also gives the size wins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Plan:
+    """Every design that applies, the one chosen, and why; ``print`` it.
+
+    >>> from halfnoise import Counts, GaussianDP, Workload, plan
+    >>> plan(Workload([Counts(100)]), privacy=GaussianDP(mu=1)).chosen.name
+    'correlated-gaussian'
+    """
+
+    workload: Workload
+    privacy: Privacy
+    releases: int
+    level: float
+    designs: tuple[Design, ...]
+
+    @property
+    def chosen(self) -> Design:
+        """The design with the least error for the stated importance."""
+        return _best(self.designs, self.workload)
+
+    @property
+    def why(self) -> str:
+        """Why it was chosen, in a sentence or two."""
+        return reason(self.chosen, self.designs, self.workload, self.privacy)
+
+    @property
+    def margins(self) -> tuple[float, ...]:
+        """The margin of error of each block in the chosen design."""
+        return _margins(self.chosen, self.level)
+
+    @property
+    def best_guess(self) -> float:
+        """How often the best guess is right after all releases of the chosen design."""
+        guarantee = self.chosen.guarantee
+        if isinstance(guarantee, PureDP):
+            return PureDP(epsilon=guarantee.epsilon * self.releases).best_guess
+        return compose(*[guarantee] * self.releases).best_guess
+
+    def table(self) -> str:
+        """Return the designs and their margins of error as text."""
+        header = [f"margin of error ({percent(self.level)})"]
+        header += [*map(heading, self.workload.blocks), "people"]
+        chosen = self.chosen
+        rows = []
+        for design in self.designs:
+            mark = "* " if design is chosen else "  "
+            margins = [f"±{short(margin)}" for margin in _margins(design, self.level)]
+            rows.append([mark + design.name, *margins, _size_margin(design, self)])
+        return text_table(header, rows)
+
+    def __repr__(self) -> str:
+        """Return the whole plan in words."""
+        chosen = self.chosen
+        odds = percent(self.best_guess)
+        lines = [
+            describe(self.workload),
+            spending(self.privacy, self.releases),
+            f"Odds: the best guess whether somebody is in the data is right in {odds} of cases.",
+            "",
+            self.table(),
+            "",
+            f"Chosen (*): {chosen.name}. {self.why}",
+        ]
+        return "\n".join(lines + notes(self.workload))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as plain values, ready for JSON."""
+        return {
+            "privacy": _privacy_dict(self.privacy) | {"releases": self.releases},
+            "neighbors": self.workload.neighbors.value,
+            "groups": self.workload.group_count,
+            "level": self.level,
+            "chosen": self.chosen.name,
+            "why": self.why,
+            "designs": [_design_dict(design, self.level) for design in self.designs],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Outlook:
+    """What each of several budgets would bring: the answer to "which epsilon?"; ``print`` it."""
+
+    workload: Workload
+    delta: float
+    plans: tuple[Plan, ...]
+
+    def table(self) -> str:
+        """Return budgets, odds and margins of error as text."""
+        header = ["epsilon", "best guess", *map(heading, self.workload.blocks)]
+        rows = []
+        for epsilon, each in zip(EPSILONS, self.plans, strict=True):
+            margins = [f"±{short(margin)}" for margin in each.margins]
+            rows.append([f"{epsilon:g}", percent(each.best_guess), *margins])
+        return text_table(header, rows)
+
+    def __repr__(self) -> str:
+        """Return the whole outlook in words."""
+        level, releases = self.plans[0].level, self.plans[0].releases
+        split = "" if releases == 1 else f" split over {releases} equal releases"
+        lines = [
+            describe(self.workload),
+            f"What a budget{split} buys at delta {self.delta:g}: how often the best guess whether",
+            f"somebody is in the data is right, and the margin of error ({percent(level)}).",
+            "",
+            self.table(),
+            "",
+        ]
+        return "\n".join(lines + notes(self.workload))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outlook as plain values, ready for JSON."""
+        return {"delta": self.delta, "plans": [each.to_dict() for each in self.plans]}
+
+
+@overload
+def plan(
+    workload: Workload,
+    *,
+    privacy: Privacy,
+    releases: int = 1,
+    known_size: bool = False,
+    level: float = 0.95,
+) -> Plan: ...
+@overload
+def plan(
+    workload: Workload,
+    *,
+    releases: int = 1,
+    known_size: bool = False,
+    level: float = 0.95,
+    delta: float = DELTA,
+) -> Outlook: ...
+def plan(
+    workload: Workload,
+    *,
+    privacy: Privacy | None = None,
+    releases: int = 1,
+    known_size: bool = False,
+    level: float = 0.95,
+    delta: float = DELTA,
+) -> Plan | Outlook:
+    """Return every design that applies with its error, and the best one for the stated importance.
+
+    Without ``privacy``: what a range of budgets would bring, at a stated ``delta``. ``releases``:
+    the budget is split over so many equal releases. ``known_size``: the number of people is public
+    and will be given, not computed from the table.
+
+    **Guarantee.** A plan sees no data. Every design in it is proved to cost at most the budget.
+
+    >>> from halfnoise import ApproxDP, Count, Workload, plan
+    >>> best = plan(Workload([Count("smoker")]), privacy=ApproxDP(epsilon=1, delta=1e-6))
+    >>> best.chosen.name, round(best.chosen.query_std[0], 3)
+    ('standard-laplace', 1.414)
+    """
+    if not isinstance(workload, Workload):
+        raise refuse("workload", "a Workload", workload, 'for example Workload([Count("smoker")])')
+    if privacy is None:
+        plans = tuple(
+            plan(
+                workload,
+                privacy=ApproxDP(epsilon=epsilon, delta=delta),
+                releases=releases,
+                known_size=known_size,
+                level=level,
+            )
+            for epsilon in EPSILONS
+        )
+        return Outlook(workload=workload, delta=delta, plans=plans)
+    if not hasattr(privacy, "budget"):
+        raise refuse("privacy", "a privacy definition", privacy, "for example GaussianDP(mu=1)")
+    budget = privacy.budget(whole(releases=releases))
+    return Plan(
+        workload=workload,
+        privacy=privacy,
+        releases=releases,
+        level=fraction(level=level),
+        designs=tuple(designs(workload, budget, known_size=known_size)),
+    )
+
+
+def budget_for(
+    workload: Workload,
+    *,
+    margin: float,
+    level: float = 0.95,
+    delta: float = DELTA,
+    releases: int = 1,
+    known_size: bool = False,
+) -> ApproxDP:
+    """Return the smallest budget with which no query's margin of error is above ``margin``.
+
+    The margin is in people for counts and in units for sums; for a mean it is the margin times the
+    number who answered.
+
+    >>> from halfnoise import Counts, Workload, budget_for
+    >>> budget_for(Workload([Counts(100)]), margin=25, delta=1e-6)
+    ApproxDP(epsilon=1.916..., delta=1e-06)
+    """
+    target = positive(margin=margin)
+    level, delta, releases = fraction(level=level), fraction(delta=delta), whole(releases=releases)
+
+    def worst(budget: Budget) -> float:
+        found = designs(workload, budget, known_size=known_size)
+        return max(_margins(_best(tuple(found), workload), level))
+
+    # Margins go with 1/mu and 1/epsilon, so one look at 1 tells what each kind of noise needs.
+    mu = worst(Budget(mu=1.0)) / target * releases**0.5
+    needed = [worst(Budget(epsilon=1.0)) / target * releases, GaussianDP(mu=mu).epsilon(delta)]
+    for nudge in itertools.count():
+        for epsilon in sorted(needed):
+            stretched = max(epsilon, 1e-9) * (1 + 1e-12) * 1.001**nudge
+            privacy = ApproxDP(epsilon=stretched, delta=delta)
+            found = plan(
+                workload, privacy=privacy, releases=releases, known_size=known_size, level=level
+            )
+            if max(found.margins) <= target:
+                return privacy
+    raise AssertionError
+
+
+def _best(found: Iterable[Design], workload: Workload) -> Design:
+    """Return the design with the least error, or one as good that also gives the size."""
+    interest = workload.size_importance
+    errors = {design: design.total_error(interest) ** 0.5 for design in found}
+    if interest and not _size_is_public(workload):
+        errors = {d: e for d, e in errors.items() if d.size_scale or _size_is_given(d)}
+    limit = min(errors.values()) * AS_GOOD
+    good = [design for design, error in errors.items() if error <= limit]
+    return min(good, key=lambda design: (design.size_scale is None, errors[design]))
+
+
+def _size_is_public(workload: Workload) -> bool:
+    return workload.neighbors is Neighbors.REPLACE and not workload.grouped
+
+
+def _size_is_given(design: Design) -> bool:
+    return design.name == "known-size-gaussian"
+
+
+def _size_margin(design: Design, plan: Plan) -> str:
+    if design.size_scale is not None:
+        return f"±{short(design.noise.margin([design.size_scale], plan.level))}"
+    public = _size_is_given(design) or _size_is_public(plan.workload)
+    return "known" if public else "not given"
+
+
+def _margins(design: Design, level: float) -> tuple[float, ...]:
+    return tuple(
+        design.noise.margin(parts.get("mean", parts["sum"]), level) for parts in design.parts()
+    )
+
+
+def _privacy_dict(privacy: Privacy) -> dict[str, Any]:
+    fields: dict[str, Any] = (
+        asdict(privacy) if is_dataclass(privacy) and not isinstance(privacy, type) else {}
+    )
+    own = {"definition": definition(privacy), **fields}
+    return own | {"mu": privacy.mu, "best_guess": privacy.best_guess}
+
+
+def _design_dict(design: Design, level: float) -> dict[str, Any]:
+    noise = design.noise
+    blocks = []
+    for block, parts, margin in zip(
+        design.blocks, design.parts(), _margins(design, level), strict=True
+    ):
+        entry = {"kind": block.kind, "label": block.label, "queries": block.queries}
+        entry |= {"std": noise.std(parts["sum"]), "margin": margin}
+        entry |= {f"{name}_std": noise.std(ps) for name, ps in parts.items() if name != "sum"}
+        blocks.append(entry)
+    loss = "loss_mu" if noise is Noise.GAUSSIAN else "loss_epsilon"
+    return {
+        "name": design.name,
+        "blocks": blocks,
+        "size_std": design.size_std,
+        loss: design.loss(),
+        "best_guess": design.guarantee.best_guess,
+    }

@@ -1,0 +1,39 @@
+"""Plain text tables and numbers as people write them."""
+
+from collections.abc import Sequence
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Align columns: the first to the left, the others to the right.
+
+    >>> print(text_table(["design", "margin"], [["standard", "±19.6"], ["correlated", "±10.8"]]))
+    design      margin
+    standard     ±19.6
+    correlated   ±10.8
+    """
+    table = [list(header), *map(list, rows)]
+    widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
+    lines = []
+    for first, *others in table:
+        cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+        lines.append("  ".join([first.ljust(widths[0]), *cells]).rstrip())
+    return "\n".join(lines)
+
+
+def short(x: float) -> str:
+    """Write a number with three digits that count.
+
+    >>> [short(x) for x in (45.54, 1234567.0, 0.01234, 3.0)]
+    ['45.5', '1,230,000', '0.0123', '3']
+    """
+    digits = float(f"{x:.3g}")
+    return f"{digits:,.0f}" if abs(digits) >= 1000 else f"{digits:.10g}"
+
+
+def percent(x: float) -> str:
+    """Write a probability in per cent, never rounded to certainty.
+
+    >>> [percent(x) for x in (0.5468, 0.95, 0.99999, 1.0)]
+    ['54.7%', '95%', 'over 99.9%', '100%']
+    """
+    return "over 99.9%" if 0.9995 < x < 1 else f"{100 * x:.3g}%"

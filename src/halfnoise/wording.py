@@ -1,0 +1,96 @@
+"""Workloads, budgets and choices in words that need no training in statistics."""
+
+from collections.abc import Sequence
+
+from halfnoise.design import Design, Noise
+from halfnoise.privacy import ApproxDP, Neighbors, Privacy
+from halfnoise.shapes import Answered, AtMost
+from halfnoise.tables import percent
+from halfnoise.workload import Block, Workload
+
+
+def heading(block: Block) -> str:
+    """Name a block above its column."""
+    if block.kind in ("choice", "bins", "items"):
+        return f"{block.label} ({block.queries})"
+    return f"{block.kind} of {block.label}" if block.kind in ("sum", "mean") else block.label
+
+
+def describe(workload: Workload) -> str:
+    """Say what each person is asked, and which two tables must look alike."""
+    asked = ", ".join(_describe_block(block) for block in workload.blocks)
+    rule = {
+        Neighbors.ADD_REMOVE: "somebody's data are in the table or not",
+        Neighbors.REPLACE: "somebody's answers are these or others",
+    }[workload.neighbors]
+    return f"Asked of each person: {asked}.\nProtected: whether {rule}."
+
+
+def spending(privacy: Privacy, releases: int) -> str:
+    """Say what the budget is."""
+    names = [
+        name for name in ("epsilon", "delta", "mu", "rho", "alpha") if _is_field(privacy, name)
+    ]
+    amounts = ", ".join(f"{name} {getattr(privacy, name):g}" for name in names)
+    split = "" if releases == 1 else f", split over {releases} equal releases; below, one of them"
+    return f"Budget: {amounts}{split}."
+
+
+def reason(design: Design, others: Sequence[Design], workload: Workload, privacy: Privacy) -> str:
+    """Say in a sentence or two why a design was chosen."""
+    errors = {d.name: d.total_error(workload.size_importance) ** 0.5 for d in others}
+    plain = f"standard-{design.noise.value}"
+    saved = 1 - errors[design.name] / errors[plain]
+    if len(errors) == 1:
+        words = "It is the only design that applies here."
+    elif saved < 0.005:
+        words = f"Nothing else has less error here than {plain}"
+        words += "; this one also gives the number of people." if design.size_scale else "."
+    else:
+        words = f"It has {percent(saved)} less error than {plain}"
+        words += ", and gives the number of people too." if design.size_scale else "."
+    if design.name == "optimal-gaussian-without-size":
+        words += " It does not give the number of people, which has no importance here."
+    if design.noise is Noise.LAPLACE and isinstance(privacy, ApproxDP):
+        odds, other = design.guarantee.best_guess, privacy.best_guess
+        words += (
+            f" Laplace noise beats Gaussian noise here and needs no delta, but the best guess is"
+            f" right in {percent(odds)} of cases, with Gaussian noise in {percent(other)}."
+        )
+    return words
+
+
+def notes(workload: Workload) -> list[str]:
+    """Say what a reader of the table has to know beside it."""
+    said = []
+    if any(isinstance(block.shape, Answered) for block in workload.blocks):
+        said.append("Divide the margin of a mean by the number of people who answered.")
+    if workload.grouped:
+        said.append(f"The same holds in each of {workload.group_count} groups.")
+    said.append(
+        "Margins cover the noise that protects people, not who was asked or how they answered."
+    )
+    return said
+
+
+def definition(privacy: Privacy) -> str:
+    """Name a privacy definition in files."""
+    return {"PureDP": "pure", "ApproxDP": "approximate", "GaussianDP": "gaussian"}.get(
+        type(privacy).__name__, type(privacy).__name__.removesuffix("DP").lower()
+    )
+
+
+def _describe_block(block: Block) -> str:
+    shape = block.shape
+    most = f", at most {shape.most} of them" if isinstance(shape, AtMost) else ""
+    if block.kind in ("sum", "mean"):
+        low, high = (shape.low, shape.high)  # type: ignore[attr-defined]
+        return f"{block.kind} of {block.label} ({low:g} to {high:g})"
+    if block.kind == "count":
+        return f"{block.label}{most}" if block.queries > 1 else f"count of {block.label}"
+    things = "items" if block.kind == "items" else "categories"
+    return f"{block.label} ({block.queries} {things}{most})"
+
+
+def _is_field(privacy: Privacy, name: str) -> bool:
+    return name in getattr(privacy, "__dataclass_fields__", {})

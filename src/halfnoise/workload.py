@@ -1,0 +1,182 @@
+"""A workload: all that is asked of each person, and so the set K of what one may contribute."""
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from types import MappingProxyType
+
+from halfnoise.checks import finite, not_negative, positive, refuse, whole
+from halfnoise.errors import InvalidParameterError, NotSupportedError
+from halfnoise.privacy import Neighbors
+from halfnoise.queries import Query, at_most_shape, check_at_most
+from halfnoise.shapes import Box, Shape
+
+KINDS = ("count", "sum", "mean", "choice", "bins", "items")
+"""The order in which blocks are listed everywhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """Queries of one kind that share a scale of noise."""
+
+    kind: str
+    shape: Shape
+    importance: float
+    label: str
+
+    @property
+    def queries(self) -> int:
+        """The number of queries."""
+        return 1 if self.kind == "mean" else self.shape.size
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """The queries of one release, and the rules under which it is made.
+
+    ``neighbors``: which two tables must look alike. ``groups``: the groups of which each person is
+    in one, by name or just how many. ``at_most``: how many of the counts one person may have.
+    ``importance``: by query name, how much a squared error counts (default 1/width^2, so that
+    errors count relative to a query's own range). ``size_importance``: the same for the number of
+    people (default 0: a by-product); ``size_dial``, C >= d^(1/4), says it the paper's way.
+
+    >>> from halfnoise.queries import Count, Sum
+    >>> workload = Workload([Count("smoker"), Count("over_65"), Sum("visits", bounds=(0, 20))])
+    >>> [(block.kind, block.queries) for block in workload.blocks]
+    [('count', 2), ('sum', 1)]
+    >>> len(list(workload.corners()))
+    8
+    """
+
+    queries: tuple[Query, ...]
+    _: KW_ONLY
+    neighbors: Neighbors = Neighbors.ADD_REMOVE
+    groups: tuple[object, ...] | int | None = None
+    at_most: int | None = None
+    importance: Mapping[str, float] = field(default_factory=dict)
+    size_importance: float = 0.0
+    size_dial: float | None = None
+    blocks: tuple[Block, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Check everything and gather the blocks."""
+        queries = self.queries
+        if not isinstance(queries, Iterable) or isinstance(queries, str):
+            raise refuse("queries", "a list of queries", queries, 'for example [Count("smoker")]')
+        _set(self, queries=tuple(queries))
+        _check_queries(self.queries)
+        if not isinstance(self.neighbors, Neighbors):
+            raise refuse("neighbors", "Neighbors.ADD_REMOVE or Neighbors.REPLACE", self.neighbors)
+        _set(self, groups=_check_groups(self.groups), importance=_check_importance(self))
+        _set(self, blocks=tuple(_blocks(self)))
+        _set(self, size_importance=_size_importance(self))
+
+    @property
+    def grouped(self) -> bool:
+        """Whether each person is in one of several groups."""
+        return self.groups is not None
+
+    @property
+    def group_count(self) -> int | None:
+        """The number of listed groups."""
+        return len(self.groups) if isinstance(self.groups, tuple) else self.groups
+
+    @property
+    def size(self) -> int:
+        """The number of sums d, in each group where there are groups."""
+        return sum(block.shape.size for block in self.blocks)
+
+    def corners(self) -> Iterator[tuple[float, ...]]:
+        """List the corners of K: everything that one person may add at the extreme."""
+        for parts in itertools.product(*(list(block.shape.corners()) for block in self.blocks)):
+            yield tuple(itertools.chain.from_iterable(parts))
+
+
+def _set(workload: Workload, **fields: object) -> None:
+    for name, value in fields.items():
+        object.__setattr__(workload, name, value)
+
+
+def _blocks(workload: Workload) -> Iterator[Block]:
+    """Gather counts of equal importance into one block; every other query is a block of its own."""
+    counts: dict[float, list[Query]] = {}
+    others = []
+    for query in workload.queries:
+        if query.kind == "count":
+            counts.setdefault(workload.importance.get(query.column, 1.0), []).append(query)
+        else:
+            others.append(query)
+    if workload.at_most is not None and len(counts) > 1:
+        raise NotSupportedError(
+            "counts with a joint at_most must have equal importance; leave one of the two out"
+        )
+    for weight, queries in counts.items():
+        size = sum(query.shape.size for query in queries)
+        most = None if workload.at_most is None else check_at_most(workload.at_most, size)
+        label = queries[0].column if len(queries) == 1 else f"{size} counts"
+        shape = at_most_shape(size, most)
+        yield Block(kind="count", shape=shape, importance=weight, label=label)
+    if workload.at_most is not None and not counts:
+        raise refuse("at_most", "given together with counts", workload.at_most)
+    for query in sorted(others, key=lambda query: KINDS.index(query.kind)):
+        shape = query.shape
+        weight = workload.importance.get(query.column, 1 / shape.width**2)
+        yield Block(kind=query.kind, shape=shape, importance=weight, label=query.column)
+
+
+def _check_queries(queries: tuple[Query, ...]) -> None:
+    if not queries:
+        remedy = 'for example [Count("smoker")]'
+        raise InvalidParameterError(f"queries must hold at least one query, got none; {remedy}")
+    for query in queries:
+        if not isinstance(query, Query):
+            raise refuse("query", "a Count, Sum, Mean, Choice, Bins or Items", query)
+    names = [name for query in queries for name in query.names]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidParameterError(f"the query {twice!r} is asked twice; ask it once")
+
+
+def _check_groups(groups: object) -> tuple[object, ...] | int | None:
+    if groups is None:
+        return None
+    if isinstance(groups, Iterable) and not isinstance(groups, str):
+        listed = tuple(groups)
+        if not listed or len(set(listed)) < len(listed):
+            raise refuse("groups", "a list of different groups", list(listed))
+        return listed
+    return whole("list the groups, or say how many", groups=groups)
+
+
+def _check_importance(workload: Workload) -> Mapping[str, float]:
+    known = {query.column for query in workload.queries}
+    for name, weight in workload.importance.items():
+        if name not in known:
+            raise refuse("importance", "given for the column of a query", name)
+        positive(**{f"importance of {name}": weight})
+    return MappingProxyType({name: float(w) for name, w in workload.importance.items()})
+
+
+def _size_importance(workload: Workload) -> float:
+    if workload.size_dial is None:
+        return not_negative(size_importance=workload.size_importance)
+    if workload.size_importance:
+        raise InvalidParameterError(
+            "give size_importance or size_dial, not both: they say the same"
+        )
+    dial = finite(size_dial=workload.size_dial)
+    blocks = workload.blocks
+    d = workload.size
+    if len(blocks) != 1 or blocks[0].shape != Box(d):
+        raise NotSupportedError(
+            "size_dial is defined for counts without at_most alone; use size_importance instead"
+        )
+    if dial < d**0.25 * (1 - 1e-12):
+        raise refuse(
+            "size_dial",
+            f"at least d^(1/4) = {d**0.25:.6g} for {d} counts",
+            dial,
+            "a smaller one makes both the counts and the number of people worse",
+        )
+    # sec:reduced-correlated-noise: C is the ratio of the two noises, C^4 = d + 4 w_0.
+    return max(0.0, (dial**4 - d) / 4) * blocks[0].importance
