@@ -9,7 +9,7 @@ from halfnoise.checks import fraction, positive, refuse, whole
 from halfnoise.design import Design, Noise, designs
 from halfnoise.privacy import ApproxDP, Budget, GaussianDP, Neighbors, Privacy, PureDP, compose
 from halfnoise.tables import percent, short, text_table
-from halfnoise.wording import definition, describe, heading, notes, reason, spending
+from halfnoise.wording import definition, describe, heading, notes, reason, secret, spending
 from halfnoise.workload import Workload
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
@@ -79,7 +79,8 @@ class Plan:
         lines = [
             describe(self.workload),
             spending(self.privacy, self.releases),
-            f"Odds: the best guess whether somebody is in the data is right in {odds} of cases.",
+            f"Odds: the best guess {secret(self.workload)} is right in {odds} of cases"
+            "; a coin flip is in 50%.",
             "",
             self.table(),
             "",
@@ -123,8 +124,8 @@ class Outlook:
         split = "" if releases == 1 else f" split over {releases} equal releases"
         lines = [
             describe(self.workload),
-            f"What a budget{split} buys at delta {self.delta:g}: how often the best guess whether",
-            f"somebody is in the data is right, and the margin of error ({percent(level)}).",
+            f"What a budget{split} buys at delta {self.delta:g}, with margins at {percent(level)}.",
+            f"Best guess: how often the best guess {secret(self.workload)} is right; a coin flip is in 50%.",
             "",
             self.table(),
             "",

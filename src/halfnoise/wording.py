@@ -19,11 +19,15 @@ def heading(block: Block) -> str:
 def describe(workload: Workload) -> str:
     """Say what each person is asked, and which two tables must look alike."""
     asked = ", ".join(_describe_block(block) for block in workload.blocks)
-    rule = {
-        Neighbors.ADD_REMOVE: "somebody's data are in the table or not",
-        Neighbors.REPLACE: "somebody's answers are these or others",
+    return f"Asked of each person: {asked}.\nProtected: {secret(workload)}."
+
+
+def secret(workload: Workload) -> str:
+    """Say what nobody may find out."""
+    return {
+        Neighbors.ADD_REMOVE: "whether somebody is in the data",
+        Neighbors.REPLACE: "what somebody in the data answered",
     }[workload.neighbors]
-    return f"Asked of each person: {asked}.\nProtected: whether {rule}."
 
 
 def spending(privacy: Privacy, releases: int) -> str:

@@ -1,0 +1,194 @@
+"""The words of the command line turned into queries, groups and budgets.
+
+Every query takes a column (``visits=0:20``) or, to try things out, plain numbers (``0:20``).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from halfnoise.checks import refuse
+from halfnoise.errors import InvalidParameterError
+from halfnoise.privacy import (
+    ApproxDP,
+    ConcentratedDP,
+    GaussianDP,
+    Neighbors,
+    Privacy,
+    PureDP,
+    RenyiDP,
+)
+from halfnoise.queries import Bins, Choice, Count, Counts, Items, Mean, Query, Sum
+
+
+def number(flag: str, text: str) -> float:
+    """Read a number.
+
+    >>> number("--epsilon", "1e-3")
+    0.001
+    """
+    try:
+        return float(text)
+    except ValueError:
+        raise refuse(flag, "a number", text) from None
+
+
+def whole_number(flag: str, text: str) -> int:
+    """Read a whole number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise refuse(flag, "a whole number", text) from None
+
+
+def count(text: str) -> Count:
+    """Read ``--count COL``."""
+    return Count(text)
+
+
+def counts(text: str) -> Counts:
+    """Read ``--counts 100``."""
+    return Counts(whole_number("--counts", text))
+
+
+def sum_(text: str) -> Sum:
+    """Read ``--sum COL=LO:HI``, or ``0:20`` alone.
+
+    >>> sum_("visits=0:20")
+    Sum(column='visits', bounds=(0.0, 20.0))
+    """
+    column, bounds = _column_and_rest("--sum", text, name="(amount)")
+    return Sum(column, bounds=_bounds("--sum", bounds))
+
+
+def mean(text: str) -> Mean:
+    """Read ``--mean COL=LO:HI``, or ``0:20`` alone."""
+    column, bounds = _column_and_rest("--mean", text, name="(amount)")
+    return Mean(column, bounds=_bounds("--mean", bounds))
+
+
+def choice(text: str) -> Choice:
+    """Read ``--choice COL=A,B,C``, or the number of categories alone ("other" comes on top).
+
+    >>> len(choice("5").categories)
+    6
+    """
+    column, listed = _column_and_rest("--choice", text, name="(choice)")
+    return Choice(column, _listed("--choice", listed, named="=" in text))
+
+
+def bins(text: str) -> Bins:
+    """Read ``--bins COL=0,18,65``, or the number of bands alone ("other" comes on top)."""
+    column, listed = _column_and_rest("--bins", text, name="(bands)")
+    if "=" not in text:
+        return Bins(column, tuple(map(float, range(_how_many("--bins", listed)))))
+    return Bins(column, tuple(number("--bins", edge) for edge in listed.split(",")))
+
+
+def items(text: str, at_most: int | None) -> Items:
+    """Read ``--items COL=a,b,c``, or the number of items alone."""
+    column, listed = _column_and_rest("--items", text, name="(items)")
+    return Items(column, _listed("--items", listed, named="=" in text), at_most=at_most)
+
+
+def groups(text: str) -> tuple[object, ...] | int:
+    """Read ``--groups north,south``, or the number of groups alone.
+
+    >>> groups("north,south"), groups("16")
+    (('north', 'south'), 16)
+    """
+    names = tuple(text.split(","))
+    return whole_number("--groups", text) if text.lstrip("-").isdigit() else names
+
+
+def importance(texts: Sequence[str]) -> dict[str, float]:
+    """Read ``--importance COL=W``, any number of times."""
+    weights = {}
+    for text in texts:
+        column, weight = _column_and_rest("--importance", text, name="")
+        if not column:
+            raise refuse("--importance", "written COL=NUMBER", text)
+        weights[column] = number("--importance", weight)
+    return weights
+
+
+def neighbors(text: str) -> Neighbors:
+    """Read ``--neighbors add-remove|replace``."""
+    try:
+        return Neighbors(text)
+    except ValueError:
+        raise refuse("--neighbors", "add-remove or replace", text) from None
+
+
+def privacy(
+    *, epsilon: str | None, delta: str | None, mu: str | None, rho: str | None, rdp: str | None
+) -> Privacy | None:
+    """Read the budget; None where there is none. A delta alone is no budget.
+
+    >>> privacy(epsilon="1", delta="1e-6", mu=None, rho=None, rdp=None)
+    ApproxDP(epsilon=1.0, delta=1e-06)
+    """
+    given = {"--epsilon": epsilon, "--mu": mu, "--rho": rho, "--rdp": rdp}
+    named = [flag for flag, value in given.items() if value is not None]
+    if len(named) > 1:
+        raise InvalidParameterError(
+            f"the budget must be given one way, got {' and '.join(named)}; keep one of them"
+        )
+    if delta is not None and (mu or rho or rdp):
+        raise InvalidParameterError(
+            f"--delta goes with --epsilon, got {named[0]} --delta {delta}; leave --delta out"
+        )
+    if mu is not None:
+        return GaussianDP(mu=number("--mu", mu))
+    if rho is not None:
+        return ConcentratedDP(rho=number("--rho", rho))
+    if rdp is not None:
+        alpha, colon, bound = rdp.partition(":")
+        if not colon:
+            raise refuse("--rdp", "written ALPHA:EPSILON", rdp, "for example --rdp 8:1")
+        return RenyiDP(alpha=number("--rdp", alpha), epsilon=number("--rdp", bound))
+    if epsilon is None:
+        return None
+    if delta is None:
+        return PureDP(epsilon=number("--epsilon", epsilon))
+    return ApproxDP(epsilon=number("--epsilon", epsilon), delta=number("--delta", delta))
+
+
+def distinct(queries: Sequence[Query]) -> list[Query]:
+    """Tell apart queries that have no column and would have the same name."""
+    seen: dict[str, int] = {}
+    named = []
+    for query in queries:
+        seen[query.column] = seen.get(query.column, 0) + 1
+        again = seen[query.column] > 1 and query.column.startswith("(")
+        if again and not isinstance(query, Counts):
+            named.append(replace(query, column=f"{query.column} #{seen[query.column]}"))
+        else:
+            named.append(query)
+    return named
+
+
+def _column_and_rest(flag: str, text: str, *, name: str) -> tuple[str, str]:
+    column, equals, rest = text.rpartition("=")
+    if equals and not (column and rest):
+        raise refuse(flag, "written COLUMN=...", text)
+    return (column, rest) if equals else (name, text)
+
+
+def _bounds(flag: str, text: str) -> tuple[float, float]:
+    low, colon, high = text.partition(":")
+    if not colon:
+        raise refuse(flag, "written COLUMN=LOW:HIGH", text, f"for example {flag} visits=0:20")
+    return number(flag, low), number(flag, high)
+
+
+def _how_many(flag: str, text: str) -> int:
+    found = whole_number(flag, text) if text.lstrip("-").isdigit() else 0
+    if found < 1:
+        raise refuse(flag, "written COLUMN=A,B,C or a whole number of at least 1", text)
+    return found
+
+
+def _listed(flag: str, text: str, *, named: bool) -> tuple[str, ...]:
+    if named:
+        return tuple(text.split(","))
+    return tuple(str(i + 1) for i in range(_how_many(flag, text)))
