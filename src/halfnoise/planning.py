@@ -79,8 +79,8 @@ class Plan:
         lines = [
             describe(self.workload),
             spending(self.privacy, self.releases),
-            f"Odds: the best guess {secret(self.workload)} is right in {odds} of cases"
-            "; a coin flip is in 50%.",
+            f"Odds: the best guess {secret(self.workload)} is right in {odds} of cases;",
+            "a coin flip, in 50%.",
             "",
             self.table(),
             "",
@@ -125,7 +125,8 @@ class Outlook:
         lines = [
             describe(self.workload),
             f"What a budget{split} buys at delta {self.delta:g}, with margins at {percent(level)}.",
-            f"Best guess: how often the best guess {secret(self.workload)} is right; a coin flip is in 50%.",
+            f"Best guess: how often the best guess {secret(self.workload)} is right;",
+            "a coin flip is right in 50% of cases.",
             "",
             self.table(),
             "",
