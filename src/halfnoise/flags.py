@@ -53,8 +53,8 @@ def counts(text: str) -> Counts:
 def sum_(text: str) -> Sum:
     """Read ``--sum COL=LO:HI``, or ``0:20`` alone.
 
-    >>> sum_("visits=0:20")
-    Sum(column='visits', bounds=(0.0, 20.0))
+    >>> sum_("visits=0:20").bounds
+    (0.0, 20.0)
     """
     column, bounds = _column_and_rest("--sum", text, name="(amount)")
     return Sum(column, bounds=_bounds("--sum", bounds))
@@ -156,7 +156,7 @@ def privacy(
 def distinct(queries: Sequence[Query]) -> list[Query]:
     """Tell apart queries that have no column and would have the same name."""
     seen: dict[str, int] = {}
-    named = []
+    named: list[Query] = []
     for query in queries:
         seen[query.column] = seen.get(query.column, 0) + 1
         again = seen[query.column] > 1 and query.column.startswith("(")

@@ -3,32 +3,102 @@
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from halfnoise.checks import finite, refuse, whole
+from halfnoise.conditions import WORDS, Literal, Where, check_column, check_literals
 from halfnoise.errors import InvalidParameterError
 from halfnoise.shapes import Answered, AtMost, Box, OneOf, Shape
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
-    """How many people say yes in ``column``.
+class Asked:
+    """What all queries of a table share.
 
-    >>> Count("smoker").shape
-    Box(size=1, low=0.0, high=1.0)
+    ``name``: what it is called in the result, if not like the column. ``where``: only people who
+    meet this condition count, the others contribute nothing. ``missing``: codes for no answer.
     """
 
     column: str
-    kind: ClassVar[str] = "count"
+    _: KW_ONLY
+    name: str | None = None
+    where: Where | None = None
+    missing: tuple[Literal, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a column without a name."""
-        _check_column(self.column)
+        """Refuse a column without a name, and conditions of another kind."""
+        if self._is_expression:
+            if not self.name:
+                raise InvalidParameterError("a query on an expression needs a name=...")
+        else:
+            check_column(self.column)
+        if self.name is not None and (not isinstance(self.name, str) or not self.name):
+            raise refuse("name", "text", self.name)
+        if self.where is not None and not isinstance(self.where, Where):
+            raise refuse("where", "a Where", self.where, 'for example Where("age", at_least=18)')
+        object.__setattr__(self, "missing", check_literals("missing", self.missing))
+
+    @property
+    def _is_expression(self) -> bool:
+        return type(self.column).__module__.startswith("narwhals")
+
+    @property
+    def label(self) -> str:
+        """What it is called."""
+        return self.name or self.column
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of what comes out."""
-        return (self.column,)
+        return (self.label,)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        own = () if self._is_expression else (self.column,)
+        return own if self.where is None else (*own, self.where.column)
+
+
+@dataclass(frozen=True, slots=True)
+class Count(Asked):
+    """How many people say yes in ``column``, or meet a condition on it.
+
+    Yes is true, 1, and in text 1/true/yes/y/t in any case; ``true`` names other codes. Conditions:
+    ``at_least``, ``above``, ``below``, ``up_to``, ``between``, ``equals``, ``is_in``. The column
+    may also be a narwhals expression with a ``name``.
+
+    >>> Count("smoker").shape
+    Box(size=1, low=0.0, high=1.0)
+    >>> Count("age", at_least=65, name="over_65").condition
+    Where(column='age', at_least=65, above=None, below=None, up_to=None, between=None, \
+equals=None, is_in=None, missing=())
+    """
+
+    _: KW_ONLY
+    true: tuple[Literal, ...] = ()
+    at_least: Literal | None = None
+    above: Literal | None = None
+    below: Literal | None = None
+    up_to: Literal | None = None
+    between: tuple[Literal, Literal] | None = None
+    equals: Literal | None = None
+    is_in: tuple[Literal, ...] | None = None
+    kind: ClassVar[str] = "count"
+
+    def __post_init__(self) -> None:
+        """Refuse a column without a name, and more than one condition."""
+        Asked.__post_init__(self)
+        object.__setattr__(self, "true", check_literals("true", self.true))
+        if self.condition is not None and self.true:
+            raise InvalidParameterError(f"give {self.label!r} a condition or true=, not both")
+
+    @property
+    def condition(self) -> Where | None:
+        """The condition on the column, if there is one."""
+        given: dict[str, Any] = {word: getattr(self, word) for word in WORDS}
+        if all(value is None for value in given.values()):
+            return None
+        return Where(self.column, **given, missing=self.missing)
 
     @property
     def shape(self) -> Shape:
@@ -57,6 +127,11 @@ class Counts:
         return "1 count" if self.number == 1 else f"{self.number} counts"
 
     @property
+    def label(self) -> str:
+        """The same."""
+        return self.column
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The name that stands for all of them."""
         return (self.column,)
@@ -68,56 +143,50 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(Asked):
     """The sum of ``column``, where each person's value is clipped to ``bounds``.
 
     >>> Sum("visits", bounds=(0, 20)).shape
     Box(size=1, low=0.0, high=20.0)
     """
 
-    column: str
     _: KW_ONLY
     bounds: tuple[float, float]
     kind: ClassVar[str] = "sum"
 
     def __post_init__(self) -> None:
         """Refuse bounds that are not two finite numbers in order."""
-        _check_column(self.column)
+        Asked.__post_init__(self)
         object.__setattr__(self, "bounds", _check_bounds(self.bounds))
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The names of what comes out."""
-        return (self.column,)
-
-    @property
     def shape(self) -> Shape:
-        """What one person may contribute."""
-        return Box(1, *self.bounds)
+        """What one person may contribute; zero too, where a condition leaves people out."""
+        low, high = self.bounds
+        return Box(1, low, high) if self.where is None else Box(1, min(low, 0.0), max(high, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
-class Mean:
+class Mean(Asked):
     """The mean of ``column`` among those who answered, each value clipped to ``bounds``.
 
     >>> Mean("income", bounds=(0, 200_000)).names
     ('income', 'income answered')
     """
 
-    column: str
     _: KW_ONLY
     bounds: tuple[float, float]
     kind: ClassVar[str] = "mean"
 
     def __post_init__(self) -> None:
         """Refuse bounds that are not two finite numbers in order."""
-        _check_column(self.column)
+        Asked.__post_init__(self)
         object.__setattr__(self, "bounds", _check_bounds(self.bounds))
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of what comes out."""
-        return (self.column, f"{self.column} answered")
+        return (self.label, f"{self.label} answered")
 
     @property
     def shape(self) -> Shape:
@@ -126,7 +195,7 @@ class Mean:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Asked):
     """How many people chose each of the ``categories`` of ``column``: one for each person.
 
     ``other`` takes every unlisted value and null, so that exactly one category always holds. It
@@ -136,32 +205,33 @@ class Choice:
     ('blood=A', 'blood=B', 'blood=AB', 'blood=O', 'blood=other')
     """
 
-    column: str
-    categories: tuple[object, ...]
-    other: object = "other"
+    categories: tuple[Literal, ...]
+    other: Literal = "other"
     kind: ClassVar[str] = "choice"
 
     def __post_init__(self) -> None:
-        """Refuse an empty list and repeated categories."""
-        _check_column(self.column)
+        """Refuse an empty list, repeated categories, and nothing but the one for all others."""
+        Asked.__post_init__(self)
         listed = _check_list("categories", self.categories)
         if self.other not in listed:
             listed = (*listed, self.other)
+        if len(listed) == 1:
+            raise refuse("categories", "more than the one for all others", list(listed))
         object.__setattr__(self, "categories", listed)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of what comes out."""
-        return tuple(f"{self.column}={category}" for category in self.categories)
+        return tuple(f"{self.label}={category}" for category in self.categories)
 
     @property
     def shape(self) -> Shape:
-        """What one person may contribute."""
-        return OneOf(len(self.categories))
+        """What one person may contribute; nothing too, where a condition leaves people out."""
+        return _one_category(len(self.categories), self.where)
 
 
 @dataclass(frozen=True, slots=True)
-class Bins:
+class Bins(Asked):
     """How many people's ``column`` falls in each band; every edge starts one, the last is open.
 
     Values below the first edge, null and what is not a number fall in ``other``.
@@ -170,19 +240,18 @@ class Bins:
     ('age=0 to 18', 'age=18 to 65', 'age=65 and over', 'age=other')
     """
 
-    column: str
     edges: tuple[float, ...]
     other: str = "other"
     kind: ClassVar[str] = "bins"
 
     def __post_init__(self) -> None:
         """Refuse edges that are not finite numbers in rising order."""
-        _check_column(self.column)
+        Asked.__post_init__(self)
+        remedy = "for example edges=[0, 18, 65]"
         if isinstance(self.edges, str) or not isinstance(self.edges, Iterable):
-            raise refuse("edges", "a list of numbers", self.edges, "for example edges=[0, 18, 65]")
+            raise refuse("edges", "a list of numbers", self.edges, remedy)
         edges = tuple(finite(edge=edge) for edge in self.edges)
         if not edges or any(low >= high for low, high in pairwise(edges)):
-            remedy = "for example edges=[0, 18, 65]"
             raise refuse("edges", "numbers in rising order", list(edges), remedy)
         object.__setattr__(self, "edges", edges)
 
@@ -191,31 +260,33 @@ class Bins:
         """The names of what comes out."""
         bands = [f"{low:.15g} to {high:.15g}" for low, high in pairwise(self.edges)]
         bands += [f"{self.edges[-1]:.15g} and over", self.other]
-        return tuple(f"{self.column}={band}" for band in bands)
+        return tuple(f"{self.label}={band}" for band in bands)
 
     @property
     def shape(self) -> Shape:
-        """What one person may contribute."""
-        return OneOf(len(self.edges) + 1)
+        """What one person may contribute; nothing too, where a condition leaves people out."""
+        return _one_category(len(self.edges) + 1, self.where)
 
 
 @dataclass(frozen=True, slots=True)
-class Items:
+class Items(Asked):
     """How many people have each of the ``items`` of ``column``: a set, at most ``at_most`` of them.
+
+    The table has a row for each person and item. Who has more than ``at_most`` of the listed items
+    counts as a fraction of a person for each, which makes items that busy people have look rarer.
 
     >>> Items("drug", ["aspirin", "insulin", "statin"], at_most=2).shape
     AtMost(size=3, most=2)
     """
 
-    column: str
-    items: tuple[object, ...]
+    items: tuple[Literal, ...]
     _: KW_ONLY
     at_most: int | None = None
     kind: ClassVar[str] = "items"
 
     def __post_init__(self) -> None:
         """Refuse an empty list, repeated items and a limit outside the list."""
-        _check_column(self.column)
+        Asked.__post_init__(self)
         object.__setattr__(self, "items", _check_list("items", self.items))
         if self.at_most is not None:
             object.__setattr__(self, "at_most", check_at_most(self.at_most, len(self.items)))
@@ -223,7 +294,7 @@ class Items:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of what comes out."""
-        return tuple(f"{self.column}={item}" for item in self.items)
+        return tuple(f"{self.label}={item}" for item in self.items)
 
     @property
     def shape(self) -> Shape:
@@ -248,9 +319,8 @@ def check_at_most(most: object, size: int) -> int:
     return limit
 
 
-def _check_column(column: object) -> None:
-    if not isinstance(column, str) or not column:
-        raise refuse("column", "a column's name", column)
+def _one_category(size: int, where: Where | None) -> Shape:
+    return OneOf(size) if where is None else AtMost(size, 1)
 
 
 def _check_bounds(bounds: object) -> tuple[float, float]:
@@ -263,7 +333,7 @@ def _check_bounds(bounds: object) -> tuple[float, float]:
     return low, high
 
 
-def _check_list(name: str, values: object) -> tuple[object, ...]:
+def _check_list(name: str, values: object) -> tuple[Any, ...]:
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise refuse(name, "a list", values, f'for example {name}=["a", "b"]')
     listed = tuple(values)

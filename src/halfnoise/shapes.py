@@ -171,7 +171,7 @@ class AtMost:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """``size`` categories of which exactly one holds for each person.
+    """``size`` categories, two or more, of which exactly one holds for each person.
 
     Seen from 1/size, the true h sums to zero, so its estimate is projected onto sum zero, which
     takes 1/size of its variance away.
@@ -204,7 +204,7 @@ class OneOf:
         c = Fraction(0) if center is None else center
         return View(
             person=((_size(1 - c) ** p + (self.size - 1) * c**p,),),
-            change=((2 if self.size > 1 else 0,),),
+            change=((2,),),
             weights=(self.size if center is None else self.size - 1,),
             root_weight=self.size * c**2,
         )

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
 from types import MappingProxyType
 
@@ -23,6 +24,7 @@ class Block:
     shape: Shape
     importance: float
     label: str
+    asked: tuple[Query, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def queries(self) -> int:
@@ -86,6 +88,12 @@ class Workload:
         """The number of sums d, in each group where there are groups."""
         return sum(block.shape.size for block in self.blocks)
 
+    def with_blocks(self, blocks: tuple[Block, ...]) -> "Workload":
+        """Return the same workload with its blocks moved onto a grid."""
+        moved = copy(self)
+        _set(moved, blocks=blocks)
+        return moved
+
     def corners(self) -> Iterator[tuple[float, ...]]:
         """List the corners of K: everything that one person may add at the extreme."""
         for parts in itertools.product(*(list(block.shape.corners()) for block in self.blocks)):
@@ -103,7 +111,7 @@ def _blocks(workload: Workload) -> Iterator[Block]:
     others = []
     for query in workload.queries:
         if query.kind == "count":
-            counts.setdefault(workload.importance.get(query.column, 1.0), []).append(query)
+            counts.setdefault(workload.importance.get(query.label, 1.0), []).append(query)
         else:
             others.append(query)
     if workload.at_most is not None and len(counts) > 1:
@@ -113,15 +121,17 @@ def _blocks(workload: Workload) -> Iterator[Block]:
     for weight, queries in counts.items():
         size = sum(query.shape.size for query in queries)
         most = None if workload.at_most is None else check_at_most(workload.at_most, size)
-        label = queries[0].column if len(queries) == 1 else f"{size} counts"
+        label = queries[0].label if len(queries) == 1 else f"{size} counts"
         shape = at_most_shape(size, most)
-        yield Block(kind="count", shape=shape, importance=weight, label=label)
+        yield Block(kind="count", shape=shape, importance=weight, label=label, asked=tuple(queries))
     if workload.at_most is not None and not counts:
         raise refuse("at_most", "given together with counts", workload.at_most)
     for query in sorted(others, key=lambda query: KINDS.index(query.kind)):
         shape = query.shape
-        weight = workload.importance.get(query.column, 1 / shape.width**2)
-        yield Block(kind=query.kind, shape=shape, importance=weight, label=query.column)
+        weight = workload.importance.get(query.label, 1 / shape.width**2)
+        yield Block(
+            kind=query.kind, shape=shape, importance=weight, label=query.label, asked=(query,)
+        )
 
 
 def _check_queries(queries: tuple[Query, ...]) -> None:
@@ -149,10 +159,10 @@ def _check_groups(groups: object) -> tuple[object, ...] | int | None:
 
 
 def _check_importance(workload: Workload) -> Mapping[str, float]:
-    known = {query.column for query in workload.queries}
+    known = {query.label for query in workload.queries}
     for name, weight in workload.importance.items():
         if name not in known:
-            raise refuse("importance", "given for the column of a query", name)
+            raise refuse("importance", "given for the name of a query", name)
         positive(**{f"importance of {name}": weight})
     return MappingProxyType({name: float(w) for name, w in workload.importance.items()})
 

@@ -24,10 +24,8 @@ class Unit:
         return math.pow(self.error, 1 / noise.q)
 
     def scales(self, share: float, noise: Noise) -> tuple[float, ...]:
-        """Return the scales when the block may cost ``share``; zero where nothing is measured."""
-        return tuple(
-            0.0 if math.isinf(rate) else (rate * share) ** (-1 / noise.p) for rate in self.rates
-        )
+        """Return the scales when the block may cost ``share``."""
+        return tuple(math.pow(rate * share, -1 / noise.p) for rate in self.rates)
 
     def worst(self, cases: Cases) -> float:
         """Return what the worst of ``cases`` costs at these scales."""
@@ -48,7 +46,7 @@ def best_unit(cases: Cases, weights: tuple[float, ...], noise: Noise) -> Unit:
     candidates: list[tuple[float, ...]]
     if len(weights) == 1:
         farthest = max(a for (a,) in costs)
-        candidates = [(1 / farthest if farthest else math.inf,)]
+        candidates = [(1 / farthest,)]
     else:
         candidates = [_one_binds(case, weights, noise) for case in costs if all(case)]
         candidates += _both_bind(costs)

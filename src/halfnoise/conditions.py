@@ -1,0 +1,121 @@
+"""Conditions on a person's answer: ``age at least 65``, ``sex is F``, ``day between ... and ...``.
+
+A condition is a frozen value that says what must hold; reading cells is another room's work.
+"""
+
+import datetime as dt
+from dataclasses import KW_ONLY, dataclass
+from typing import TypeAlias
+
+from halfnoise.checks import refuse
+from halfnoise.errors import InvalidParameterError
+
+Literal: TypeAlias = str | float | bool | dt.date
+"""What a cell is compared with: text, a number, yes or no, or a date."""
+
+WORDS = ("at_least", "above", "below", "up_to", "between", "equals", "is_in")
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """One condition on ``column``; exactly one of the words must be given.
+
+    >>> Where("age", at_least=65).word
+    'at_least'
+    >>> Where("age")
+    Traceback (most recent call last):
+    halfnoise.errors.InvalidParameterError: a condition on 'age' needs one of at_least, above, \
+below, up_to, between, equals, is_in, got none
+    """
+
+    column: str
+    _: KW_ONLY
+    at_least: Literal | None = None
+    above: Literal | None = None
+    below: Literal | None = None
+    up_to: Literal | None = None
+    between: tuple[Literal, Literal] | None = None
+    equals: Literal | None = None
+    is_in: tuple[Literal, ...] | None = None
+    missing: tuple[Literal, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse none or several words, and values that cannot be compared."""
+        check_column(self.column)
+        given = [word for word in WORDS if getattr(self, word) is not None]
+        if len(given) != 1:
+            said = " and ".join(given) or "none"
+            raise InvalidParameterError(
+                f"a condition on {self.column!r} needs one of {', '.join(WORDS)}, got {said}"
+            )
+        for name in ("between", "is_in", "missing"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, check_literals(name, value))
+        if self.between is not None and len(self.between) != 2:
+            raise refuse("between", "a lowest and a highest value", self.between)
+        for literal in self.values:
+            if not isinstance(literal, str | int | float | dt.date) or literal != literal:  # noqa: PLR0124
+                raise refuse(self.word, "text, a number or a date", literal)
+
+    @property
+    def word(self) -> str:
+        """Which condition it is."""
+        return next(word for word in WORDS if getattr(self, word) is not None)
+
+    @property
+    def values(self) -> tuple[Literal, ...]:
+        """What cells are compared with."""
+        value = getattr(self, self.word)
+        return value if isinstance(value, tuple) else (value,)
+
+    def __str__(self) -> str:
+        """Say it in words."""
+        words = self.word.replace("_", " ").replace("equals", "is")
+        joint = " to " if self.word == "between" else ", "
+        return f"{self.column} {words} {joint.join(map(str, self.values))}"
+
+
+def check_column(column: object) -> None:
+    """Refuse a column without a name."""
+    if not isinstance(column, str) or not column:
+        raise refuse("column", "a column's name", column)
+
+
+def check_literals(name: str, values: object) -> tuple[Literal, ...]:
+    """Return several values to compare with; one alone will do."""
+    if isinstance(values, str | int | float | dt.date):
+        return (values,)
+    if not isinstance(values, tuple | list | set | frozenset):
+        raise refuse(name, "a list", values)
+    return tuple(values)
+
+
+def as_number(literal: Literal) -> float | None:
+    """Return the number that a value is or spells, if it does.
+
+    >>> as_number("65"), as_number(True), as_number("F")
+    (65.0, None, None)
+    """
+    if isinstance(literal, bool | dt.date):
+        return None
+    try:
+        return float(literal)
+    except ValueError:
+        return None
+
+
+def as_date(literal: Literal) -> dt.date | None:
+    """Return the day that a value is or spells in ISO form, if it does.
+
+    >>> as_date("2026-11-15")
+    datetime.date(2026, 11, 15)
+    """
+    if isinstance(literal, dt.datetime):
+        return literal.date()
+    if isinstance(literal, dt.date):
+        return literal
+    try:
+        return dt.date.fromisoformat(str(literal)) if len(str(literal)) == 10 else None
+    except ValueError:
+        return None

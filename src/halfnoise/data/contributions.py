@@ -1,0 +1,174 @@
+"""From rows to bounded people: what each person adds to each sum, as integers on a public grid.
+
+Each block reads its cells into a few integer columns (``rows``), says how a person's rows are put
+together (``together``: sum, max or min, which do not depend on order), and turns the result into
+what the person contributes (``person``). Every rule is total: no row can fail, and no
+contribution leaves the block's set K.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import reduce
+
+import narwhals as nw
+
+from halfnoise.conditions import Where
+from halfnoise.data.cells import Cell, is_true
+from halfnoise.design.grid import GridBlock
+from halfnoise.queries import Asked, Bins, Choice, Count, Mean, Sum
+from halfnoise.shapes import Answered, AtMost
+from halfnoise.workload import Block
+
+ReadCell = Callable[[Asked | Where], Cell]
+"""Find the cell that a query or a condition reads."""
+
+
+@dataclass(slots=True)
+class Contribution:
+    """How a block reads rows, and what a person adds to its sums."""
+
+    prefix: str
+    rows: dict[str, nw.Expr] = field(default_factory=dict)
+    together: dict[str, str] = field(default_factory=dict)
+    person: list[nw.Expr] = field(default_factory=list)
+
+    def read(self, name: str, expression: nw.Expr, together: str) -> nw.Expr:
+        """Add an integer column to read, and return it as it is once a person's rows are one."""
+        column = f"{self.prefix}_{name}"
+        self.rows[column] = expression.cast(nw.Int64)
+        self.together[column] = together
+        return nw.col(column)
+
+
+def contribution(block: Block, grid: GridBlock, cell: ReadCell, prefix: str) -> Contribution:
+    """Return how a block of any kind but items is computed."""
+    found = Contribution(prefix)
+    if block.kind == "count":
+        _counts(found, block, grid, cell)
+    else:
+        (query,) = block.asked
+        if isinstance(query, Sum):
+            _sum(found, query, grid, cell)
+        elif isinstance(query, Mean):
+            _mean(found, query, grid, cell)
+        elif isinstance(query, Choice | Bins):
+            _category(found, query, cell)
+    return found
+
+
+def _counts(found: Contribution, block: Block, grid: GridBlock, cell: ReadCell) -> None:
+    """A person counts if any row says yes; with more than allowed, as a fraction for each."""
+    said = []
+    for i, query in enumerate(block.asked):
+        assert isinstance(query, Count)  # noqa: S101
+        own = cell(query)
+        yes = own.yes(query.true) if query.condition is None else own.meets(query.condition)
+        said.append(found.read(str(i), _within(yes, query, cell), "max"))
+    if isinstance(block.shape, AtMost):
+        weight = item_weight(reduce(lambda a, b: a + b, said), block.shape.most, grid.unit)
+        said = [yes * weight for yes in said]
+    found.person += said
+
+
+def _sum(found: Contribution, query: Sum, grid: GridBlock, cell: ReadCell) -> None:
+    """Rows are clipped to the range with zero and add up; the person's total is clipped.
+
+    A person without a value takes the point of the range nearest to zero; one who does not meet
+    the condition contributes nothing.
+    """
+    low, high = (round(Fraction(bound) / grid.unit) for bound in query.bounds)
+    value = cell(query).number()
+    there = _within(~value.is_null(), query, cell)
+    steps = _on_grid(value, there, min(low, 0), max(high, 0), grid.unit)
+    total = found.read("value", steps, "sum")
+    given = found.read("given", there, "max")
+    own = nw.when(given == 1).then(_clip(total, low, high))
+    nearest = min(max(0, low), high)
+    if query.where is None:
+        found.person.append(own.otherwise(nw.lit(nearest)))
+        return
+    meets = found.read("meets", cell(query.where).meets(query.where), "max")
+    absent = nw.when(meets == 1).then(nw.lit(nearest)).otherwise(nw.lit(0))
+    found.person.append(own.otherwise(absent))
+
+
+def _mean(found: Contribution, query: Mean, grid: GridBlock, cell: ReadCell) -> None:
+    """A person's value is the average of those given, rounded down on the grid."""
+    shape = grid.shape
+    assert isinstance(shape, Answered)  # noqa: S101
+    low, high = (int(Fraction(bound) / grid.unit) for bound in (shape.low, shape.high))
+    value = cell(query).number()
+    there = _within(~value.is_null(), query, cell)
+    # Above the lowest, so that no sum is negative: engines round negative quotients differently.
+    above = nw.when(there).then(_on_grid(value, there, low, high, grid.unit) - low).otherwise(0)
+    total = found.read("value", above, "sum")
+    given = found.read("given", there, "sum")
+    answers = nw.when(given > 0).then(given).otherwise(nw.lit(1))
+    average = _clip(quotient(total, answers) + low, low, high)
+    found.person.append(nw.when(given > 0).then(average).otherwise(nw.lit(0)))
+    found.person.append((given > 0).cast(nw.Int64))
+
+
+def _category(found: Contribution, query: Choice | Bins, cell: ReadCell) -> None:
+    """A person is in the first of the listed categories that any row names, else in other."""
+    own = cell(query)
+    if isinstance(query, Bins):
+        value = own.number()
+        # One less than the number of edges reached: -1 is below the first, hence other.
+        reached = [is_true(value >= edge).cast(nw.Int64) for edge in query.edges]
+        band = reduce(lambda a, b: a + b, reached) - 1
+        count, other = len(query.edges) + 1, len(query.edges)
+        places = list(range(count))
+        place = nw.when(band >= 0).then(band).otherwise(nw.lit(other))
+    else:
+        listed = [i for i, each in enumerate(query.categories) if each != query.other]
+        count, other = len(query.categories), len(listed)
+        places = [*listed, query.categories.index(query.other)]
+        named = [
+            nw.when(own.equals(query.categories[i])).then(nw.lit(rank)).otherwise(nw.lit(other))
+            for rank, i in enumerate(listed)
+        ]
+        place = nw.min_horizontal(*named)
+    if query.where is not None:
+        meets = cell(query.where).meets(query.where)
+        place = nw.when(meets).then(place).otherwise(nw.lit(count))
+    first = found.read("place", place, "min")
+    ranks = sorted(range(count), key=lambda rank: places[rank])
+    found.person += [(first == rank).cast(nw.Int64) for rank in ranks]
+
+
+def item_weight(number: nw.Expr, most: int, unit: Fraction) -> nw.Expr:
+    """Return what each of a person's items counts, in units: (most * M) // number, at most M."""
+    whole = unit.denominator
+    many = nw.when(number > most).then(number).otherwise(nw.lit(most))
+    return quotient(nw.lit(most * whole), many)
+
+
+def quotient(total: nw.Expr, by: nw.Expr) -> nw.Expr:
+    """Divide nonnegative integers, rounding down.
+
+    In float64, which is exact as long as the total is below 2^53; no engine's integer division is
+    the same as another's.
+    """
+    return (total.cast(nw.Float64) / by.cast(nw.Float64)).floor().cast(nw.Int64)
+
+
+def _within(condition: nw.Expr, query: Asked, cell: ReadCell) -> nw.Expr:
+    if query.where is None:
+        return is_true(condition)
+    return is_true(condition & cell(query.where).meets(query.where))
+
+
+def _on_grid(value: nw.Expr, there: nw.Expr, low: int, high: int, unit: Fraction) -> nw.Expr:
+    """Clip a value, put it on the grid by rounding half up, and read none as zero."""
+    bottom, top = float(low * unit), float(high * unit)
+    clipped = nw.when(value < bottom).then(nw.lit(bottom)).otherwise(value)
+    clipped = nw.when(value > top).then(nw.lit(top)).otherwise(clipped)
+    safe = nw.when(there).then(clipped).otherwise(nw.lit(0.0))
+    return (safe * float(1 / unit) + 0.5).floor().cast(nw.Int64)
+
+
+def _clip(value: nw.Expr, low: int, high: int) -> nw.Expr:
+    raised = nw.when(value < low).then(nw.lit(low)).otherwise(value)
+    return nw.when(value > high).then(nw.lit(high)).otherwise(raised)
