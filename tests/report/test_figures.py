@@ -53,22 +53,6 @@ def density(folder: Path) -> dict[str, dict[int, float]]:
     return lines
 
 
-@pytest.fixture(scope="module")
-def shapes(folder: Path) -> dict[tuple[str, str], list[tuple[float, float]]]:
-    """Read the corners of every shape, by panel and shape."""
-    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
-    for row in read(folder, "geometry"):
-        found.setdefault((row["panel"], row["shape"]), []).append(
-            (float(row["x"]), float(row["y"]))
-        )
-    return found
-
-
-def radii(points: list[tuple[float, float]], center: float = 0.0) -> list[float]:
-    """Return the distances from a point on the diagonal."""
-    return [math.hypot(x - center, y - center) for x, y in points]
-
-
 def test_nine_files_and_nothing_else(folder: Path, paths: list[Path]) -> None:
     """What is returned is what is there: three figures, each as SVG, PNG and CSV."""
     assert [path.name for path in paths] == [
@@ -151,40 +135,6 @@ def test_shares_are_relative_to_standard_noise(folder: Path) -> None:
     for row in read(folder, "density"):
         share = float(row["variance"]) / int(row["k"])
         assert float(row["share_of_standard"]) == pytest.approx(share, rel=1e-12)
-
-
-def test_fig_geometric_intuition_circles(
-    shapes: dict[tuple[str, str], list[tuple[float, float]]],
-) -> None:
-    """Standard noise is a circle of radius sqrt(2), around the centre one of half of it."""
-    for panel in ("replaced", "added or removed"):
-        assert radii(shapes[panel, "standard noise"]) == pytest.approx([math.sqrt(2)] * 240)
-    around = radii(shapes["centred", "noise around the centre"], 0.5)
-    assert around == pytest.approx([math.sqrt(2) / 2] * 240)
-    assert all(x == y for x, y in shapes["centred", "shared noise"])
-    assert max(radii(shapes["replaced", "people"])) == pytest.approx(math.sqrt(2))
-
-
-def test_fig_geometric_intuition_ellipses(
-    shapes: dict[tuple[str, str], list[tuple[float, float]]],
-) -> None:
-    """The ellipses have the axes of their covariances; both hold all people, the optimum tightly.
-
-    Squared axes of the paper's (cor:covariance-matrix): B/4 across the diagonal and B/4 + A/2
-    along it, with A = 1 + sqrt(2) and B = 2 + sqrt(2). Of the optimum: 2/3 and 2.
-    """
-    A, B = 1 + math.sqrt(2), 2 + math.sqrt(2)
-    people = shapes["correlated", "people"]
-
-    def costs(points: list[tuple[float, float]], along: float, across: float) -> list[float]:
-        return [(x + y) ** 2 / 2 / along + (x - y) ** 2 / 2 / across for x, y in points]
-
-    own = (B / 4 + A / 2, B / 4)
-    assert costs(shapes["correlated", "correlated noise"], *own) == pytest.approx([1] * 240)
-    assert 0.9 < max(costs(people, *own)) < 1
-    best = (2.0, 2 / 3)
-    assert costs(shapes["correlated", "exact optimum"], *best) == pytest.approx([1] * 240)
-    assert max(costs(people, *best)) == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
