@@ -1,0 +1,137 @@
+"""The dial C at 10,000 counts: what a better number of people costs (fig:covariance-d-10000)."""
+
+import math
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from halfnoise.design import designs
+from halfnoise.privacy import Budget
+from halfnoise.queries import Counts
+from halfnoise.report.picture import Picture, Row
+from halfnoise.report.style import CORRELATED, MARK, QUIET, STANDARD, styled
+from halfnoise.workload import Workload
+
+if TYPE_CHECKING:
+    import altair as alt
+
+D = 10_000
+"""The number of counts."""
+
+LEAST, MOST = D**0.25, D**0.5
+"""The two settings that the paper names: best for the counts, and best worth having for n."""
+
+STEPS_PER_DECADE, HIGHEST = 50, 200.0
+"""How finely C is drawn, and how far; beyond 173 the counts are worse than with standard noise."""
+
+TICKS = [1, 2, 5, 10, 20, 50, 100, 200]
+
+
+class Place(NamedTuple):
+    """Where a label stands beside its point."""
+
+    align: Literal["left", "right"]
+    dx: float
+    dy: float
+
+
+def dial_rows() -> list[Row]:
+    """Return the variances of a count and of the number of people, for C from 1 to 200.
+
+    >>> rows = {row["C"]: row for row in dial_rows()}
+    >>> [round(rows[C]["count_variance"], 6) for C in (10.0, 100.0)]
+    [2550.25, 5000.5]
+    """
+    standard, *_ = designs(Workload((Counts(D),)), Budget(mu=1.0))
+    reference = standard.covariance.variance(0)
+    last = round(STEPS_PER_DECADE * math.log10(HIGHEST))
+    rows: list[Row] = []
+    for step in range(last + 1):
+        C = 10 ** (step / STEPS_PER_DECADE)
+        offered = C >= LEAST
+        count, people = _measured(C) if offered else _refused(C)
+        row: Row = {"C": C, "offered": "yes" if offered else "no", "count_variance": count}
+        rows.append(row | {"people_variance": people, "standard_count_variance": reference})
+    return rows
+
+
+def _measured(C: float) -> tuple[float, float]:
+    """Return (A+B)/4 and A of the correlated design."""
+    workload = Workload((Counts(D),), size_dial=C)
+    found = {design.name: design for design in designs(workload, Budget(mu=1.0))}
+    covariance = found["correlated-gaussian"].covariance
+    return covariance.variance(0), covariance.variance(D)
+
+
+def _refused(C: float) -> tuple[float, float]:
+    """Return the same by lem:error-function-of-c for a dial that a workload refuses."""
+    A, B = D / C**2 + 1, D + C**2
+    return (A + B) / 4, A
+
+
+def dial_picture() -> Picture:
+    """Return the figure: on the left the counts, on the right the number of people.
+
+    >>> dial_picture().name
+    'dial'
+    """
+    import altair as alt  # noqa: PLC0415  an optional package
+
+    rows = dial_rows()
+    y = alt.Y("count_variance:Q", title="Variance of each count (people²)")
+    y = y.scale(domain=[0, 14_000]).axis(format=",.0f")
+    beside = {LEAST: Place("left", 6, 16), MOST: Place("right", -11, -4)}
+    standard = {"count_variance": rows[0]["standard_count_variance"]}
+    reference = alt.Chart(alt.InlineData([standard])).encode(y=y)
+    rule = reference.mark_rule(color=STANDARD, strokeDash=[6, 4], strokeWidth=1.5)
+    name = reference.mark_text(align="left", dx=6, dy=-9, color=STANDARD, text="standard noise")
+    left = alt.layer(rule, name.encode(x=alt.value(0)), *_lines(rows, "count_variance", y, beside))
+
+    y = alt.Y("people_variance:Q", title="Variance of the number of people (people²)")
+    y = y.scale(type="log", domain=[1, 100_000]).axis(format=",.0f", tickCount=5)
+    below = dict.fromkeys(beside, Place("right", -9, 11))
+    right = alt.layer(*_lines(rows, "people_variance", y, below))
+    title = alt.TitleParams(
+        f"What a better number of people costs the {D:,} counts beside it",
+        subtitle=[
+            "The dial C shifts budget from the counts to the number of people.",
+            "Dashed, below C = 10: both get worse. Budget: Gaussian differential privacy, mu = 1.",
+        ],
+        fontSize=18,
+    )
+    panels = [
+        left.properties(title="Each count", width=380, height=300),
+        right.properties(title="The number of people", width=380, height=300),
+    ]
+    chart = styled(alt.hconcat(*panels, title=title))
+    return Picture(name="dial", chart=chart, rows=rows)
+
+
+def _lines(
+    rows: list[Row], field: str, y: "alt.Y", places: dict[float, Place]
+) -> list["alt.Chart"]:
+    """Return the curve, dashed where it is not offered, and the marked settings with labels."""
+    import altair as alt  # noqa: PLC0415  an optional package
+
+    x = alt.X("C:Q", title="Dial C", axis=alt.Axis(values=TICKS, grid=False))
+    x = x.scale(type="log", domain=[1, HIGHEST], nice=False)
+    refused = alt.Chart(alt.InlineData([row for row in rows if float(row["C"]) <= LEAST]))
+    offered = alt.Chart(alt.InlineData([row for row in rows if row["offered"] == "yes"]))
+    layers = [
+        refused.mark_line(color=QUIET, strokeDash=[4, 4]).encode(x=x, y=y),
+        offered.mark_line(color=CORRELATED, strokeWidth=3).encode(x=x, y=y),
+    ]
+    for C, place in places.items():
+        row = next(row for row in rows if row["C"] == C)
+        marked = alt.Chart(alt.InlineData([row]))
+        words = marked.mark_text(
+            text=f"C = {C:g}: {float(row[field]):,.6g}",
+            fontWeight="bold",
+            align=place.align,
+            dx=place.dx,
+            dy=place.dy,
+        )
+        layers += [
+            marked.mark_rule(color=QUIET, strokeDash=[2, 3], opacity=0.6).encode(x=x),
+            marked.mark_point(color=MARK, filled=True, size=70, opacity=1).encode(x=x, y=y),
+            words.encode(x=x, y=y),
+        ]
+    return layers
