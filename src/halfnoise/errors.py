@@ -3,6 +3,7 @@
     HalfnoiseError
     ├── InvalidParameterError   a value breaks a rule (also a ValueError)
     ├── NotSupportedError       a sound wish that halfnoise does not grant
+    ├── DataError               a table cannot be read, or a result not be written
     └── MissingExtraError       an optional package is not installed (also an ImportError)
 
 Every message says what is wrong, the value, the rule and the remedy, and none shows data.
@@ -19,6 +20,10 @@ class InvalidParameterError(HalfnoiseError, ValueError):
 
 class NotSupportedError(HalfnoiseError):
     """A combination that makes sense but that halfnoise does not offer."""
+
+
+class DataError(HalfnoiseError):
+    """A table cannot be read, or a result cannot be written; the message shows nothing of it."""
 
 
 class MissingExtraError(HalfnoiseError, ImportError):

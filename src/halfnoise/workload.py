@@ -1,7 +1,7 @@
 """A workload: all that is asked of each person, and so the set K of what one may contribute."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
 from types import MappingProxyType
@@ -50,7 +50,7 @@ class Workload:
     8
     """
 
-    queries: tuple[Query, ...]
+    queries: Sequence[Query]
     _: KW_ONLY
     neighbors: Neighbors = Neighbors.ADD_REMOVE
     groups: tuple[object, ...] | int | None = None
@@ -134,7 +134,7 @@ def _blocks(workload: Workload) -> Iterator[Block]:
         )
 
 
-def _check_queries(queries: tuple[Query, ...]) -> None:
+def _check_queries(queries: Sequence[Query]) -> None:
     if not queries:
         remedy = 'for example [Count("smoker")]'
         raise InvalidParameterError(f"queries must hold at least one query, got none; {remedy}")

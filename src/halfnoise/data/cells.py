@@ -17,12 +17,12 @@ from halfnoise.errors import InvalidParameterError
 
 # Up to 30 digits, and exponents that cannot leave the range of a float64.
 _NUMBER = (
-    r"^[+-]?(([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,2})?"
-    r"|[0-9](\.[0-9]{0,30})?[eE]([+]?[12][0-9][0-9]|-[12][0-9][0-9])"
-    r"|1(\.0{0,30})?[eE][+]?30[0-8])$"
+    r"^[+-]?(?:(?:[0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][+-]?[0-9]{1,2})?"
+    r"|[0-9](?:\.[0-9]{0,30})?[eE](?:[+]?[12][0-9][0-9]|-[12][0-9][0-9])"
+    r"|1(?:\.0{0,30})?[eE][+]?30[0-8])$"
 )
-_INFINITY = r"^[+]?[iI][nN][fF]([iI][nN][iI][tT][yY])?$"
-_MINUS_INFINITY = r"^-[iI][nN][fF]([iI][nN][iI][tT][yY])?$"
+_INFINITY = r"^[+]?[iI][nN][fF](?:[iI][nN][iI][tT][yY])?$"
+_MINUS_INFINITY = r"^-[iI][nN][fF](?:[iI][nN][iI][tT][yY])?$"
 _DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _HUGE = 1e308
 _YES = ("true", "yes", "y", "t")
@@ -137,6 +137,9 @@ class Cell:
             return ~nw.col(self.name) if spelled.lower() in _NO or number == 0 else _never()
         if self.is_text:
             same = is_true(self.text() == spelled)
+            if isinstance(literal, bool):
+                same = self.text().str.to_lowercase().is_in(_YES if literal else _NO)
+                number = float(literal)
             return same if number is None else same | is_true(self._spelled_number() == number)
         if self.is_day:
             return _never() if day is None else is_true(self.day() == day.isoformat())

@@ -58,7 +58,7 @@ def contribution(block: Block, grid: GridBlock, cell: ReadCell, prefix: str) -> 
 
 
 def _counts(found: Contribution, block: Block, grid: GridBlock, cell: ReadCell) -> None:
-    """A person counts if any row says yes; with more than allowed, as a fraction for each."""
+    """Count a person if any row says yes; with more than allowed, as a fraction for each."""
     said = []
     for i, query in enumerate(block.asked):
         assert isinstance(query, Count)  # noqa: S101
@@ -94,7 +94,7 @@ def _sum(found: Contribution, query: Sum, grid: GridBlock, cell: ReadCell) -> No
 
 
 def _mean(found: Contribution, query: Mean, grid: GridBlock, cell: ReadCell) -> None:
-    """A person's value is the average of those given, rounded down on the grid."""
+    """Take the average of the values that a person gave, rounded down on the grid."""
     shape = grid.shape
     assert isinstance(shape, Answered)  # noqa: S101
     low, high = (int(Fraction(bound) / grid.unit) for bound in (shape.low, shape.high))
@@ -111,7 +111,7 @@ def _mean(found: Contribution, query: Mean, grid: GridBlock, cell: ReadCell) -> 
 
 
 def _category(found: Contribution, query: Choice | Bins, cell: ReadCell) -> None:
-    """A person is in the first of the listed categories that any row names, else in other."""
+    """Put a person in the first of the listed categories that any row names, else in other."""
     own = cell(query)
     if isinstance(query, Bins):
         value = own.number()

@@ -64,7 +64,7 @@ def density_picture() -> Picture:
     >>> density_picture().name
     'density'
     """
-    import altair as alt  # noqa: PLC0415  an optional package
+    import altair as alt
 
     rows = density_rows()
     share = alt.Y("share_of_standard:Q", title="Share of the variance of standard noise")
@@ -93,7 +93,7 @@ def _panel(
     rows: list[Row], y: "alt.Y", ks: tuple[float, float], reach: tuple[float, float]
 ) -> "alt.Chart":
     """Return one panel: all lines within these ranges of k and of y."""
-    import altair as alt  # noqa: PLC0415  an optional package
+    import altair as alt
 
     names = list(LOOKS)
     colors, widths, dashes = zip(*LOOKS.values(), strict=True)

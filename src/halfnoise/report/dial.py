@@ -73,7 +73,7 @@ def dial_picture() -> Picture:
     >>> dial_picture().name
     'dial'
     """
-    import altair as alt  # noqa: PLC0415  an optional package
+    import altair as alt
 
     rows = dial_rows()
     y = alt.Y("count_variance:Q", title="Variance of each count (people²)")
@@ -109,7 +109,7 @@ def _lines(
     rows: list[Row], field: str, y: "alt.Y", places: dict[float, Place]
 ) -> list["alt.Chart"]:
     """Return the curve, dashed where it is not offered, and the marked settings with labels."""
-    import altair as alt  # noqa: PLC0415  an optional package
+    import altair as alt
 
     x = alt.X("C:Q", title="Dial C", axis=alt.Axis(values=TICKS, grid=False))
     x = x.scale(type="log", domain=[1, HIGHEST], nice=False)

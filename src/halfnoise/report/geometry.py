@@ -115,7 +115,7 @@ def geometry_picture() -> Picture:
     >>> geometry_picture().name
     'geometry'
     """
-    import altair as alt  # noqa: PLC0415  an optional package
+    import altair as alt
 
     rows = geometry_rows()
     panels = [
@@ -138,7 +138,7 @@ def geometry_picture() -> Picture:
 
 
 def _layers(rows: Sequence[Row]) -> list["alt.Chart"]:
-    import altair as alt  # noqa: PLC0415  an optional package
+    import altair as alt
 
     scale = alt.Scale(domain=[-REACH, REACH], nice=False)
     axis = alt.Axis(values=[-1, 0, 1])

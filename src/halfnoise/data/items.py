@@ -1,0 +1,84 @@
+"""Items: one row for each person and item, and domains of up to a million items.
+
+A person's listed items are made distinct and counted; who has more than allowed counts a fraction
+for each. The list reaches the engine as a table of its own: a million names are joined, not spelled
+out.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from halfnoise.data.cells import Cell
+from halfnoise.data.contributions import ReadCell, item_weight
+from halfnoise.data.sources import fetch
+from halfnoise.queries import Items
+
+
+def item_totals(
+    frame: nw.LazyFrame[Any], query: Items, unit: Fraction, cell: ReadCell, keys: Sequence[str]
+) -> list[int]:
+    """Return the total of each listed item, in units; without keys each row is a person."""
+    own = cell(query)
+    listed, value = _comparable(query, own)
+    there = own.present()
+    if query.where is not None:
+        there = there & cell(query.where).meets(query.where)
+    rows = frame.select(*keys, hn_item=nw.when(there).then(value))
+    rows = rows.join(_table(frame, listed), left_on="hn_item", right_on="hn_listed", how="semi")
+    whole = unit.denominator
+    if keys:
+        rows = rows.group_by(*keys, "hn_item").agg(nw.len().alias("hn_rows"))
+    if keys and query.at_most is not None and query.at_most < len(listed):
+        number = nw.col("hn_rows").count().over(*keys).cast(nw.Int64)
+        rows = rows.with_columns(hn_number=number)
+        rows = rows.with_columns(hn_weight=item_weight(nw.col("hn_number"), query.at_most, unit))
+        totals = rows.group_by("hn_item").agg(nw.col("hn_weight").sum().alias("hn_total"))
+    else:
+        totals = rows.group_by("hn_item").agg(nw.len().alias("hn_total"))
+        totals = totals.with_columns(hn_total=nw.col("hn_total").cast(nw.Int64) * whole)
+    found = {item: int(total) for item, total in fetch(totals)}
+    return [found.get(item, 0) for item in listed]
+
+
+def _comparable(query: Items, cell: Cell) -> tuple[list[Any], nw.Expr]:
+    """Return the list and the column in one type: whole numbers, or text."""
+    if cell.dtype.is_integer():
+        numbers = [_whole(item) for item in query.items]
+        if all(number is not None for number in numbers):
+            return numbers, nw.col(cell.name).cast(nw.Int64)
+    return [str(item).strip() for item in query.items], cell.text()
+
+
+def _whole(item: object) -> int | None:
+    try:
+        return int(str(item))
+    except ValueError:
+        return None
+
+
+def _table(frame: nw.LazyFrame[Any], listed: Sequence[Any]) -> nw.LazyFrame[Any]:
+    """Return the list as a table of the same engine."""
+    found: nw.LazyFrame[Any] = nw.from_native(_native_table(frame, listed)).lazy()
+    return found
+
+
+def _native_table(frame: nw.LazyFrame[Any], listed: Sequence[Any]) -> Any:  # noqa: ANN401
+    native: Any = frame.to_native()
+    kind = frame.implementation
+    if kind.is_duckdb():
+        dtype = np.int64 if isinstance(listed[0], int) else object
+        hn_table = {"hn_listed": np.array(listed, dtype=dtype)}  # noqa: F841
+        # DuckDB finds the array by its name in this function.
+        return native.query("hn_rows", "select * from hn_table")
+    if kind.is_spark_like():
+        kinds = "hn_listed bigint" if isinstance(listed[0], int) else "hn_listed string"
+        return native.sparkSession.createDataFrame([(item,) for item in listed], kinds)
+    if kind.is_ibis():
+        import ibis
+
+        return ibis.memtable({"hn_listed": list(listed)})
+    return nw.from_dict({"hn_listed": list(listed)}, backend=kind).to_native()
