@@ -171,7 +171,7 @@ class Mean(Asked):
     """The mean of ``column`` among those who answered, each value clipped to ``bounds``.
 
     >>> Mean("income", bounds=(0, 200_000)).names
-    ('income', 'income answered')
+    ('income sum', 'income answered')
     """
 
     _: KW_ONLY
@@ -186,7 +186,7 @@ class Mean(Asked):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of what comes out."""
-        return (self.label, f"{self.label} answered")
+        return (f"{self.label} sum", f"{self.label} answered")
 
     @property
     def shape(self) -> Shape:

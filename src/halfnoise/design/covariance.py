@@ -6,7 +6,7 @@ The terms are the noises that several estimates share: that of the number of peo
 number who answered a mean, and, with a negative weight, what a projection takes away.
 """
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,13 +65,19 @@ class Covariance:
 
     def variance(self, index: int) -> float:
         """Return the variance of one estimate, without building the diagonal."""
-        own = sum(run.value for run in self._at(self.variances, index))
-        shared = sum(
-            term.weight * run.value**2
+        return sum(self.terms({index: 1.0}))
+
+    def terms(self, weights: Mapping[int, float]) -> list[float]:
+        """Return the variances of the noises in a weighted sum of a few estimates.
+
+        They are independent, but for what a projection takes away, which is negative.
+        """
+        own = [w**2 * _entry(self.variances, i) for i, w in weights.items()]
+        shared = [
+            term.weight * sum(w * _entry(term.loadings, i) for i, w in weights.items()) ** 2
             for term in self.shared
-            for run in self._at(term.loadings, index)
-        )
-        return own + shared
+        ]
+        return [term for term in own + shared if term]
 
     def __matmul__(self, other: object) -> Vector:
         """Multiply with a vector, or with the columns of a matrix, in linear time."""
@@ -94,9 +100,9 @@ class Covariance:
         """Build the full matrix: for a look, or for small tables."""
         return self @ np.eye(self.size)
 
-    @staticmethod
-    def _at(runs: tuple[Run, ...], index: int) -> Iterator[Run]:
-        return (run for run in runs if run.start <= index < run.stop)
+
+def _entry(runs: tuple[Run, ...], index: int) -> float:
+    return next((run.value for run in runs if run.start <= index < run.stop), 0.0)
 
 
 def _expand(size: int, runs: tuple[Run, ...]) -> Vector:

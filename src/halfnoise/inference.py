@@ -1,0 +1,160 @@
+"""What may be concluded from noisy values: intervals, differences, ratios. All post-processing.
+
+An error is a sum of independent noises, which the covariance lists: one for each estimate and a
+few that several share. Whatever is linear keeps that form, so shared noise cancels by itself.
+Intervals cover the noise only, not who was asked or how they answered.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfnoise.design.covariance import Covariance
+from halfnoise.design.noise import Noise
+
+Floats = NDArray[np.float64]
+ANYTHING = (-math.inf, math.inf)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A value, its standard error, and an interval that covers the noise."""
+
+    name: str
+    estimate: float
+    std: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """The joint error of several estimates: which noise, and its covariance."""
+
+    noise: Noise
+    covariance: Covariance
+
+    def parts(self, weights: Mapping[int, float]) -> list[float]:
+        """Return the scales of the independent noises in a weighted sum of estimates.
+
+        With Gaussian noise the whole sum is one; with Laplace noise nothing is projected.
+        """
+        terms = self.covariance.terms(weights)
+        if self.noise is Noise.GAUSSIAN:
+            return [math.sqrt(max(0.0, sum(terms)))]
+        return [math.sqrt(term / self.noise.unit_variance) for term in terms]
+
+    def std(self, weights: Mapping[int, float]) -> float:
+        """Return the standard error of a weighted sum of estimates."""
+        return self.noise.std(self.parts(weights)) if self.parts(weights) else 0.0
+
+    def margin(self, weights: Mapping[int, float], level: float) -> float:
+        """Return the margin of error of a weighted sum of estimates."""
+        parts = [part for part in self.parts(weights) if part > 0]
+        return self.noise.margin(parts, level) if parts else 0.0
+
+
+def linear(
+    name: str, values: Floats, errors: Errors, weights: Mapping[int, float], level: float
+) -> Estimate:
+    """Return a weighted sum of estimates with its interval."""
+    value = sum(w * float(values[i]) for i, w in weights.items())
+    margin = errors.margin(weights, level)
+    std = errors.std(weights)
+    return Estimate(name=name, estimate=value, std=std, low=value - margin, high=value + margin)
+
+
+def ratio(
+    name: str,
+    values: Floats,
+    errors: Errors,
+    pair: tuple[int, int],
+    level: float,
+    *,
+    bounds: tuple[float, float] = ANYTHING,
+) -> Estimate:
+    """Return the ratio of two estimates with Fieller's interval, kept within ``bounds``.
+
+    The interval holds every r for which  top - r bottom  is no larger than its noise allows. It
+    keeps its level also where the bottom may well be zero: then it is all there is.
+    """
+    top, bottom = pair
+    a, b = float(values[top]), float(values[bottom])
+    if abs(b) <= errors.margin({bottom: 1.0}, level):
+        low, high = ANYTHING
+    else:
+
+        def outside(r: float) -> bool:
+            return abs(a - r * b) > errors.margin({top: 1.0, bottom: -r}, level)
+
+        step = max(errors.margin({top: 1.0, bottom: -a / b}, level) / abs(b), 1e-300)
+        low, high = _edge(outside, a / b, -step), _edge(outside, a / b, step)
+    centre = a / b if b else 0.0
+    std = errors.std({top: 1.0, bottom: -centre}) / abs(b) if b else math.inf
+    centre, low, high = (min(max(x, bounds[0]), bounds[1]) for x in (centre, low, high))
+    return Estimate(name=name, estimate=centre, std=std, low=low, high=high)
+
+
+def _edge(outside: Callable[[float], bool], inside: float, step: float) -> float:
+    """Return where an interval ends, seen from a point in it, in the direction of ``step``."""
+    while not outside(inside + step):
+        step *= 2
+        if not math.isfinite(inside + step):
+            return math.copysign(math.inf, step)
+    near, far = inside, inside + step
+    for _ in range(60):
+        middle = (near + far) / 2
+        near, far = (near, middle) if outside(middle) else (middle, far)
+    return far
+
+
+def simultaneous_factor(errors: Errors, queries: int, level: float) -> float:
+    """Return the number of standard errors within which all estimates lie together.
+
+    Gaussian noise: given the noise of the last term, which all estimates share, those with a noise
+    of their own alone are independent, so one integral over it tells. What shares yet another noise (means,
+    projected categories) is multiplied in: symmetric intervals of Gaussian estimates are never
+    less likely to hold together than apart (Royen 2014).
+    """
+    covariance = errors.covariance
+    own, alone = _by_kind(covariance, queries)
+    grid = np.linspace(-9.0, 9.0, 1801)
+    density = np.exp(-(grid**2) / 2) / math.sqrt(2 * math.pi) * (grid[1] - grid[0])
+
+    def together(z: float) -> float:
+        inside = np.ones_like(grid)
+        for count, std, lean in own:
+            spread = math.hypot(std, lean)
+            inside *= (_cdf((z * spread - lean * grid) / std) - _cdf((-z * spread - lean * grid) / std)) ** count
+        return float(np.sum(density * inside)) * math.erf(z / math.sqrt(2)) ** alone
+
+    low, high = 0.0, 1.0
+    while together(high) < level:
+        high *= 2
+    while high - low > 1e-9 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if together(middle) >= level else (middle, high)
+    return high
+
+
+def _by_kind(covariance: Covariance, queries: int) -> tuple[list[tuple[int, float, float]], int]:
+    """Return (count, own std, shared std) of runs that share the last term alone; and the rest."""
+    root = covariance.shared[-1] if covariance.size > queries else None
+    tied = {
+        run.start for term in covariance.shared if term is not root for run in term.loadings
+    }
+    own = []
+    for run in covariance.variances:
+        if run.start not in tied:
+            lean = next((r.value for r in root.loadings if r.start == run.start), 0.0) if root else 0.0
+            shared = abs(lean) * math.sqrt(root.weight) if root else 0.0
+            own.append((run.stop - run.start, math.sqrt(run.value), shared))
+    return own, queries - sum(count for count, _, _ in own)
+
+
+def _cdf(x: Floats) -> Floats:
+    return np.array([NormalDist().cdf(float(value)) for value in x])
