@@ -1,0 +1,122 @@
+"""Noise on the integers: Gaussian or Laplace variables, rounded, in their exact distribution."""
+
+from collections.abc import Sequence
+from typing import overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from halfnoise.checks import refuse
+from halfnoise.noise.bits import Bits, system_bits
+from halfnoise.noise.sampler import Sampler, Scales
+from halfnoise.noise.tables import Table, gaussian_table, laplace_table
+
+SMALLEST_SCALE = 1e-3
+LARGEST_SCALE = 2.0**36
+
+Size = int | Sequence[int]
+
+
+@overload
+def rounded_gaussian(scale: float, size: None = None) -> int: ...
+@overload
+def rounded_gaussian(scale: ArrayLike, size: Size) -> NDArray[np.int64]: ...
+@overload
+def rounded_gaussian(scale: ArrayLike, size: Size | None = None) -> NDArray[np.int64] | int: ...
+def rounded_gaussian(scale: ArrayLike, size: Size | None = None) -> NDArray[np.int64] | int:
+    """Integers with exactly the distribution of round(N(0, scale**2)).
+
+    ``scale`` is the standard deviation before rounding, in grid steps: one number, or an array of
+    them for noise of different scales in one call. ``size`` is the shape of the result, by default
+    that of ``scale``.
+
+    **Guarantee.** Given ideal random bits, each entry is independent and equals k with probability
+    Phi((k + 1/2) / scale) - Phi((k - 1/2) / scale), with no error at all. Added to an integer q of
+    sensitivity D it is post-processing of q + N(0, scale**2): (D / scale)-GDP. Proof:
+    docs/noise.md, "Rounding is post-processing".
+
+    >>> rounded_gaussian(1e-3, size=(2, 2))
+    array([[0, 0],
+           [0, 0]])
+    >>> noise = rounded_gaussian(2.0**20, size=1000)
+    >>> noise.shape, noise.dtype, abs(noise).max() < 9 * 2**20
+    ((1000,), dtype('int64'), np.True_)
+    """
+    return draw(gaussian_table(), scale, size)
+
+
+@overload
+def rounded_laplace(scale: float, size: None = None) -> int: ...
+@overload
+def rounded_laplace(scale: ArrayLike, size: Size) -> NDArray[np.int64]: ...
+@overload
+def rounded_laplace(scale: ArrayLike, size: Size | None = None) -> NDArray[np.int64] | int: ...
+def rounded_laplace(scale: ArrayLike, size: Size | None = None) -> NDArray[np.int64] | int:
+    """Integers with exactly the distribution of round(Laplace(scale)).
+
+    ``scale`` is the Laplace distribution's b (its standard deviation is sqrt(2) * b), in grid
+    steps: one number, or an array of them. ``size`` is the shape of the result, by default that of
+    ``scale``.
+
+    **Guarantee.** Given ideal random bits, each entry is independent and equals k != 0 with
+    probability sinh(1 / (2 * scale)) * exp(-abs(k) / scale), with no error at all. Added to an
+    integer q of sensitivity D it is post-processing of q + Laplace(scale): (D / scale)-DP. Proof:
+    docs/noise.md, "Rounding is post-processing".
+
+    >>> noise = rounded_laplace([1.0, 2.0**30])
+    >>> noise.shape, noise.dtype
+    ((2,), dtype('int64'))
+    >>> rounded_laplace(0)
+    Traceback (most recent call last):
+    halfnoise.errors.InvalidParameterError: scale must be a number from 0.001 to 2**36 in grid \
+steps, or an array of such numbers, got 0; choose a grid that puts the noise in this range
+    """
+    return draw(laplace_table(), scale, size)
+
+
+def draw(
+    table: Table, scale: ArrayLike, size: Size | None = None, bits: Bits | None = None
+) -> NDArray[np.int64] | int:
+    """Draw from a table; tests pass their own ``bits``, noise takes the system's."""
+    scales = _scales(scale)
+    shape = _shape(size, scales)
+    out = np.empty(shape, dtype=np.int64)
+    Sampler(table, bits or system_bits(), out.size).fill(out.reshape(-1), _spread(scales, shape))
+    return int(out[()]) if size is None and scales.ndim == 0 else out
+
+
+def _scales(scale: ArrayLike) -> NDArray[np.float64]:
+    """Return scales as float64, which holds every number that is let through."""
+    rule = "a number from 0.001 to 2**36 in grid steps, or an array of such numbers"
+    remedy = "choose a grid that puts the noise in this range"
+    try:
+        given = np.asarray(scale)
+    except ValueError:  # a ragged list
+        raise refuse("scale", rule, scale, remedy) from None
+    if given.dtype.kind not in "iuf" or given.dtype.itemsize > 8:
+        raise refuse("scale", rule, scale, remedy)
+    if given.size and not (given.min() >= SMALLEST_SCALE and given.max() <= LARGEST_SCALE):
+        wrong = given[~((given >= SMALLEST_SCALE) & (given <= LARGEST_SCALE))]
+        raise refuse("scale", rule, wrong.flat[0].item(), remedy)
+    return given.astype(np.float64, copy=False)
+
+
+def _shape(size: Size | None, scales: NDArray[np.float64]) -> tuple[int, ...]:
+    """Return the shape of the result."""
+    if size is None:
+        return scales.shape
+    lengths = tuple(size) if isinstance(size, Sequence) else (size,)
+    if not all(isinstance(n, (int, np.integer)) and n >= 0 and n is not True for n in lengths):
+        raise refuse("size", "a whole number of at least 0 or a tuple of them", size)
+    return tuple(int(n) for n in lengths)
+
+
+def _spread(scales: NDArray[np.float64], shape: tuple[int, ...]) -> Scales:
+    """Return one scale, or an indexable run of one per entry, without copying where possible."""
+    if scales.ndim == 0:
+        return float(scales)
+    try:
+        spread = np.broadcast_to(scales, shape)
+    except ValueError:
+        raise refuse("size", f"a shape that scale's {scales.shape} fits", shape) from None
+    return spread.reshape(-1) if spread.flags.c_contiguous else spread.flat
