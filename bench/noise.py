@@ -1,7 +1,6 @@
 """Exact noise beside NumPy's floats and OpenDP's integers."""
 
-import subprocess
-import sys
+import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
@@ -101,28 +100,17 @@ def certain_share(size: int = 10**7) -> Grid:
     return grid
 
 
-# A process of its own, because the operating system only reports a peak.
-PEAK = """
-import resource
-import numpy as np
-from halfnoise.noise import rounded_{law}
-rounded_{law}(1.0)
-start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-result = rounded_{law}({scale}, {size})
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print((peak - start) * 1024 - result.nbytes)
-"""
-
-
-def memory(size: int = 2 * 10**7) -> Grid:
-    """Measure the peak of memory beyond the result."""
+def memory(size: int = 10**7) -> Grid:
+    """Measure the peak of memory beyond the result, in a first call that also builds the table."""
+    samplers = {gaussian_table: rounded_gaussian, laplace_table: rounded_laplace}
     grid = Grid("sampler", "MiB beyond the result", title=f"memory for {size:,} samples")
-    for law in ("gaussian", "laplace"):
-        program = PEAK.format(law=law, scale=SCALE, size=size)
-        answer = subprocess.run(  # noqa: S603 (our own program)
-            [sys.executable, "-c", program], check=True, capture_output=True, text=True
-        )
-        grid.add_row(f"rounded_{law}", f"{int(answer.stdout) / 2**20:.1f}")
+    for table, sampler in samplers.items():
+        table.cache_clear()
+        tracemalloc.start()
+        result = sampler(SCALE, size)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        grid.add_row(sampler.__name__, f"{(peak - result.nbytes) / 2**20:.1f}")
     return grid
 
 

@@ -76,7 +76,17 @@ def test_scales_out_of_range_are_refused(noise: Any, scale: Any) -> None:
     with pytest.raises(
         InvalidParameterError, match=r"^scale must be a number from 0.001 to 2\*\*36"
     ):
-        noise(scale, 3)
+        noise(scale)
+
+
+@BOTH
+def test_a_scale_out_of_range_is_refused_wherever_it_stands(noise: Any) -> None:
+    """The last of many scales is looked at too, and so is a scale that no noise is drawn with."""
+    many = np.ones(300_000)
+    many[-1] = 0
+    for scale, size in ((many, None), (0.0, 0), ([0.0], (2, 0))):
+        with pytest.raises(InvalidParameterError, match=r"^scale must be a number.*got 0.0"):
+            noise(scale, size)
 
 
 @BOTH

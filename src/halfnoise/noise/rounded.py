@@ -8,11 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from halfnoise.checks import refuse
 from halfnoise.noise.bits import Bits, system_bits
-from halfnoise.noise.sampler import Sampler, Scales
+from halfnoise.noise.sampler import Sampler
+from halfnoise.noise.scales import as_floats, largest, spread
 from halfnoise.noise.tables import Table, gaussian_table, laplace_table
-
-SMALLEST_SCALE = 1e-3
-LARGEST_SCALE = 2.0**36
 
 Size = int | Sequence[int]
 
@@ -69,7 +67,7 @@ def rounded_laplace(scale: ArrayLike, size: Size | None = None) -> NDArray[np.in
     >>> rounded_laplace(0)
     Traceback (most recent call last):
     halfnoise.errors.InvalidParameterError: scale must be a number from 0.001 to 2**36 in grid \
-steps, or an array of such numbers, got 0; choose a grid that puts the noise in this range
+steps, or an array of such numbers, got 0.0; choose a grid that puts the noise in this range
     """
     return draw(laplace_table(), scale, size)
 
@@ -78,27 +76,13 @@ def draw(
     table: Table, scale: ArrayLike, size: Size | None = None, bits: Bits | None = None
 ) -> NDArray[np.int64] | int:
     """Draw from a table; tests pass their own ``bits``, noise takes the system's."""
-    scales = _scales(scale)
+    scales = as_floats(scale)
     shape = _shape(size, scales)
+    if scales.ndim == 0 or 0 in shape:
+        largest(scales)  # for nothing else would look at the scale of no noise
     out = np.empty(shape, dtype=np.int64)
-    Sampler(table, bits or system_bits(), out.size).fill(out.reshape(-1), _spread(scales, shape))
+    Sampler(table, bits or system_bits(), out.size).fill(out.reshape(-1), spread(scales, shape))
     return int(out[()]) if size is None and scales.ndim == 0 else out
-
-
-def _scales(scale: ArrayLike) -> NDArray[np.float64]:
-    """Return scales as float64, which holds every number that is let through."""
-    rule = "a number from 0.001 to 2**36 in grid steps, or an array of such numbers"
-    remedy = "choose a grid that puts the noise in this range"
-    try:
-        given = np.asarray(scale)
-    except ValueError:  # a ragged list
-        raise refuse("scale", rule, scale, remedy) from None
-    if given.dtype.kind not in "iuf" or given.dtype.itemsize > 8:
-        raise refuse("scale", rule, scale, remedy)
-    if given.size and not (given.min() >= SMALLEST_SCALE and given.max() <= LARGEST_SCALE):
-        wrong = given[~((given >= SMALLEST_SCALE) & (given <= LARGEST_SCALE))]
-        raise refuse("scale", rule, wrong.flat[0].item(), remedy)
-    return given.astype(np.float64, copy=False)
 
 
 def _shape(size: Size | None, scales: NDArray[np.float64]) -> tuple[int, ...]:
@@ -109,14 +93,3 @@ def _shape(size: Size | None, scales: NDArray[np.float64]) -> tuple[int, ...]:
     if not all(isinstance(n, (int, np.integer)) and n >= 0 and n is not True for n in lengths):
         raise refuse("size", "a whole number of at least 0 or a tuple of them", size)
     return tuple(int(n) for n in lengths)
-
-
-def _spread(scales: NDArray[np.float64], shape: tuple[int, ...]) -> Scales:
-    """Return one scale, or an indexable run of one per entry, without copying where possible."""
-    if scales.ndim == 0:
-        return float(scales)
-    try:
-        spread = np.broadcast_to(scales, shape)
-    except ValueError:
-        raise refuse("size", f"a shape that scale's {scales.shape} fits", shape) from None
-    return spread.reshape(-1) if spread.flags.c_contiguous else spread.flat

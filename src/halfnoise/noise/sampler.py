@@ -1,21 +1,17 @@
 """The fast path: candidates by the chunk, accepted and rounded wherever float64 is certain."""
 
-from typing import TypeAlias
-
 import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.noise.bits import Bits
 from halfnoise.noise.exact import LazyUniform, Point, StripPoint, TailPoint, accepts
+from halfnoise.noise.scales import Scales, largest
 from halfnoise.noise.tables import Table
 
 # Large enough to hide NumPy's cost per call, small enough for a core's own cache.
 CHUNK = 1 << 16
 # The constant part of the rounding margin: far above the error of computing the margin itself.
 ROUNDING_SLACK = 2.0**-50
-
-# One scale for all entries, or a run of scales to slice.
-Scales: TypeAlias = "float | NDArray[np.float64] | np.flatiter[NDArray[np.float64]]"
 
 
 class Sampler:
@@ -120,7 +116,7 @@ class Sampler:
         np.copyto(out, whole, casting="unsafe")
         np.subtract(real, whole, out=real)
         np.abs(real, out=real)
-        margin = float(np.max(scale)) * self.table.place_error + ROUNDING_SLACK
+        margin = largest(scale) * self.table.place_error + ROUNDING_SLACK
         certain = {i: point for i, point in points.items() if i < len(out)}
         for i in np.flatnonzero(real >= 0.5 - margin).tolist():
             certain.setdefault(i, self.point(int(places[i])))
