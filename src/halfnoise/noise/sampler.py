@@ -109,6 +109,7 @@ class Sampler:
         points: dict[int, Point],
     ) -> int:
         """Round scale * place into ``out``; return how many needed the certain path for it."""
+        margin = largest(scale) * self.table.place_error + ROUNDING_SLACK
         real, whole = self._real[: len(out)], self._whole[: len(out)]
         np.multiply(places, self.table.unit, out=real)
         np.multiply(real, scale, out=real)
@@ -116,7 +117,6 @@ class Sampler:
         np.copyto(out, whole, casting="unsafe")
         np.subtract(real, whole, out=real)
         np.abs(real, out=real)
-        margin = largest(scale) * self.table.place_error + ROUNDING_SLACK
         certain = {i: point for i, point in points.items() if i < len(out)}
         for i in np.flatnonzero(real >= 0.5 - margin).tolist():
             certain.setdefault(i, self.point(int(places[i])))
