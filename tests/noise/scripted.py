@@ -1,12 +1,14 @@
 """Sources of bits for tests: words from a script, and all scripts of a shortened sampler."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from halfnoise.noise.bits import Bits
+from halfnoise.noise.exact import Point
 from halfnoise.noise.sampler import Sampler
 from halfnoise.noise.tables import Layout, Table
 
@@ -28,6 +30,46 @@ class Script:
             raise OutOfWordsError
         words[:] = self.words[self.used : self.used + len(words)]
         self.used += len(words)
+
+
+@dataclass
+class Tape:
+    """A recorded run of words, and one fixed word for whatever else the certain path asks for."""
+
+    words: NDArray[np.uint64]
+    used: int = 0
+
+    def fill(self, words: NDArray[np.uint64]) -> None:
+        """Hand out the next words of the tape, if more than one is wanted."""
+        if len(words) == 1:
+            words[0] = 0xB504_F333_F9DE_6484
+            return
+        words[:] = self.words[self.used : self.used + len(words)]
+        self.used += len(words)
+
+
+class Forgetful(Sampler):
+    """Puts every draw in doubt and keeps its first bits only: the certain path draws the others.
+
+    Were some draws decided by floats, forgetting bits of the others would not be fair.
+    """
+
+    def __init__(self, table: Table, bits: Bits, count: int) -> None:
+        """Widen the margins beyond everything."""
+        super().__init__(doubtful(table), bits, count)
+
+    def point(self, place: int, *, tail: bool = False) -> Point:
+        """Forget all but four bits of the place."""
+        point = super().point(place, tail=tail)
+        if not tail:
+            point.uniform.numerator >>= self.table.layout.place_bits - 4
+            point.uniform.drawn = 4
+        return point
+
+
+def doubtful(table: Table) -> Table:
+    """Return a table with margins so wide that floats settle nothing."""
+    return replace(table, margin=table.margin + 1e6, place_error=1e6)
 
 
 def candidate(table: Table, scale: float, words: Sequence[int]) -> int | None:

@@ -32,10 +32,10 @@ TWINS = """
 source = bits.system_bits()
 show(source)
 {fork}
-show(source)
-show(source)
 if pid:
     os.waitpid(pid, 0)
+show(source)
+show(source)
 """
 BROKEN = "os.register_at_fork = lambda **hooks: None\nos.getpid = lambda: 0\n"
 

@@ -7,12 +7,11 @@ from flint import arb, ctx
 from numpy.typing import NDArray
 
 from halfnoise.noise.bits import system_bits
-from halfnoise.noise.exact import Point
 from halfnoise.noise.sampler import CHUNK, Sampler
 from halfnoise.noise.shapes import GAUSSIAN, LAPLACE, Shape
 from halfnoise.noise.tables import Layout, Table, certified, gaussian_table, laplace_table
 from noise.laws import Area, gaussian_area, laplace_area
-from noise.scripted import enumerated
+from noise.scripted import Forgetful, Tape, doubtful, enumerated
 
 SHORT = {
     "gaussian": (Shape(exponent=GAUSSIAN.exponent, reach=2, tail_rate=2), gaussian_area),
@@ -104,79 +103,112 @@ def test_enumeration_sees_one_wrong_level(name: str) -> None:
     assert disagreements(replace(table, level=level), area, 1.5, 14) != []
 
 
-class Tape:
-    """A recorded run of words, with words of its own for the certain path's further bits."""
-
-    def __init__(self, words: NDArray[np.uint64]) -> None:
-        """Start at the beginning."""
-        self.words = words
-        self.used = 0
-
-    def fill(self, words: NDArray[np.uint64]) -> None:
-        """Hand out the next words of the tape; single words come from the system."""
-        if len(words) == 1:
-            system_bits().fill(words)
-            return
-        words[:] = self.words[self.used : self.used + len(words)]
-        self.used += len(words)
+def words_like_any() -> NDArray[np.uint64]:
+    """Return words as they come."""
+    words = np.empty(1 << 17, dtype=np.uint64)
+    system_bits().fill(words)
+    return words
 
 
-def both_paths(fast: Table, slow: Table, scale: float) -> tuple[int, int]:
-    """Return how many results differ between two tables on the same words, and how many there are.
-
-    The slow table's margins are so wide that every decision is made on the certain path.
-    """
-    tape = np.empty(1 << 17, dtype=np.uint64)
-    system_bits().fill(tape)
-    slow = replace(slow, margin=slow.margin + 1e6, place_error=1.0 / scale)
-    results = []
-    for table in (fast, slow):
-        out = np.zeros(40_000, dtype=np.int64)
-        certain = Sampler(table, Tape(tape), len(out)).fill(out, scale)
-        results.append(out)
-    assert certain == len(out)
-    return int((results[0] != results[1]).sum()), len(out)
+def both_paths(table: Table, truth: Table, scale: float, words: NDArray[np.uint64]) -> int:
+    """Return how many of 40,000 results differ between floats and exact arithmetic."""
+    results = np.zeros((2, 40_000), dtype=np.int64)
+    for out, used in zip(results, (table, doubtful(truth)), strict=True):
+        certain = Sampler(used, Tape(words), len(out)).fill(out, scale)
+    assert certain == results.shape[1]
+    return int((results[0] != results[1]).sum())
 
 
 @pytest.mark.parametrize("name", TABLES)
-@pytest.mark.parametrize("scale", [0.3, 1.0, 1e4, 2.0**20])
-def test_float_path_decides_as_the_certain_path_does(name: str, scale: float) -> None:
-    """On the same words, floats and ball arithmetic give the same integers."""
+@pytest.mark.parametrize("scale", [0.3, 1.0, 1e4, 2.0**20, 2.0**36])
+def test_floats_decide_as_the_certain_path_does(name: str, scale: float) -> None:
+    """On the same words, floats and exact arithmetic give the same integers."""
     table = TABLES[name]()
-    differing, _ = both_paths(table, table, scale)
-    assert differing == 0
+    assert both_paths(table, table, scale, words_like_any()) == 0
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_comparison_of_paths_sees_thresholds_off_by_a_thousandth(name: str) -> None:
-    """With V's thresholds off by 1e-3 the two paths part."""
+    """With V's thresholds off by a factor of 1.001 the two paths part."""
     table = TABLES[name]()
     higher = replace(table.staircase, top=table.staircase.top * 1.001)  # type: ignore[arg-type]
-    differing, _ = both_paths(replace(table, staircase=higher), table, 1e4)
-    assert differing > 0
+    assert both_paths(replace(table, staircase=higher), table, 1e4, words_like_any()) > 0
 
 
-class Forgetful(Sampler):
-    """Keeps the first bits of each number only, so that the certain path must draw the others."""
+def words_near_ties(table: Table, scale: float) -> NDArray[np.uint64]:
+    """Return words whose places, times the scale, end within a few units of one half."""
+    rng = np.random.default_rng()
+    numerator, denominator = scale.as_integer_ratio()
+    places = table.layout.place_bits
+    words = []
+    for entry in rng.integers(len(table.level), len(table.offset), 1 << 16).tolist():
+        strip = (((entry << places) + int(table.offset[entry])) % 2**64) >> places
+        strip -= 1 << (64 - places) if strip >> (63 - places) else 0
+        tie = int(scale * (strip + rng.random()) / 64)
+        place = (2 * tie + 1) * denominator * (64 << places) // (2 * numerator)
+        place += int(rng.integers(-20, 20))
+        # Close to a strip's ends the tie may lie in the next one: then the word is any word.
+        inside = place >> places == strip
+        words.append((place - int(table.offset[entry])) % 2**64 if inside else entry << places)
+    return np.array(words * 2, dtype=np.uint64)
 
-    def point(self, place: int, *, tail: bool = False) -> Point:
-        """Forget all but four bits of the place."""
-        point = super().point(place, tail=tail)
-        if not tail:
-            point.uniform.numerator >>= self.table.layout.place_bits - 4
-            point.uniform.drawn = 4
-        return point
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("scale", [1e4, 2.0**20, 3e9, 2.0**36])
+def test_rounding_is_certain_next_to_a_tie(name: str, scale: float) -> None:
+    """Where the place's last bits decide the rounding, the result is the exact one."""
+    table = TABLES[name]()
+    words = words_near_ties(table, scale)
+    assert both_paths(table, table, scale, words) == 0
+    blind = replace(table, place_error=-1e-6 / scale)
+    assert both_paths(blind, table, scale, words) > 0
+
+
+def misjudged(table: Table, truth: Table) -> int:
+    """Return how many of 4000 candidates whose V is next to its threshold are judged wrongly.
+
+    V differs from it by 2^-44, just more than the place's undrawn bits can move it.
+    """
+    rng = np.random.default_rng()
+    tail, top = 2 * truth.staircase.tail, truth.staircase.top
+    entries = rng.integers(tail, len(truth.level), 12_000)
+    words = (entries.astype(np.uint64) << np.uint64(48)) + rng.integers(2**48, size=12_000).astype(
+        np.uint64
+    )
+    places = words.view(np.int64) + truth.offset[entries]
+    chosen, fractions, verdicts = [], [], []
+    with ctx.workprec(200):
+        for i, (place, entry) in enumerate(zip(places.tolist(), entries.tolist(), strict=True)):
+            x = (arb(place) + 0.5) * arb((1, -54))
+            height = (-truth.shape.exponent(x)).exp() * top - int(truth.level[entry])
+            verdict = bool(rng.integers(2))
+            fraction = int((height * 2**64).floor().unique_fmpz()) + (-1 if verdict else 1) * 2**20
+            if 0 <= fraction < 2**64:
+                chosen.append(i)
+                fractions.append(fraction)
+                verdicts.append(verdict)
+    assert len(chosen) > 4000
+    tape = Tape(np.array(fractions[:4000], dtype=np.uint64))
+    passed, _ = Sampler(table, tape, 1).judge(places[chosen[:4000]], entries[chosen[:4000]])
+    return int((passed != np.array(verdicts[:4000])).sum())
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_acceptance_is_certain_next_to_its_threshold(name: str) -> None:
+    """Where V's last bits decide, the verdict is the exact one; without a margin it is not."""
+    table = TABLES[name]()
+    assert misjudged(table, table) == 0
+    assert misjudged(replace(table, margin=table.margin * 0), table) > 0
 
 
 def test_certain_path_draws_more_bits_of_the_same_number() -> None:
     """A result drawn from a few first bits lies where these bits allow it."""
-    table = replace(gaussian_table(), place_error=1.0)
-    out = np.zeros(2000, dtype=np.int64)
-    sampler = Forgetful(table, system_bits(), len(out))
+    table = gaussian_table()
+    sampler = Forgetful(table, system_bits(), 2000)
     places, points = sampler.accepted(2000)
-    out = out[: len(places)]
+    out = np.zeros(len(places), dtype=np.int64)
     assert sampler.round(out, 1024.0, places, points) == len(out)
-    # 16 steps are a strip at this scale, so four bits leave one step and its rounding.
+    # A strip is 16 steps wide at this scale, so four bits leave one step and its rounding.
     assert np.abs(out - places * table.unit * 1024.0).max() <= 2
 
 

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from flint import arb
 
-from halfnoise.noise.bits import Bits, system_bits
-from halfnoise.noise.exact import LazyUniform, Point, TailPoint, accepts
+from halfnoise.noise.bits import system_bits
+from halfnoise.noise.exact import LazyUniform, TailPoint, accepts
 from halfnoise.noise.sampler import CHUNK, Sampler
 from halfnoise.noise.shapes import GAUSSIAN, LAPLACE, Shape
 from halfnoise.noise.tables import Table, certified, gaussian_table, laplace_table
 from noise.laws import Cdf, cell_probabilities, gaussian_cdf, laplace_cdf
+from noise.scripted import Forgetful
 from statistical import mutants
 from statistical.mutants import Draw, Ints
 from statistical.rate import fits
@@ -133,26 +134,6 @@ def test_acceptance_rejects_stretched_thresholds(name: str) -> None:
     """V's thresholds off by a factor of 1.001 nearly cancel in the shape, but not here."""
     law = LAWS[name]
     assert not has_the_acceptance(law, mutants.stretched_thresholds(law.table()))
-
-
-class Forgetful(Sampler):
-    """Keeps the first bits of a doubtful number only, so that the certain path draws the others.
-
-    That is a fair draw only if the floats had no say in whether it is doubtful: hence all are.
-    """
-
-    def __init__(self, table: Table, bits: Bits, count: int) -> None:
-        """Put every draw in doubt."""
-        table = replace(table, margin=table.margin + 1e6, place_error=1e6)
-        super().__init__(table, bits, count)
-
-    def point(self, place: int, *, tail: bool = False) -> Point:
-        """Forget all but four bits of the place."""
-        point = super().point(place, tail=tail)
-        if not tail:
-            point.uniform.numerator >>= self.table.layout.place_bits - 4
-            point.uniform.drawn = 4
-        return point
 
 
 def certain_only(table: Table, scale: float, count: int) -> Ints:

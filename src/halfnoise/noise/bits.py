@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 KEY_BYTES = 32
 BLOCK_BYTES = 16
-# At most 2^32 blocks of 16 bytes under one key keep AES-CTR within 2^64 / 2^129 = 2^-65 of ideal
-# bits (the birthday bound); halfnoise stays far below it and forgets old keys on the way.
-BYTES_PER_KEY = 1 << 32
+# One key gives at most 2^28 blocks: the birthday bound then keeps an ideal cipher in counter mode
+# within (2^28)^2 / 2^129 = 2^-73 of ideal bits.
+BYTES_PER_KEY = BLOCK_BYTES << 28
 
 
 class Bits(Protocol):
