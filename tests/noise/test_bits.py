@@ -12,7 +12,7 @@ from halfnoise.noise.bits import KeyStream, SystemBits, system_bits
 
 WORDS = 4096
 
-# What a process does: print words before and after it forks, on both sides, in hexadecimal.
+# Every process prints its words in hexadecimal.
 PRELUDE = """
 import ctypes, os, sys
 import numpy as np
@@ -25,19 +25,27 @@ def show(source):
     sys.stdout.flush()
 """
 FORKS = {
-    "Python's fork": "pid = os.fork()",
-    "a fork in C": "pid = ctypes.CDLL(None).fork()",
+    "Python's fork": ("", "os.fork()"),
+    "a fork that Python does not see": ("", "ctypes.CDLL(None).fork()"),
+    "a child with its parent's number": ("os.getpid = lambda: 0", "os.fork()"),
 }
 TWINS = """
+{setup}
 source = bits.system_bits()
 show(source)
-{fork}
+pid = {fork}
 if pid:
     os.waitpid(pid, 0)
 show(source)
 show(source)
 """
 BROKEN = "os.register_at_fork = lambda **hooks: None\nos.getpid = lambda: 0\n"
+
+
+def twins(fork: str) -> str:
+    """Return a program that draws before and after a fork of this kind, on both sides."""
+    setup, call = FORKS[fork]
+    return TWINS.format(setup=setup, fork=call)
 
 
 def words_of(process: "subprocess.Popen[str]") -> list[str]:
@@ -65,7 +73,7 @@ def fresh(source: bits.Bits, count: int = WORDS) -> NDArray[np.uint64]:
 @pytest.mark.parametrize("fork", FORKS)
 def test_forked_child_and_parent_never_share_a_word(fork: str) -> None:
     """After a fork both sides go on with words that the other one never sees."""
-    words = words_of(start(TWINS.format(fork=FORKS[fork])))
+    words = words_of(start(twins(fork)))
     assert len(words) == 5 * WORDS
     assert len(set(words)) == len(words)
 
@@ -73,7 +81,7 @@ def test_forked_child_and_parent_never_share_a_word(fork: str) -> None:
 @pytest.mark.parametrize("fork", FORKS)
 def test_sharing_would_be_seen(fork: str) -> None:
     """Without hook and process check the child repeats its parent, and the test above sees it."""
-    words = words_of(start(BROKEN + TWINS.format(fork=FORKS[fork])))
+    words = words_of(start(BROKEN + twins(fork)))
     assert len(words) == 5 * WORDS
     assert len(set(words)) == 3 * WORDS
 
