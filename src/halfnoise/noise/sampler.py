@@ -1,0 +1,146 @@
+"""The fast path: candidates by the chunk, accepted and rounded wherever float64 is certain."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfnoise.noise.bits import Bits
+from halfnoise.noise.exact import LazyUniform, Point, StripPoint, TailPoint, accepts
+from halfnoise.noise.scales import Scales, largest
+from halfnoise.noise.tables import Table
+
+# Large enough to hide NumPy's cost per call, small enough for a core's own cache.
+CHUNK = 1 << 16
+# The constant part of the rounding margin: far above the error of computing the margin itself.
+ROUNDING_SLACK = 2.0**-50
+
+
+class Sampler:
+    """Draws rounded noise from a table with a source of bits, in buffers of its own."""
+
+    def __init__(self, table: Table, bits: Bits, count: int) -> None:
+        """Make room for drawing about ``count`` numbers, or a chunk if that is less."""
+        self.table = table
+        self.bits = bits
+        room = min(CHUNK, _enough(count))
+        self._words, self._index = np.empty((2, room), dtype=np.uint64)
+        self._offsets = np.empty(room, dtype=np.int64)
+        self._real, self._whole = np.empty((2, room), dtype=np.float64)
+
+    def fill(self, out: NDArray[np.int64], scales: Scales) -> int:
+        """Fill ``out`` with rounded noise; return how many draws took the certain path.
+
+        **Guarantee.** Entry i is round(scale_i * X_i) with X_i independent draws from the table's
+        density, exactly. The places of accepted candidates are independent of which candidates
+        were accepted, so it matters neither in what order they are used nor how many are left
+        over at the end.
+        """
+        done = certain = 0
+        while done < len(out):
+            places, points = self.accepted(min(len(self._words), _enough(len(out) - done)))
+            n = min(len(places), len(out) - done)
+            scale = scales if isinstance(scales, float) else scales[done : done + n]
+            certain += self.round(out[done : done + n], scale, places[:n], points)
+            done += n
+        return certain
+
+    def accepted(self, count: int) -> tuple[NDArray[np.int64], dict[int, Point]]:
+        """Draw candidates; return the accepted ones' places, and points begun on the certain path.
+
+        The places are in units of ``table.unit`` and valid until the next call.
+        """
+        words, index, offsets = self._words[:count], self._index[:count], self._offsets[:count]
+        self.bits.fill(words)
+        np.right_shift(words, self.table.layout.place_bits, out=index)
+        # Clipping never happens: it only spares a check, as every index is in the table.
+        np.take(self.table.offset, index.view(np.int64), out=offsets, mode="clip")
+        places = np.add(words.view(np.int64), offsets, out=offsets)
+        unsure = np.flatnonzero(index < len(self.table.level))
+        passed, begun = self.judge(places[unsure], index[unsure].view(np.int64))
+        points = {int(unsure[i]): point for i, point in begun.items()}
+        return _compact(places, unsure[~passed], points)
+
+    def judge(
+        self, places: NDArray[np.int64], entries: NDArray[np.int64]
+    ) -> tuple[NDArray[np.bool_], dict[int, Point]]:
+        """Decide for candidates in unsure boxes whether level + V lies below the density."""
+        table = self.table
+        words = np.empty(len(places), dtype=np.uint64)
+        self.bits.fill(words)
+        height = np.exp(-table.shape.exponent(places * table.unit)) * table.staircase.top
+        gap = height - table.level[entries] - words * 2.0**-table.layout.word_bits
+        passed = gap > 0
+        points: dict[int, Point] = {}
+        for i in np.flatnonzero(np.abs(gap) <= table.margin[entries]).tolist():
+            entry = int(entries[i])
+            point = self.point(int(places[i]), tail=entry < 2 * table.staircase.tail)
+            passed[i] = self.settle(point, int(table.level[entry]), int(words[i]))
+            if passed[i]:
+                points[i] = point
+        return passed, points
+
+    def point(self, place: int, *, tail: bool = False) -> Point:
+        """Take a candidate up where the float path leaves it."""
+        layout, shape = self.table.layout, self.table.shape
+        strip = place >> layout.place_bits
+        uniform = LazyUniform(bits=self.bits, word_bits=layout.word_bits)
+        if tail:
+            return TailPoint(
+                sign=1 if strip >= 0 else -1,
+                reach=shape.reach,
+                rate=shape.tail_rate,
+                per_unit=layout.per_unit,
+                uniform=uniform,
+            )
+        uniform.numerator = place - (strip << layout.place_bits)
+        uniform.drawn = layout.place_bits
+        return StripPoint(strip=strip, per_unit=layout.per_unit, uniform=uniform)
+
+    def settle(self, point: Point, level: int, word: int) -> bool:
+        """Decide on the certain path whether level + V lies below the density; V begins as word."""
+        word_bits = self.table.layout.word_bits
+        fraction = LazyUniform(bits=self.bits, word_bits=word_bits, numerator=word, drawn=word_bits)
+        return accepts(point, level, fraction, self.table.shape, self.table.staircase.top)
+
+    def round(
+        self,
+        out: NDArray[np.int64],
+        scale: float | NDArray[np.float64],
+        places: NDArray[np.int64],
+        points: dict[int, Point],
+    ) -> int:
+        """Round scale * place into ``out``; return how many needed the certain path for it."""
+        margin = largest(scale) * self.table.place_error + ROUNDING_SLACK
+        real, whole = self._real[: len(out)], self._whole[: len(out)]
+        np.multiply(places, self.table.unit, out=real)
+        np.multiply(real, scale, out=real)
+        np.rint(real, out=whole)
+        np.copyto(out, whole, casting="unsafe")
+        np.subtract(real, whole, out=real)
+        np.abs(real, out=real)
+        certain = {i: point for i, point in points.items() if i < len(out)}
+        for i in np.flatnonzero(real >= 0.5 - margin).tolist():
+            certain.setdefault(i, self.point(int(places[i])))
+        for i, point in certain.items():
+            out[i] = point.rounded(scale if isinstance(scale, float) else float(scale[i]))
+        return len(certain)
+
+
+def _enough(count: int) -> int:
+    """Return how many candidates nearly always hold ``count`` accepted ones."""
+    return count + count // 16 + 8
+
+
+def _compact(
+    places: NDArray[np.int64], rejected: NDArray[np.int64], points: dict[int, Point]
+) -> tuple[NDArray[np.int64], dict[int, Point]]:
+    """Move accepted places from the end into the gaps that rejected ones leave."""
+    kept = len(places) - len(rejected)
+    gaps = rejected[rejected < kept]
+    stays = np.ones(len(rejected), dtype=np.bool_)
+    stays[rejected[len(gaps) :] - kept] = False
+    movers = np.flatnonzero(stays) + kept
+    places[gaps] = places[movers]
+    if points:
+        moved = dict(zip(movers.tolist(), gaps.tolist(), strict=True))
+        points = {moved.get(i, i): point for i, point in points.items()}
+    return places[:kept], points

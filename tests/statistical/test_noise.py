@@ -1,0 +1,244 @@
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from flint import arb
+
+from halfnoise.noise.bits import system_bits
+from halfnoise.noise.exact import LazyUniform, TailPoint, accepts
+from halfnoise.noise.sampler import CHUNK, Sampler
+from halfnoise.noise.shapes import GAUSSIAN, LAPLACE, Shape
+from halfnoise.noise.tables import Table, certified, gaussian_table, laplace_table
+from noise.laws import Cdf, cell_probabilities, gaussian_cdf, laplace_cdf
+from noise.scripted import Forgetful
+from statistical import mutants
+from statistical.mutants import Draw, Ints
+from statistical.rate import fits
+
+SAMPLES = 10**7
+# The certain path is a few hundred times slower.
+FEWER = 100_000
+SCALES = [0.01, 0.1, 0.3, 0.7, 1.0, 2.5, 7.0, 50.0, 1e3, 1e4, 2.0**20, 1e8, 2.0**36]
+LOW_BITS = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Law:
+    """A distribution: its table in the library and its distribution function here."""
+
+    table: Callable[[], Table]
+    cdf: Cdf
+    area: float
+    reach: int
+
+
+LAWS = {
+    "gaussian": Law(table=gaussian_table, cdf=gaussian_cdf, area=math.sqrt(2 * math.pi), reach=8),
+    "laplace": Law(table=laplace_table, cdf=laplace_cdf, area=2.0, reach=16),
+}
+BOTH = pytest.mark.parametrize("name", LAWS)
+
+
+def edges_for(reach: int, scale: float) -> Ints:
+    """Return the last integers of cells: single integers, or strips with zero by itself."""
+    if scale < 20:
+        edge = int(reach * scale) + 2
+        return np.arange(-edge, edge + 1)
+    strips = np.arange(-reach * 64, reach * 64 + 1) * (scale / 64)
+    return np.unique(np.append(np.rint(strips), [-1, 0]).astype(np.int64))
+
+
+def has_the_shape(law: Law, scale: float, draw: Draw, count: int = SAMPLES) -> bool:
+    """Whether noise falls into cells as often as the exact distribution says."""
+    table = law.table()
+    edges = edges_for(law.reach, scale)
+    cells = np.searchsorted(edges, draw(table, scale, count))
+    counts = np.bincount(cells, minlength=len(edges) + 1)
+    return fits(counts, cell_probabilities(law.cdf, scale, edges))
+
+
+def has_even_low_bits(law: Law, scale: float, draw: Draw) -> bool:
+    """Whether the low bits are uniform (at large scales they are, within e^-(10^6))."""
+    low = draw(law.table(), scale, SAMPLES) & ((1 << LOW_BITS) - 1)
+    counts = np.bincount(low, minlength=1 << LOW_BITS)
+    return fits(counts, np.full(1 << LOW_BITS, 2.0**-LOW_BITS))
+
+
+@BOTH
+@pytest.mark.parametrize("scale", SCALES)
+def test_noise_has_its_exact_distribution(name: str, scale: float) -> None:
+    """Ten million draws fit the rounded distribution, cell by cell."""
+    assert has_the_shape(LAWS[name], scale, mutants.sound)
+
+
+@BOTH
+@pytest.mark.parametrize("scale", [2.0**20, 1e8, 2.0**36])
+def test_low_bits_are_even(name: str, scale: float) -> None:
+    """At large scales the ten lowest bits of ten million draws are uniform."""
+    assert has_even_low_bits(LAWS[name], scale, mutants.sound)
+
+
+VISIBLE = [
+    *[("both", mutants.short_scale, scale) for scale in SCALES[2:]],
+    *[("both", mutants.stuck_sign, scale) for scale in SCALES[2:]],
+    *[("both", mutants.truncated_floats, scale) for scale in SCALES[2:10]],
+    *[("gaussian", mutants.shifted_thresholds, scale) for scale in SCALES[7:]],
+    *[("both", mutants.misplaced_box, scale) for scale in SCALES[8:]],
+    *[("both", mutants.stale_buffer, scale) for scale in SCALES[8:]],
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "mutant", "scale"),
+    [
+        (name, mutant, scale)
+        for where, mutant, scale in VISIBLE
+        for name in LAWS
+        if where in ("both", name)
+    ],
+)
+def test_shape_rejects_mutants(name: str, mutant: Draw, scale: float) -> None:
+    """The same test sees each fault at the scales where it shows."""
+    assert not has_the_shape(LAWS[name], scale, mutant)
+
+
+@BOTH
+@pytest.mark.parametrize("mutant", [mutants.coarse_place, mutants.stale_buffer])
+def test_low_bits_reject_mutants(name: str, mutant: Draw) -> None:
+    """The test of the low bits sees places that are too coarse, and buffers used twice."""
+    assert not has_even_low_bits(LAWS[name], 2.0**36, mutant)
+
+
+def has_the_acceptance(law: Law, table: Table) -> bool:
+    """Whether as many candidates are accepted as the area under the density says."""
+    sampler = Sampler(table, system_bits(), SAMPLES)
+    runs = SAMPLES // CHUNK
+    accepted = sum(len(sampler.accepted(CHUNK)[0]) for _ in range(runs))
+    sound = law.table()
+    share = law.area * sound.staircase.top * sound.layout.per_unit / len(sound.offset)
+    counts = np.array([accepted, runs * CHUNK - accepted])
+    return fits(counts, np.array([share, 1 - share]))
+
+
+@BOTH
+def test_as_many_candidates_are_accepted_as_must_be(name: str) -> None:
+    """Ten million candidates are accepted with the exact probability."""
+    law = LAWS[name]
+    assert has_the_acceptance(law, law.table())
+
+
+@BOTH
+def test_acceptance_rejects_stretched_thresholds(name: str) -> None:
+    """V's thresholds off by a factor of 1.001 nearly cancel in the shape, but not here."""
+    law = LAWS[name]
+    assert not has_the_acceptance(law, mutants.stretched_thresholds(law.table()))
+
+
+def certain_only(table: Table, scale: float, count: int) -> Ints:
+    """Draw with every decision on the certain path."""
+    out = np.empty(count, dtype=np.int64)
+    assert Forgetful(table, system_bits(), count).fill(out, scale) == count
+    return out
+
+
+@BOTH
+@pytest.mark.parametrize("scale", [0.3, 1.0, 2.5, 1e4, 2.0**36])
+def test_certain_path_has_the_exact_distribution(name: str, scale: float) -> None:
+    """Draws that are settled by bits drawn one word after the other are distributed exactly."""
+    assert has_the_shape(LAWS[name], scale, certain_only, FEWER)
+
+
+def in_doubt(name: str, scale: float) -> Law:
+    """Return a law whose table has float margins so wide that most draws are in doubt."""
+    law = LAWS[name]
+    table = replace(law.table(), place_error=0.4 / scale, margin=law.table().margin + 0.4)
+    return replace(law, table=lambda: table)
+
+
+@BOTH
+@pytest.mark.parametrize("scale", [0.3, 1.0, 2.5, 1e4])
+def test_mixed_paths_have_the_exact_distribution(name: str, scale: float) -> None:
+    """Where floats settle some draws and the certain path most, nothing is lost in between."""
+    law = in_doubt(name, scale)
+    out = np.empty(FEWER, dtype=np.int64)
+    certain = Sampler(law.table(), system_bits(), FEWER).fill(out, scale)
+    assert (0.7 if scale > 2 else 0.1) * FEWER < certain < FEWER
+    assert has_the_shape(law, scale, mutants.sound, FEWER)
+    assert not has_the_shape(law, scale, mutants.dropping, FEWER)
+
+
+def early_tail(name: str) -> Law:
+    """Return a law whose strips end at 1, so that a third of all draws are in the tail."""
+    law = LAWS[name]
+    table = certified(replace(law.table().shape, reach=1, tail_rate=1))
+    return replace(law, table=lambda: table)
+
+
+@BOTH
+@pytest.mark.parametrize("scale", [0.7, 2.5, 1e4])
+def test_strips_and_tail_join_exactly(name: str, scale: float) -> None:
+    """With strips up to 1 only, strips and tail together have the same distribution."""
+    assert has_the_shape(early_tail(name), scale, mutants.sound, FEWER)
+
+
+@pytest.mark.parametrize(
+    ("name", "mutant"),
+    [
+        ("gaussian", mutants.careless_tail),
+        ("gaussian", mutants.one_sided_tail),
+        ("laplace", mutants.one_sided_tail),
+    ],
+)
+def test_joined_tail_rejects_mutants(name: str, mutant: Draw) -> None:
+    """A tail that is not thinned out, or on one side only, is seen."""
+    assert not has_the_shape(early_tail(name), 2.5, mutant, FEWER)
+
+
+def far_tail(shape: Shape, scale: float, count: int, *, careless: bool = False) -> Ints:
+    """Return rounded draws from beyond the last strip, by the certain path's own rule.
+
+    The rule's constant is raised until about every proposal can pass; it cancels in what passes.
+    """
+    cap = float((-shape.exponent(arb(shape.reach))).exp()) * 64 / shape.tail_rate
+    top = int(1 / cap)
+    found: list[int] = []
+    while len(found) < count:
+        point = TailPoint(
+            sign=1,
+            reach=shape.reach,
+            rate=shape.tail_rate,
+            per_unit=64,
+            uniform=LazyUniform(bits=system_bits()),
+        )
+        if careless or accepts(point, 0, LazyUniform(bits=system_bits()), shape, top):
+            found.append(point.rounded(scale))
+    return np.array(found)
+
+
+def tail_fits(law: Law, shape: Shape, scale: float, found: Ints) -> bool:
+    """Whether draws from beyond the reach have the conditional distribution there."""
+    first = round(shape.reach * scale)
+    edges = np.arange(first, first + int(8 * scale))
+    beyond = law.cdf(-np.maximum((edges + 0.5) / scale, shape.reach))
+    survival = np.concatenate(([law.cdf(np.array([-float(shape.reach)]))[0]], beyond, [0.0]))
+    counts = np.bincount(np.searchsorted(edges, found), minlength=len(edges) + 1)
+    return fits(counts, -np.diff(survival) / survival[0])
+
+
+@BOTH
+@pytest.mark.parametrize("scale", [3.0, 40.0])
+def test_far_tail_has_the_exact_distribution(name: str, scale: float) -> None:
+    """Beyond the last strip, at 8 or 16, draws follow the density's own tail."""
+    law = LAWS[name]
+    shape = law.table().shape
+    assert tail_fits(law, shape, scale, far_tail(shape, scale, FEWER))
+
+
+def test_far_tail_rejects_mutants() -> None:
+    """An exponential tail in place of the Gaussian one is seen, and so is one 2% short."""
+    careless = far_tail(GAUSSIAN, 40.0, FEWER, careless=True)
+    assert not tail_fits(LAWS["gaussian"], GAUSSIAN, 40.0, careless)
+    short = far_tail(LAPLACE, 39.2, FEWER)
+    assert not tail_fits(LAWS["laplace"], LAPLACE, 40.0, short)
