@@ -6,7 +6,9 @@
 'correlated-gaussian'
 """
 
+from halfnoise.conditions import Where
 from halfnoise.errors import (
+    DataError,
     HalfnoiseError,
     InvalidParameterError,
     MissingExtraError,
@@ -23,6 +25,8 @@ from halfnoise.privacy import (
     compose,
 )
 from halfnoise.queries import Bins, Choice, Count, Counts, Items, Mean, Sum
+from halfnoise.release import Ledger, release
+from halfnoise.result import Release
 from halfnoise.workload import Workload
 
 __all__ = [
@@ -32,10 +36,12 @@ __all__ = [
     "ConcentratedDP",
     "Count",
     "Counts",
+    "DataError",
     "GaussianDP",
     "HalfnoiseError",
     "InvalidParameterError",
     "Items",
+    "Ledger",
     "Mean",
     "MissingExtraError",
     "Neighbors",
@@ -43,10 +49,13 @@ __all__ = [
     "Outlook",
     "Plan",
     "PureDP",
+    "Release",
     "RenyiDP",
     "Sum",
+    "Where",
     "Workload",
     "budget_for",
     "compose",
     "plan",
+    "release",
 ]

@@ -116,9 +116,9 @@ def simultaneous_factor(errors: Errors, queries: int, level: float) -> float:
     """Return the number of standard errors within which all estimates lie together.
 
     Gaussian noise: given the noise of the last term, which all estimates share, those with a noise
-    of their own alone are independent, so one integral over it tells. What shares yet another noise (means,
-    projected categories) is multiplied in: symmetric intervals of Gaussian estimates are never
-    less likely to hold together than apart (Royen 2014).
+    of their own alone are independent, so one integral over it tells. What shares yet another noise
+    (means, projected categories) is multiplied in: symmetric intervals of Gaussian estimates are
+    never less likely to hold together than apart (Royen 2014).
     """
     covariance = errors.covariance
     own, alone = _by_kind(covariance, queries)
@@ -128,8 +128,8 @@ def simultaneous_factor(errors: Errors, queries: int, level: float) -> float:
     def together(z: float) -> float:
         inside = np.ones_like(grid)
         for count, std, lean in own:
-            spread = math.hypot(std, lean)
-            inside *= (_cdf((z * spread - lean * grid) / std) - _cdf((-z * spread - lean * grid) / std)) ** count
+            reach, shift = z * math.hypot(std, lean), lean * grid
+            inside *= (_cdf((reach - shift) / std) - _cdf((-reach - shift) / std)) ** count
         return float(np.sum(density * inside)) * math.erf(z / math.sqrt(2)) ** alone
 
     low, high = 0.0, 1.0
@@ -144,13 +144,13 @@ def simultaneous_factor(errors: Errors, queries: int, level: float) -> float:
 def _by_kind(covariance: Covariance, queries: int) -> tuple[list[tuple[int, float, float]], int]:
     """Return (count, own std, shared std) of runs that share the last term alone; and the rest."""
     root = covariance.shared[-1] if covariance.size > queries else None
-    tied = {
-        run.start for term in covariance.shared if term is not root for run in term.loadings
-    }
+    tied = {run.start for term in covariance.shared if term is not root for run in term.loadings}
     own = []
     for run in covariance.variances:
         if run.start not in tied:
-            lean = next((r.value for r in root.loadings if r.start == run.start), 0.0) if root else 0.0
+            lean = (
+                next((r.value for r in root.loadings if r.start == run.start), 0.0) if root else 0.0
+            )
             shared = abs(lean) * math.sqrt(root.weight) if root else 0.0
             own.append((run.stop - run.start, math.sqrt(run.value), shared))
     return own, queries - sum(count for count, _, _ in own)

@@ -137,6 +137,11 @@ class Counts:
         return (self.column,)
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """None: there is no table yet."""
+        return ()
+
+    @property
     def shape(self) -> Shape:
         """What one person may contribute."""
         return Box(self.number)

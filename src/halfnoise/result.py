@@ -12,7 +12,15 @@ import numpy as np
 from halfnoise.checks import finite, fraction, refuse
 from halfnoise.design.covariance import Covariance
 from halfnoise.errors import NotSupportedError
-from halfnoise.inference import ANYTHING, Errors, Estimate, Floats, linear, ratio, simultaneous_factor
+from halfnoise.inference import (
+    ANYTHING,
+    Errors,
+    Estimate,
+    Floats,
+    linear,
+    ratio,
+    simultaneous_factor,
+)
 from halfnoise.privacy import GaussianDP, Privacy, PureDP
 from halfnoise.tables import meaningful, percent, short, text_table
 from halfnoise.wording import spending
@@ -132,7 +140,9 @@ class Release:
             return list(replace(self, level=1 - (1 - level) / count))
         factor = simultaneous_factor(self.errors, count, level)
         return [
-            replace(each, low=each.estimate - factor * each.std, high=each.estimate + factor * each.std)
+            replace(
+                each, low=each.estimate - factor * each.std, high=each.estimate + factor * each.std
+            )
             for each in (again[name] for name in self.names)
         ]
 
@@ -140,7 +150,9 @@ class Release:
         """Return the same release, knowing the number of people: every interval gets narrower."""
         index = self._size_index
         if index is None:
-            raise NotSupportedError("this release has no estimate of the number of people to replace")
+            raise NotSupportedError(
+                "this release has no estimate of the number of people to replace"
+            )
         *others, root = self.errors.covariance.shared
         off = float(self.values[index]) - finite(n=n)
         values = self.values[:index].copy()
@@ -173,10 +185,10 @@ class Release:
                 part = self.values[question.start + question.other]
                 whole = float(self.values[question.start : stop].sum())
                 if part > MUCH * whole > 0:
-                    said.append(
-                        f"{question.names[question.other]} is {part / whole:.0%} of {question.name}:"
-                        " check the spelling of the categories"
+                    named = (
+                        f"{question.names[question.other]} is {part / whole:.0%} of {question.name}"
                     )
+                    said.append(f"{named}: check the spelling of the categories")
         return said
 
     def rows(self) -> Iterator[tuple[str, Estimate]]:
@@ -282,9 +294,10 @@ class Release:
         """Say what is promised to each person, and by which design."""
         odds = percent(self.guarantee.best_guess)
         budget = spending(self.privacy, 1).removeprefix("Budget: ").removesuffix(".")
-        said = [f"Promised: {budget}. The best guess is right in {odds} of cases; a coin flip, in 50%."]
+        said = [f"Promised: {budget}. Odds of the best guess: {odds}; of a coin flip: 50%."]
         if "design" in self.facts:
-            said.append(f"Design: {self.facts['design']}. {self.facts['why']}")
+            design = self.facts["design"]
+            said.append(f"Design: {design['name']}. {design['why']}")
         return said
 
     def _records(self) -> list[dict[str, Any]]:

@@ -1,0 +1,194 @@
+"""The main job: charge the ledger, centre the sums, add the noise, come back.
+
+Here the public side, the design, meets the private side, the totals. No arrow leads back from
+the totals to the design.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from importlib.metadata import version
+from typing import Any, Protocol
+
+import numpy as np
+
+from halfnoise.checks import positive, refuse
+from halfnoise.data.sources import TextFormat, open_source
+from halfnoise.data.totals import Totals, totals
+from halfnoise.design import Noise
+from halfnoise.design.grid import OnGrid, on_grid
+from halfnoise.errors import InvalidParameterError
+from halfnoise.inference import Errors
+from halfnoise.noise import rounded_gaussian, rounded_laplace
+from halfnoise.planning import Plan, plan
+from halfnoise.privacy import GaussianDP, Privacy, PureDP
+from halfnoise.queries import Choice, Counts, Query
+from halfnoise.result import Question, Release
+from halfnoise.shapes import Answered, Box
+from halfnoise.workload import Workload
+
+
+class Ledger(Protocol):
+    """Where a release is charged before any row is read."""
+
+    def charge(self, guarantee: GaussianDP | PureDP) -> None:
+        """Take the amount from the budget, or refuse."""
+
+
+Step = Callable[[str], AbstractContextManager[object]]
+"""Told which step of the work begins."""
+
+
+def release(
+    data: object,
+    queries: Sequence[Query] | Workload,
+    *,
+    privacy: Privacy,
+    unit: str | Sequence[str] | None = None,
+    row_is_person: bool = False,
+    known_size: float | None = None,
+    level: float = 0.95,
+    ledger: Ledger | None = None,
+    text: TextFormat | None = None,
+    step: Step = nullcontext,
+    **rules: Any,  # noqa: ANN401
+) -> Release:
+    """Release a private table of counts, sums and means.
+
+    ``data``: a path to CSV, TSV, JSON lines or Parquet, several of them, or a pandas, Polars,
+    PyArrow, DuckDB, PySpark or Ibis table. ``unit``: the column, or columns, that say whom a row is
+    about; or ``row_is_person=True``. ``known_size``: the number of people, if it is public.
+    ``rules``: those of ``Workload`` (``neighbors``, ``at_most``, ``importance``, ...).
+
+    **Guarantee.** The result satisfies ``result.guarantee`` with respect to adding or removing (or
+    replacing) all rows of one unit: the centred design of lem:release-of-injection, its loss proved
+    for the grid, on exact integers, with noise that is exactly the rounded Gaussian or Laplace
+    given ideal random bits. Rows cannot raise errors, and the design depends on none.
+
+    >>> import polars as pl, halfnoise as hn
+    >>> survey = pl.DataFrame({"smoker": [True, False, True] * 1000})
+    >>> table = hn.release(survey, [hn.Count("smoker")], row_is_person=True,
+    ...                    privacy=hn.GaussianDP(mu=1))
+    >>> 1900 < table["smoker"].estimate < 2100
+    True
+    """
+    workload = queries if isinstance(queries, Workload) else Workload(queries, **rules)
+    units = _units(workload, unit, row_is_person=row_is_person)
+    if known_size is not None:
+        positive(known_size=known_size)
+    found = plan(workload, privacy=privacy, known_size=known_size is not None, level=level)
+    grid = grid_for(found)
+    columns = [column for query in workload.queries for column in query.columns]
+    with open_source(data, text=text or TextFormat(), columns=[*columns, *units]) as source:
+        source.check([*columns, *units])
+        if ledger is not None:
+            ledger.charge(grid.design.guarantee)
+        with step("adding up"):
+            exact = totals(source, workload, grid, units or None)
+        with step("adding noise"):
+            return noisy(found, grid, exact, known_size=known_size, units=units)
+
+
+def grid_for(found: Plan) -> OnGrid:
+    """Return the chosen design of a plan on its grid."""
+    budget = found.privacy.budget(found.releases)
+    gaussian = found.chosen.noise is Noise.GAUSSIAN
+    amount = budget.mu if gaussian else budget.epsilon
+    assert amount is not None  # noqa: S101
+    return on_grid(found.workload, found.chosen, amount)
+
+
+def noisy(
+    found: Plan, grid: OnGrid, exact: Totals, *, known_size: float | None, units: Sequence[str]
+) -> Release:
+    """Add the noise and come back: the one place where totals turn into a release."""
+    draw = rounded_gaussian if grid.design.noise is Noise.GAUSSIAN else rounded_laplace
+    measured = grid.measure(exact.sums, exact.people)
+    noise = draw(np.broadcast_to(grid.scales, measured.shape))
+    estimates, size = grid.recover(measured + np.asarray(noise).view(np.uint64), known_size)
+    values = estimates[0] if size is None else np.append(estimates[0], size[0])
+    public = grid.design.name == "known-size-gaussian"
+    return Release(
+        questions=tuple(_questions(found.workload)),
+        values=values,
+        errors=Errors(grid.design.noise, grid.design.covariance),
+        guarantee=grid.design.guarantee,
+        privacy=found.privacy,
+        level=found.level,
+        known_size=known_size if public else None,
+        facts=_facts(found, grid, units),
+    )
+
+
+def _questions(workload: Workload) -> list[Question]:
+    """Return the queries in the order of their estimates."""
+    found = []
+    start = 0
+    for block in workload.blocks:
+        for query in block.asked:
+            names = query.names
+            shape = query.shape
+            bounds = (shape.low, shape.high) if isinstance(shape, Box | Answered) else None
+            other = query.categories.index(query.other) if isinstance(query, Choice) else None
+            found.append(
+                Question(
+                    name=query.label,
+                    kind=block.kind,
+                    start=start,
+                    names=names,
+                    bounds=bounds,
+                    other=other,
+                )
+            )
+            start += len(names)
+    return found
+
+
+def _facts(found: Plan, grid: OnGrid, units: Sequence[str]) -> Mapping[str, Any]:
+    """Return what else is public and worth keeping."""
+    steps = [str(step) for block in grid.blocks for step in block.steps]
+    return {
+        "design": {
+            "name": grid.design.name,
+            "why": found.why,
+            "noise": grid.design.noise.value,
+            "neighbors": found.workload.neighbors.value,
+            "grid": {
+                "units": [str(block.unit) for block in grid.blocks],
+                "steps": steps,
+                "people": None if grid.root_step is None else str(grid.root_step),
+            },
+        },
+        "unit": list(units) or "row",
+        "version": version("halfnoise"),
+    }
+
+
+def _units(
+    workload: Workload, unit: str | Sequence[str] | None, *, row_is_person: bool
+) -> tuple[str, ...]:
+    """Return the columns that say whom a row is about; none where each row is a person."""
+    for query in workload.queries:
+        if isinstance(query, Counts):
+            raise InvalidParameterError(
+                f"{query.label!r} is for planning alone; to release, name columns: Count('smoker')"
+            )
+    if row_is_person and unit is not None:
+        raise InvalidParameterError("give unit or row_is_person, not both: they exclude each other")
+    if row_is_person:
+        return ()
+    if unit is None:
+        raise InvalidParameterError(
+            "who is one person is never guessed: name the column that says whom a row is about"
+            " (--unit person_id, unit='person_id'), or say that each row is another person"
+            " (--row-is-person, row_is_person=True)"
+        )
+    units = (unit,) if isinstance(unit, str) else tuple(unit)
+    if not units or not all(isinstance(column, str) and column for column in units):
+        raise refuse("unit", "a column's name, or several", unit)
+    for column in units:
+        if any(column in query.columns for query in workload.queries):
+            raise InvalidParameterError(
+                f"{column!r} is the unit and a query's column at once; a name or number that says"
+                " who somebody is cannot be counted"
+            )
+    return units
