@@ -7,7 +7,7 @@ GROUPS_OF = $(shell $(PYTHON) -c "import sys, tomllib; groups = tomllib.load(ope
 .PHONY: demo test check bench format clean
 
 demo: .venv/installed ## set up, then run the main job
-	$(BIN)/halfnoise plan --counts 24 --sum 0:20 --choice 5 --epsilon 1 --delta 1e-6
+	$(BIN)/halfnoise demo
 
 test: .venv/developed ## set up, then run every test
 	$(BIN)/python -m pytest --numprocesses auto

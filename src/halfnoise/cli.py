@@ -3,19 +3,22 @@
 import json
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from halfnoise import flags
-from halfnoise.errors import HalfnoiseError, InvalidParameterError
+from halfnoise.data.sources import open_source
+from halfnoise.errors import DataError, HalfnoiseError, InvalidParameterError
+from halfnoise.flags import number, whole_number
+from halfnoise.options import SHOW, SPEND, with_options
 from halfnoise.planning import DELTA, Outlook, Plan, budget_for, plan
-from halfnoise.privacy import Privacy
-from halfnoise.queries import Query
-from halfnoise.workload import Workload
-
-ASK, SPEND, RULES, SHOW = "What to publish", "Privacy budget", "Rules", "Output"
+from halfnoise.release import release
+from halfnoise.result import Release
+from halfnoise.spec import Request, Words, read_spec, request, write_spec
+from halfnoise.writing import as_csv, check_output, write_release
 
 app = typer.Typer(
     name="halfnoise",
@@ -27,162 +30,54 @@ app = typer.Typer(
 )
 
 
-def option(*names: str, panel: str, metavar: str | None = None, help: str) -> Any:  # noqa: A002, ANN401
-    """Declare an option in one of the panels of the help."""
-    return typer.Option(
-        *names, metavar=metavar, help=help, rich_help_panel=panel, show_default=False
-    )
-
-
-Texts = list[str]
-
-
-@app.callback()
+@app.callback(invoke_without_command=True)
 def halfnoise(
     *,
-    version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", metavar="", help="Show the version and stop.")
+    ] = False,
 ) -> None:
     """Publish counts and sums about people, privately, with about half the usual noise."""
     if version:
-        from importlib.metadata import version as installed
-
         typer.echo(f"halfnoise {installed('halfnoise')}")
         raise typer.Exit
 
 
 @app.command("plan")
-def plan_command(  # noqa: PLR0913
+@with_options
+def plan_command(
+    words: Words,
+    data: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[DATA]...", help="The files to come; only their header is read."),
+    ] = None,
     *,
-    count: Annotated[
-        Texts | None,
-        option("--count", panel=ASK, metavar="COL", help="How many people say yes in a column."),
-    ] = None,
-    counts: Annotated[
-        str | None, option("--counts", panel=ASK, metavar="N", help="N counts, to try things out.")
-    ] = None,
-    sum_: Annotated[
-        Texts | None,
-        option("--sum", panel=ASK, metavar="COL=LO:HI", help="The sum of a column; or just 0:20."),
-    ] = None,
-    mean: Annotated[
-        Texts | None,
-        option(
-            "--mean",
-            panel=ASK,
-            metavar="COL=LO:HI",
-            help="The mean among those who answered; or just 0:20.",
-        ),
-    ] = None,
-    choice: Annotated[
-        Texts | None,
-        option(
-            "--choice",
-            panel=ASK,
-            metavar="COL=A,B,C",
-            help="How many people chose each; the rest is 'other'. Or just a number.",
-        ),
-    ] = None,
-    bins: Annotated[
-        Texts | None,
-        option(
-            "--bins",
-            panel=ASK,
-            metavar="COL=0,18,65",
-            help="How many people are in each band of a number; each edge starts one.",
-        ),
-    ] = None,
-    items: Annotated[
-        Texts | None,
-        option(
-            "--items",
-            panel=ASK,
-            metavar="COL=a,b,c",
-            help="How many people have each item; see --at-most. Or just a number.",
-        ),
-    ] = None,
-    at_most: Annotated[
-        str | None,
-        option(
-            "--at-most",
-            panel=ASK,
-            metavar="K",
-            help="One person has at most K of the items (without items: of the counts).",
-        ),
-    ] = None,
-    groups: Annotated[
-        str | None,
-        option("--groups", panel=ASK, metavar="A,B", help="The same for each group; or how many."),
-    ] = None,
-    epsilon: Annotated[
-        str | None,
-        option("--epsilon", panel=SPEND, metavar="E", help="The usual measure: smaller is safer."),
-    ] = None,
-    delta: Annotated[
-        str | None,
-        option(
-            "--delta",
-            panel=SPEND,
-            metavar="D",
-            help="Goes with epsilon: far below 1 / (number of people).",
-        ),
-    ] = None,
-    mu: Annotated[
-        str | None,
-        option("--mu", panel=SPEND, metavar="MU", help="In Gaussian differential privacy."),
-    ] = None,
-    rho: Annotated[
-        str | None,
-        option("--rho", panel=SPEND, metavar="RHO", help="In zero-concentrated privacy."),
-    ] = None,
-    rdp: Annotated[
-        str | None,
-        option("--rdp", panel=SPEND, metavar="ALPHA:EPSILON", help="In Renyi privacy."),
-    ] = None,
     margin: Annotated[
         str | None,
-        option(
-            "--margin",
-            panel=SPEND,
+        typer.Option(
             metavar="M",
+            rich_help_panel=SPEND,
             help="The other way round: the budget for a margin of error of M.",
         ),
     ] = None,
     releases: Annotated[
-        str, option("--releases", panel=SPEND, metavar="N", help="Split over N equal releases.")
-    ] = "1",
-    level: Annotated[
-        str, option("--level", panel=SHOW, metavar="P", help="Level of the margins: 0.95.")
-    ] = "0.95",
-    neighbors: Annotated[
         str,
-        option(
-            "--neighbors",
-            panel=RULES,
-            metavar="add-remove|replace",
-            help="Protect whether somebody is in the data (add-remove), or what they answered.",
+        typer.Option(
+            metavar="N", rich_help_panel=SPEND, show_default=False, help="Split over N releases."
         ),
-    ] = "add-remove",
-    importance: Annotated[
-        Texts | None,
-        option("--importance", panel=RULES, metavar="COL=W", help="What a squared error weighs."),
-    ] = None,
-    size_importance: Annotated[
-        str | None,
-        option(
-            "--size-importance",
-            panel=RULES,
-            metavar="W",
-            help="The same for the number of people: 0 unless given.",
-        ),
-    ] = None,
-    size_dial: Annotated[
-        str | None,
-        option("--size-dial", panel=RULES, metavar="C", help="The same, as the paper's C."),
-    ] = None,
-    known_size: Annotated[
-        bool, option("--known-size", panel=RULES, help="The number of people is public.")
+    ] = "1",
+    as_json: Annotated[
+        bool, typer.Option("--json", metavar="", rich_help_panel=SHOW, help="Print JSON.")
     ] = False,
-    as_json: Annotated[bool, option("--json", panel=SHOW, help="Print JSON.")] = False,
+    out: Annotated[
+        str | None, typer.Option(metavar="FILE", rich_help_panel=SHOW, help="For release.")
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", metavar="", rich_help_panel=SHOW, help="For release.")
+    ] = False,
+    no_ledger: Annotated[
+        bool, typer.Option("--no-ledger", metavar="", rich_help_panel=SPEND, help="For release.")
+    ] = False,
 ) -> None:
     """Show how accurate a release would be, before any data is touched.
 
@@ -190,36 +85,104 @@ def plan_command(  # noqa: PLR0913
 
     Example: halfnoise plan --count smoker --sum visits=0:20 --epsilon 1 --delta 1e-6
     """
-    most = None if at_most is None else flags.whole_number("--at-most", at_most)
-    queries: list[Query] = [flags.count(text) for text in count or []]
-    queries += [flags.counts(counts)] if counts is not None else []
-    queries += [flags.sum_(text) for text in sum_ or []]
-    queries += [flags.mean(text) for text in mean or []]
-    queries += [flags.choice(text) for text in choice or []]
-    queries += [flags.bins(text) for text in bins or []]
-    queries += [flags.items(text, most) for text in items or []]
-    if not queries:
-        raise InvalidParameterError(
-            "there is nothing to publish yet; ask for something, for example --count smoker, or"
-            " --counts 100 to try things out"
-        )
-    workload = Workload(
-        tuple(flags.distinct(queries)),
-        neighbors=flags.neighbors(neighbors),
-        groups=None if groups is None else flags.groups(groups),
-        at_most=None if items else most,
-        importance=flags.importance(importance or []),
-        size_importance=_optional("--size-importance", size_importance) or 0.0,
-        size_dial=_optional("--size-dial", size_dial),
-    )
-    budget = flags.privacy(epsilon=epsilon, delta=delta, mu=mu, rho=rho, rdp=rdp)
+    del out, overwrite, no_ledger  # said so that a plan becomes a release by changing one word
+    words = _said(words)
+    asked = request(words, _columns(data, words) if data else None)
     shared = {
-        "releases": flags.whole_number("--releases", releases),
-        "level": flags.number("--level", level),
-        "known_size": known_size,
+        "releases": whole_number("--releases", releases),
+        "level": asked.level,
+        "known_size": "known-size" in words,
     }
-    found = _planned(workload, budget, margin, delta, shared)
+    found = _planned(asked, margin, shared)
     typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else repr(found))
+
+
+@app.command("release")
+@with_options
+def release_command(
+    words: Words,
+    data: Annotated[
+        list[str], typer.Argument(metavar="DATA...", help="CSV, TSV, JSON lines or Parquet files.")
+    ],
+    *,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            rich_help_panel=SHOW,
+            help="Where to: .csv, .json, .jsonl, .parquet or .md; - prints CSV.",
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool,
+        typer.Option(
+            "--overwrite", metavar="", rich_help_panel=SHOW, help="Replace an output that exists."
+        ),
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            metavar="",
+            rich_help_panel=SHOW,
+            help="Say what would be done; no row is read.",
+        ),
+    ] = False,
+    no_ledger: Annotated[
+        bool,
+        typer.Option(
+            "--no-ledger",
+            metavar="",
+            rich_help_panel=SPEND,
+            help="Do not keep account of the budget.",
+        ),
+    ] = False,
+) -> None:
+    """Release a private table from files: counts, sums and means with honest margins of error.
+
+    Example: halfnoise release survey.csv --count smoker --sum visits=0:20 --unit person_id
+    --epsilon 1 --delta 1e-6 --out table.csv
+    """
+    del no_ledger  # there is no ledger yet: nothing is kept either way
+    words = _said(words)
+    asked = request(words, _columns(data, words))
+    if asked.privacy is None:
+        raise InvalidParameterError(
+            "the budget is missing; say how much may be spent, for example --epsilon 1 --delta 1e-6"
+            " (halfnoise plan shows what each budget brings)"
+        )
+    if "known-size" in words and asked.known_size is None:
+        raise InvalidParameterError("--known-size needs the number of people, for example 200000")
+    if out not in (None, "-"):
+        check_output(Path(str(out)), overwrite=overwrite, inputs=[*map(Path, data)])
+    if dry_run:
+        _dry_run(asked, data)
+        return
+    found = release(
+        data,
+        asked.workload,
+        privacy=asked.privacy,
+        unit=asked.unit or None,
+        row_is_person=asked.row_is_person,
+        known_size=asked.known_size,
+        level=asked.level,
+        text=asked.text,
+        step=_spinner,
+    )
+    _show(found, out)
+
+
+@app.command("demo")
+def demo_command(
+    folder: Annotated[Path, typer.Option(metavar="DIR", help="Where to put the survey.")] = Path(
+        "halfnoise-demo"
+    ),
+) -> None:
+    """Make a survey of 200,000 people who do not exist, release it, and compare with the truth."""
+    from halfnoise.demo import demonstrate
+
+    for line in demonstrate(folder):
+        typer.echo(line)
 
 
 @app.command("figures")
@@ -233,34 +196,96 @@ def figures_command(
         typer.echo(path)
 
 
-def _planned(
-    workload: Workload,
-    budget: Privacy | None,
-    margin: str | None,
-    delta: str | None,
-    shared: dict[str, Any],
-) -> Plan | Outlook:
-    stated = DELTA if delta is None else flags.number("--delta", delta)
+def _said(words: Words) -> Words:
+    """Add what a spec says to what the command line says, which wins; save it if asked to."""
+    settings = [text.partition("=") for text in words.get("set", [])]
+    if settings and "spec" not in words:
+        raise InvalidParameterError("--set fills a place in a spec; say --spec FILE too")
+    parameters = {name: value for name, _, value in settings}
+    said: dict[str, Any] = read_spec(words["spec"], parameters) if "spec" in words else {}
+    said |= {
+        name: value for name, value in words.items() if name not in ("spec", "set", "save-spec")
+    }
+    if "save-spec" in words:
+        try:
+            Path(words["save-spec"]).write_text(write_spec(said), encoding="utf-8")
+        except OSError:
+            raise DataError(f"the spec {words['save-spec']!r} could not be written") from None
+    return said
+
+
+def _columns(data: Sequence[str], words: Words) -> list[str]:
+    """Return the columns' names; nothing is read but header lines."""
+    with open_source(list(data), text=request(words).text, columns=[]) as source:
+        return list(source.dtypes)
+
+
+def _planned(asked: Request, margin: str | None, shared: dict[str, Any]) -> Plan | Outlook:
+    delta = DELTA if asked.delta is None else asked.delta
+    budget = asked.privacy
     if margin is not None:
         if budget is not None:
-            raise InvalidParameterError(
-                "give a budget or --margin, not both: one follows from the other"
-            )
-        asked = flags.number("--margin", margin)
-        budget = budget_for(workload, margin=asked, delta=stated, **shared)
+            raise InvalidParameterError("give a budget or --margin, not both: one tells the other")
+        wanted = number("--margin", margin)
+        budget = budget_for(asked.workload, margin=wanted, delta=delta, **shared)
     if budget is None:
-        return plan(workload, delta=stated, **shared)
-    return plan(workload, privacy=budget, **shared)
+        return plan(asked.workload, delta=delta, **shared)
+    return plan(asked.workload, privacy=budget, **shared)
 
 
-def _optional(flag: str, text: str | None) -> float | None:
-    return None if text is None else flags.number(flag, text)
+def _dry_run(asked: Request, data: Sequence[str]) -> None:
+    """Print the plan and the columns with their declared meaning; read no row, spend nothing."""
+    assert asked.privacy is not None  # noqa: S101
+    workload = asked.workload
+    columns = [*(c for query in workload.queries for c in query.columns), *asked.unit]
+    with open_source(list(data), text=asked.text, columns=columns) as source:
+        source.check(columns)
+    for query in workload.queries:
+        condition = getattr(query, "condition", None)
+        typer.echo(f"{query.kind} {query.label!r}: {condition or ', '.join(query.columns)}")
+    who = f"rows with the same {', '.join(asked.unit)}" if asked.unit else "one row"
+    typer.echo(f"One person: {who}. No row was read and nothing was spent.\n")
+    known = asked.known_size is not None
+    typer.echo(repr(plan(workload, privacy=asked.privacy, known_size=known, level=asked.level)))
+
+
+def _show(found: Release, out: str | None) -> None:
+    """Write to a file, print data to a pipe, or a table to a terminal; words go to stderr."""
+    if out not in (None, "-"):
+        write_release(found, Path(str(out)))
+        typer.echo(f"Written to {out}.", err=True)
+    elif out == "-" or not sys.stdout.isatty():
+        typer.echo(as_csv(found), nl=False)
+    else:
+        typer.echo(repr(found))
+        return
+    for line in (*found.promises(), *found.notes()):
+        typer.echo(line, err=True)
+
+
+def _spinner(step: str) -> AbstractContextManager[object]:
+    """Show the step that the work is in, on a terminal only."""
+    if not sys.stderr.isatty():
+        return nullcontext()
+    from rich.console import Console
+
+    return Console(stderr=True).status(f"halfnoise: {step}")
+
+
+def _with_optional_values(arguments: Sequence[str]) -> list[str]:
+    """Let ``--known-size`` stand alone in a plan, where the number itself does not matter."""
+    said = list(arguments)
+    for i, word in enumerate(said):
+        alone = i + 1 == len(said) or said[i + 1].startswith("-")
+        if word == "--known-size" and alone:
+            said[i] = "--known-size="
+    return said
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; what goes wrong becomes one sentence and exit status 2."""
     try:
-        app(args=arguments)
+        app(args=_with_optional_values(sys.argv[1:] if arguments is None else arguments))
     except HalfnoiseError as error:
         typer.echo(f"halfnoise: {error}", err=True)
         sys.exit(2)

@@ -1,12 +1,18 @@
 """The words of the command line turned into queries, groups and budgets.
 
 Every query takes a column (``visits=0:20``) or, to try things out, plain numbers (``0:20``).
+Conditions are words that no shell eats: ``over_65=age:at-least:65``.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
 
 from halfnoise.checks import refuse
+from halfnoise.conditions import Where
 from halfnoise.errors import InvalidParameterError
 from halfnoise.privacy import (
     ApproxDP,
@@ -18,6 +24,11 @@ from halfnoise.privacy import (
     RenyiDP,
 )
 from halfnoise.queries import Bins, Choice, Count, Counts, Items, Mean, Query, Sum
+
+_CONDITION = re.compile(
+    r"(?:(?P<name>[^=]+)=)?(?P<column>.+?)"
+    r":(?P<word>at-least|above|below|up-to|between|is|in|yes):(?P<value>.*)"
+)
 
 
 def number(flag: str, text: str) -> float:
@@ -40,9 +51,35 @@ def whole_number(flag: str, text: str) -> int:
         raise refuse(flag, "a whole number", text) from None
 
 
-def count(text: str) -> Count:
-    """Read ``--count COL``."""
-    return Count(text)
+def count(text: str, columns: Sequence[str] | None = None) -> list[Count]:
+    """Read ``--count COL``, ``--count NAME=COL:at-least:65``, or ``--count "feat_*"``.
+
+    >>> count("over_65=age:at-least:65")[0].condition.values
+    ('65',)
+    >>> [query.column for query in count("feat_*", columns=["id", "feat_a", "feat_b"])]
+    ['feat_a', 'feat_b']
+    """
+    found = _CONDITION.fullmatch(text)
+    if found is not None:
+        name, column = found["name"], found["column"]
+        if found["word"] == "yes":
+            return [Count(column, name=name, true=tuple(found["value"].split(",")))]
+        condition = _condition(found)
+        return [Count(column, name=name or _said(column, condition), **condition)]
+    if columns is None or text in columns or not any(mark in text for mark in "*?["):
+        return [Count(text)]
+    matching = [Count(column) for column in columns if fnmatchcase(column, text)]
+    if not matching:
+        raise InvalidParameterError(f"no column matches --count {text!r}; check the pattern")
+    return matching
+
+
+def where(text: str) -> Where:
+    """Read ``--where COL:at-least:18``."""
+    found = _CONDITION.fullmatch(text)
+    if found is None or found["word"] == "yes" or found["name"]:
+        raise refuse("--where", "written COL:WORD:VALUE", text, "for example age:at-least:18")
+    return Where(found["column"], **_condition(found))
 
 
 def counts(text: str) -> Counts:
@@ -85,7 +122,7 @@ def bins(text: str) -> Bins:
 
 
 def items(text: str, at_most: int | None) -> Items:
-    """Read ``--items COL=a,b,c``, or the number of items alone."""
+    """Read ``--items COL=a,b,c``, ``--items COL=@items.txt``, or the number of items alone."""
     column, listed = _column_and_rest("--items", text, name="(items)")
     return Items(column, _listed("--items", listed, named="=" in text), at_most=at_most)
 
@@ -96,17 +133,16 @@ def groups(text: str) -> tuple[object, ...] | int:
     >>> groups("north,south"), groups("16")
     (('north', 'south'), 16)
     """
-    names = tuple(text.split(","))
-    return whole_number("--groups", text) if text.lstrip("-").isdigit() else names
+    return whole_number("--groups", text) if text.lstrip("-").isdigit() else split(text)
 
 
-def importance(texts: Sequence[str]) -> dict[str, float]:
-    """Read ``--importance COL=W``, any number of times."""
+def importance(texts: Iterable[str]) -> dict[str, float]:
+    """Read ``--importance NAME=W``, any number of times."""
     weights = {}
     for text in texts:
         column, weight = _column_and_rest("--importance", text, name="")
         if not column:
-            raise refuse("--importance", "written COL=NUMBER", text)
+            raise refuse("--importance", "written NAME=NUMBER", text)
         weights[column] = number("--importance", weight)
     return weights
 
@@ -133,7 +169,7 @@ def privacy(
         raise InvalidParameterError(
             f"the budget must be given one way, got {' and '.join(named)}; keep one of them"
         )
-    if delta is not None and (mu or rho or rdp):
+    if delta is not None and named and epsilon is None:
         raise InvalidParameterError(
             f"--delta goes with --epsilon, got {named[0]} --delta {delta}; leave --delta out"
         )
@@ -158,13 +194,40 @@ def distinct(queries: Sequence[Query]) -> list[Query]:
     seen: dict[str, int] = {}
     named: list[Query] = []
     for query in queries:
-        seen[query.column] = seen.get(query.column, 0) + 1
-        again = seen[query.column] > 1 and query.column.startswith("(")
+        seen[query.label] = seen.get(query.label, 0) + 1
+        again = seen[query.label] > 1 and query.label.startswith("(")
         if again and not isinstance(query, Counts):
-            named.append(replace(query, column=f"{query.column} #{seen[query.column]}"))
+            named.append(replace(query, name=f"{query.label} #{seen[query.label]}"))
         else:
             named.append(query)
     return named
+
+
+def split(text: str) -> tuple[str, ...]:
+    """Read a list: ``a,b,c``, or ``@file`` with one to a line."""
+    if not text.startswith("@"):
+        return tuple(text.split(","))
+    try:
+        lines = Path(text[1:]).read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise InvalidParameterError(f"the list {text[1:]!r} could not be read; check it") from None
+    return tuple(line.strip() for line in lines if line.strip())
+
+
+def _condition(found: re.Match[str]) -> dict[str, Any]:
+    word, value = found["word"], found["value"]
+    if word == "between":
+        low, dots, high = value.partition("..")
+        if not dots:
+            raise refuse("between", "written LOW..HIGH", value, "for example between:18..64")
+        return {"between": (low, high)}
+    if word == "in":
+        return {"is_in": tuple(value.split(","))}
+    return {"equals" if word == "is" else word.replace("-", "_"): value}
+
+
+def _said(column: str, condition: dict[str, Any]) -> str:
+    return str(Where(column, **condition))
 
 
 def _column_and_rest(flag: str, text: str, *, name: str) -> tuple[str, str]:
@@ -189,6 +252,4 @@ def _how_many(flag: str, text: str) -> int:
 
 
 def _listed(flag: str, text: str, *, named: bool) -> tuple[str, ...]:
-    if named:
-        return tuple(text.split(","))
-    return tuple(str(i + 1) for i in range(_how_many(flag, text)))
+    return split(text) if named else tuple(str(i + 1) for i in range(_how_many(flag, text)))

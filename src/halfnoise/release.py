@@ -16,7 +16,7 @@ from halfnoise.data.sources import TextFormat, open_source
 from halfnoise.data.totals import Totals, totals
 from halfnoise.design import Noise
 from halfnoise.design.grid import OnGrid, on_grid
-from halfnoise.errors import InvalidParameterError
+from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.inference import Errors
 from halfnoise.noise import rounded_gaussian, rounded_laplace
 from halfnoise.planning import Plan, plan
@@ -72,6 +72,8 @@ def release(
     True
     """
     workload = queries if isinstance(queries, Workload) else Workload(queries, **rules)
+    if workload.grouped:
+        raise NotSupportedError("groups can be planned but not released yet; leave groups out")
     units = _units(workload, unit, row_is_person=row_is_person)
     if known_size is not None:
         positive(known_size=known_size)

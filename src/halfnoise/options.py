@@ -1,0 +1,101 @@
+"""The options of plan and release: a plan becomes a release by changing one word."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+ASK, PEOPLE, SPEND = "What to publish", "Who is one person", "Privacy budget"
+RULES, TEXT, SHOW = "Rules", "Text files", "Output"
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One option: its word, what stands for its value, where the help shows it, what it says."""
+
+    word: str
+    metavar: str | None
+    panel: str
+    help: str
+    many: bool = False
+
+    @property
+    def parameter(self) -> inspect.Parameter:
+        """The option as a parameter that typer understands."""
+        kind: Any = list[str] if self.many else str
+        if self.metavar is None:
+            kind = bool
+        settings = typer.Option(
+            f"--{self.word}",
+            metavar=self.metavar or "",
+            help=self.help,
+            rich_help_panel=self.panel,
+            show_default=False,
+        )
+        return inspect.Parameter(
+            self.word.replace("-", "_"),
+            inspect.Parameter.KEYWORD_ONLY,
+            default=False if self.metavar is None else None,
+            annotation=Annotated[kind if kind is bool else kind | None, settings],
+        )
+
+
+OPTIONS = (
+    Word("count", "COL", ASK, "How many people say yes: smoker, old=age:at-least:65, 'q_*'.", True),
+    Word("sum", "COL=LO:HI", ASK, "The sum of a column, each value kept in LO to HI.", True),
+    Word("mean", "COL=LO:HI", ASK, "The mean among those who answered.", True),
+    Word("choice", "COL=A,B,C", ASK, "How many chose each; the rest is 'other'.", True),
+    Word("bins", "COL=0,18,65", ASK, "How many are in each band of a number.", True),
+    Word("items", "COL=a,b,c", ASK, "How many have each item, a row for each; or COL=@file.", True),
+    Word("at-most", "K", ASK, "Nobody has more than K of the items (or of the counts)."),
+    Word("groups", "A,B", ASK, "The same for each group of people; or how many groups."),
+    Word("counts", "N", ASK, "To try things out: N counts (also --sum 0:20, --choice 5, ...)."),
+    Word("unit", "COL", PEOPLE, "The column that says whom a row is about; or several: a,b.", True),
+    Word("row-is-person", None, PEOPLE, "Each row is another person."),
+    Word("epsilon", "E", SPEND, "The usual measure: smaller is safer."),
+    Word("delta", "D", SPEND, "Goes with epsilon: far below 1 / (number of people)."),
+    Word("mu", "MU", SPEND, "In Gaussian differential privacy."),
+    Word("rho", "RHO", SPEND, "In zero-concentrated differential privacy."),
+    Word("rdp", "ALPHA:EPSILON", SPEND, "In Renyi differential privacy."),
+    Word("where", "COND", RULES, "Only people who meet this count: age:at-least:18."),
+    Word("missing", "A,B", RULES, "Codes that stand for no answer: -99,N/A."),
+    Word(
+        "neighbors", "RULE", RULES, "Protect that somebody is in the data: add-remove; or replace."
+    ),
+    Word("importance", "NAME=W", RULES, "How much a squared error of a query weighs.", True),
+    Word("size-importance", "W", RULES, "The same for the number of people: 0 unless given."),
+    Word("size-dial", "C", RULES, "The same, as the C of the paper."),
+    Word("known-size", "N", RULES, "The number of people, where it is public."),
+    Word("delimiter", "MARK", TEXT, "What separates columns: by the file's ending unless given."),
+    Word("quote", "MARK", TEXT, 'What quotes text: " unless given; none for nothing.'),
+    Word("encoding", "NAME", TEXT, "The encoding: utf-8 unless given."),
+    Word("decimal", "MARK", TEXT, "The decimal mark: . unless given."),
+    Word("level", "P", SHOW, "The level of the margins of error: 0.95 unless given."),
+    Word("spec", "FILE", SHOW, "Take all this from a TOML file."),
+    Word("set", "NAME=VALUE", SHOW, "Fill {NAME} in that file.", True),
+    Word("save-spec", "FILE", SHOW, "Write all this to a TOML file."),
+)
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command all shared options; what was said reaches it as ``words``."""
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:  # noqa: ANN401
+        words = {}
+        for option in OPTIONS:
+            value = given.pop(option.word.replace("-", "_"))
+            if value not in (None, False, []):
+                words[option.word] = value
+        command(words, **given)
+
+    own = [p for p in inspect.signature(command).parameters.values() if p.name != "words"]
+    arguments = [p for p in own if p.kind is not inspect.Parameter.KEYWORD_ONLY]
+    options = [option.parameter for option in OPTIONS]
+    parameters = [*arguments, *options, *(p for p in own if p not in arguments)]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    return run

@@ -1,0 +1,176 @@
+"""A release in words: the same ones on the command line and in a TOML file.
+
+    count = ["smoker", "over_65=age:at-least:65"]
+    sum = ["visits=0:20"]
+    unit = ["person_id"]
+    epsilon = "1"
+    delta = "1e-6"
+
+A file can be reviewed, repeated and kept in version control; ``{day}`` in it is filled by
+``--set day=2026-11-15``.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from halfnoise import flags
+from halfnoise.checks import refuse
+from halfnoise.data.sources import TextFormat
+from halfnoise.errors import InvalidParameterError
+from halfnoise.privacy import Privacy
+from halfnoise.queries import Counts, Query
+from halfnoise.workload import Workload
+
+QUERIES = ("count", "counts", "sum", "mean", "choice", "bins", "items")
+LISTS = ("count", "sum", "mean", "choice", "bins", "items", "importance", "unit")
+RULES = ("at-most", "groups", "where", "missing", "neighbors", "size-importance", "size-dial")
+BUDGET = ("epsilon", "delta", "mu", "rho", "rdp")
+TEXT = ("delimiter", "quote", "encoding", "decimal")
+OTHERS = ("row-is-person", "known-size", "level")
+WORDS = (*QUERIES, "importance", "unit", *RULES, *BUDGET, *TEXT, *OTHERS)
+
+Words = Mapping[str, Any]
+"""What was said, by word: text, a list of texts, or yes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a release was asked to be."""
+
+    workload: Workload
+    privacy: Privacy | None
+    delta: float | None
+    unit: tuple[str, ...]
+    row_is_person: bool
+    known_size: float | None
+    level: float
+    text: TextFormat
+
+
+def request(words: Words, columns: Sequence[str] | None = None) -> Request:
+    """Read what was said; ``columns`` are those of the table, to expand patterns.
+
+    >>> request({"count": ["smoker"], "epsilon": "1", "row-is-person": True}).privacy
+    PureDP(epsilon=1.0)
+    """
+    budget = {name: words.get(name) for name in BUDGET}
+    size = words.get("known-size")
+    given = isinstance(size, str) and size != ""
+    return Request(
+        workload=_workload(words, columns),
+        privacy=flags.privacy(**budget),
+        delta=None if budget["delta"] is None else flags.number("--delta", budget["delta"]),
+        unit=tuple(name for text in words.get("unit") or [] for name in text.split(",")),
+        row_is_person=bool(words.get("row-is-person")),
+        known_size=flags.number("--known-size", str(size)) if given else None,
+        level=flags.number("--level", words.get("level") or "0.95"),
+        text=_text(words),
+    )
+
+
+def read_spec(path: str | Path, parameters: Mapping[str, str]) -> dict[str, Any]:
+    """Read the words of a TOML file, with ``{name}`` filled from ``parameters``."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise InvalidParameterError(f"the spec {str(path)!r} could not be read") from None
+    try:
+        found = tomllib.loads(_fill(text, parameters))
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidParameterError(f"the spec {str(path)!r} is not TOML: {error}") from None
+    return {name: _as_said(name, value) for name, value in found.items()}
+
+
+def write_spec(words: Words) -> str:
+    """Return what was said as TOML.
+
+    >>> print(write_spec({"count": ["smoker"], "epsilon": "1"}), end="")
+    count = ["smoker"]
+    epsilon = "1"
+    """
+    said = {name: words[name] for name in WORDS if words.get(name) not in (None, [], False)}
+    return "".join(f"{name} = {_toml(value)}\n" for name, value in said.items())
+
+
+def _toml(value: Any) -> str:  # noqa: ANN401
+    # A JSON string is a TOML string, but for the delete character.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def _fill(text: str, parameters: Mapping[str, str]) -> str:
+    used = set(re.findall(r"\{(\w+)\}", text))
+    if unknown := used - set(parameters):
+        name = min(unknown)
+        raise InvalidParameterError(f"the spec needs {name!r}; say --set {name}=...")
+    if unused := set(parameters) - used:
+        raise InvalidParameterError(f"the spec has no {{{min(unused)}}} to fill; leave it out")
+    return re.sub(r"\{(\w+)\}", lambda found: json.dumps(parameters[found[1]])[1:-1], text)
+
+
+def _as_said(name: str, value: Any) -> Any:  # noqa: ANN401
+    if name not in WORDS:
+        known = ", ".join(WORDS)
+        raise refuse("a word of the spec", f"one of {known}", name)
+    if isinstance(value, bool):
+        return value
+    if name in LISTS:
+        return [str(each) for each in (value if isinstance(value, list) else [value])]
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _workload(words: Words, columns: Sequence[str] | None) -> Workload:
+    most = words.get("at-most")
+    at_most = None if most is None else flags.whole_number("--at-most", most)
+    queries: list[Query] = []
+    for text in words.get("count") or []:
+        queries += flags.count(text, columns)
+    if words.get("counts") is not None:
+        queries.append(flags.counts(words["counts"]))
+    queries += [flags.sum_(text) for text in words.get("sum") or []]
+    queries += [flags.mean(text) for text in words.get("mean") or []]
+    queries += [flags.choice(text) for text in words.get("choice") or []]
+    queries += [flags.bins(text) for text in words.get("bins") or []]
+    queries += [flags.items(text, at_most) for text in words.get("items") or []]
+    if not queries:
+        raise InvalidParameterError(
+            "there is nothing to publish yet; ask for something, for example --count smoker, or"
+            " --counts 100 to try things out"
+        )
+    groups = words.get("groups")
+    return Workload(
+        [_everywhere(query, words) for query in flags.distinct(queries)],
+        neighbors=flags.neighbors(words.get("neighbors") or "add-remove"),
+        groups=None if groups is None else flags.groups(groups),
+        at_most=None if words.get("items") else at_most,
+        importance=flags.importance(words.get("importance") or []),
+        size_importance=_optional("--size-importance", words.get("size-importance")) or 0.0,
+        size_dial=_optional("--size-dial", words.get("size-dial")),
+    )
+
+
+def _everywhere(query: Query, words: Words) -> Query:
+    """Add the condition and the codes for missing that hold for all queries."""
+    if isinstance(query, Counts):
+        return query
+    missing, condition = words.get("missing"), words.get("where")
+    codes = () if missing is None else tuple(missing.split(","))
+    only = None if condition is None else flags.where(condition)
+    return replace(query, missing=codes, where=only) if codes or only else query
+
+
+def _text(words: Words) -> TextFormat:
+    given = {name: words[name] for name in TEXT if words.get(name) is not None}
+    if given.get("quote") == "none":
+        given["quote"] = None
+    if given.get("delimiter") in ("tab", "\\t"):
+        given["delimiter"] = "\t"
+    return TextFormat(**given)
+
+
+def _optional(flag: str, text: str | None) -> float | None:
+    return None if text is None else flags.number(flag, text)
