@@ -17,7 +17,7 @@ from halfnoise.tables import meaningful, short, text_table
 from halfnoise.workload import Workload
 
 PEOPLE, SEED = 200_000, 20_260_101
-CONDITIONS = [
+CONDITIONS = (
     "asthma",
     "arthritis",
     "diabetes",
@@ -42,7 +42,7 @@ CONDITIONS = [
     "ulcer",
     "tinnitus",
     "cataract",
-]
+)
 ANSWERS = ("yes", "no", "only at work", "only on holidays")
 REGIONS = ("north", "south", "east", "west")
 BUDGET = ApproxDP(epsilon=1, delta=1e-6)
