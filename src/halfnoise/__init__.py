@@ -6,6 +6,7 @@
 'correlated-gaussian'
 """
 
+from halfnoise.budgeting import budget_for
 from halfnoise.conditions import Where
 from halfnoise.errors import (
     DataError,
@@ -14,7 +15,7 @@ from halfnoise.errors import (
     MissingExtraError,
     NotSupportedError,
 )
-from halfnoise.planning import Outlook, Plan, budget_for, plan
+from halfnoise.planning import Outlook, Plan, plan
 from halfnoise.privacy import (
     ApproxDP,
     ConcentratedDP,

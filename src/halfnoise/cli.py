@@ -10,12 +10,13 @@ from typing import Annotated, Any
 
 import typer
 
+from halfnoise.budgeting import budget_for
 from halfnoise.data.sources import open_source
 from halfnoise.errors import DataError, HalfnoiseError, InvalidParameterError
 from halfnoise.flags import number, whole_number
 from halfnoise.options import SHOW, SPEND, with_options
-from halfnoise.planning import DELTA, Outlook, Plan, budget_for, plan
-from halfnoise.release import release
+from halfnoise.planning import DELTA, Outlook, Plan, plan
+from halfnoise.release import carry_out, check_people
 from halfnoise.result import Release
 from halfnoise.spec import Request, Words, read_spec, request, write_spec
 from halfnoise.writing import as_csv, check_output, write_release
@@ -146,11 +147,6 @@ def release_command(
     del no_ledger  # there is no ledger yet: nothing is kept either way
     words = _said(words)
     asked = request(words, _columns(data, words))
-    if asked.privacy is None:
-        raise InvalidParameterError(
-            "the budget is missing; say how much may be spent, for example --epsilon 1 --delta 1e-6"
-            " (halfnoise plan shows what each budget brings)"
-        )
     if "known-size" in words and asked.known_size is None:
         raise InvalidParameterError("--known-size needs the number of people, for example 200000")
     if out not in (None, "-"):
@@ -158,18 +154,7 @@ def release_command(
     if dry_run:
         _dry_run(asked, data)
         return
-    found = release(
-        data,
-        asked.workload,
-        privacy=asked.privacy,
-        unit=asked.unit or None,
-        row_is_person=asked.row_is_person,
-        known_size=asked.known_size,
-        level=asked.level,
-        text=asked.text,
-        step=_spinner,
-    )
-    _show(found, out)
+    _show(carry_out(data, asked, step=_spinner), out)
 
 
 @app.command("demo")
@@ -235,8 +220,8 @@ def _planned(asked: Request, margin: str | None, shared: dict[str, Any]) -> Plan
 
 def _dry_run(asked: Request, data: Sequence[str]) -> None:
     """Print the plan and the columns with their declared meaning; read no row, spend nothing."""
-    assert asked.privacy is not None  # noqa: S101
     workload = asked.workload
+    check_people(asked)
     columns = [*(c for query in workload.queries for c in query.columns), *asked.unit]
     with open_source(list(data), text=asked.text, columns=columns) as source:
         source.check(columns)
@@ -245,8 +230,8 @@ def _dry_run(asked: Request, data: Sequence[str]) -> None:
         typer.echo(f"{query.kind} {query.label!r}: {condition or ', '.join(query.columns)}")
     who = f"rows with the same {', '.join(asked.unit)}" if asked.unit else "one row"
     typer.echo(f"One person: {who}. No row was read and nothing was spent.\n")
-    known = asked.known_size is not None
-    typer.echo(repr(plan(workload, privacy=asked.privacy, known_size=known, level=asked.level)))
+    shared = {"releases": 1, "level": asked.level, "known_size": asked.known_size is not None}
+    typer.echo(repr(_planned(asked, None, shared)))
 
 
 def _show(found: Release, out: str | None) -> None:

@@ -1,13 +1,12 @@
 """Plans: which design, how much error, and what a larger budget would bring. No data needed."""
 
-import itertools
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any, overload
 
-from halfnoise.checks import fraction, positive, refuse, whole
+from halfnoise.checks import fraction, refuse, whole
 from halfnoise.design import Design, Noise, designs
-from halfnoise.privacy import ApproxDP, Budget, GaussianDP, Neighbors, Privacy, PureDP, compose
+from halfnoise.privacy import ApproxDP, Neighbors, Privacy, PureDP, compose
 from halfnoise.tables import percent, short, text_table
 from halfnoise.wording import definition, describe, heading, notes, reason, secret, spending
 from halfnoise.workload import Workload
@@ -40,7 +39,7 @@ class Plan:
     @property
     def chosen(self) -> Design:
         """The design with the least error for the stated importance."""
-        return _best(self.designs, self.workload)
+        return best_design(self.designs, self.workload)
 
     @property
     def why(self) -> str:
@@ -50,7 +49,7 @@ class Plan:
     @property
     def margins(self) -> tuple[float, ...]:
         """The margin of error of each block in the chosen design."""
-        return _margins(self.chosen, self.level)
+        return margins_of(self.chosen, self.level)
 
     @property
     def best_guess(self) -> float:
@@ -68,7 +67,7 @@ class Plan:
         rows = []
         for design in self.designs:
             mark = "* " if design is chosen else "  "
-            margins = [f"±{short(margin)}" for margin in _margins(design, self.level)]
+            margins = [f"±{short(margin)}" for margin in margins_of(design, self.level)]
             rows.append([mark + design.name, *margins, _size_margin(design, self)])
         return text_table(header, rows)
 
@@ -204,47 +203,7 @@ def plan(
     )
 
 
-def budget_for(
-    workload: Workload,
-    *,
-    margin: float,
-    level: float = 0.95,
-    delta: float = DELTA,
-    releases: int = 1,
-    known_size: bool = False,
-) -> ApproxDP:
-    """Return the smallest budget with which no query's margin of error is above ``margin``.
-
-    The margin is in people for counts and in units for sums; for a mean it is the margin times the
-    number who answered.
-
-    >>> from halfnoise import Counts, Workload, budget_for
-    >>> budget_for(Workload([Counts(100)]), margin=25, delta=1e-6)
-    ApproxDP(epsilon=1.916..., delta=1e-06)
-    """
-    target = positive(margin=margin)
-    level, delta, releases = fraction(level=level), fraction(delta=delta), whole(releases=releases)
-
-    def worst(budget: Budget) -> float:
-        found = designs(workload, budget, known_size=known_size)
-        return max(_margins(_best(tuple(found), workload), level))
-
-    # Margins go with 1/mu and 1/epsilon, so one look at 1 tells what each kind of noise needs.
-    mu = worst(Budget(mu=1.0)) / target * releases**0.5
-    needed = [worst(Budget(epsilon=1.0)) / target * releases, GaussianDP(mu=mu).epsilon(delta)]
-    for nudge in itertools.count():
-        for epsilon in sorted(needed):
-            stretched = max(epsilon, 1e-9) * (1 + 1e-12) * 1.001**nudge
-            privacy = ApproxDP(epsilon=stretched, delta=delta)
-            found = plan(
-                workload, privacy=privacy, releases=releases, known_size=known_size, level=level
-            )
-            if max(found.margins) <= target:
-                return privacy
-    raise AssertionError
-
-
-def _best(found: Iterable[Design], workload: Workload) -> Design:
+def best_design(found: Iterable[Design], workload: Workload) -> Design:
     """Return the design with the least error, or one as good that also gives the size."""
     interest = workload.size_importance
     errors = {design: design.total_error(interest) ** 0.5 for design in found}
@@ -270,7 +229,8 @@ def _size_margin(design: Design, plan: Plan) -> str:
     return "known" if public else "not given"
 
 
-def _margins(design: Design, level: float) -> tuple[float, ...]:
+def margins_of(design: Design, level: float) -> tuple[float, ...]:
+    """Return the margin of error of each block; of a mean, times the number who answered."""
     return tuple(
         design.noise.margin(parts.get("mean", parts["sum"]), level) for parts in design.parts()
     )
@@ -288,7 +248,7 @@ def _design_dict(design: Design, level: float) -> dict[str, Any]:
     noise = design.noise
     blocks = []
     for block, parts, margin in zip(
-        design.blocks, design.parts(), _margins(design, level), strict=True
+        design.blocks, design.parts(), margins_of(design, level), strict=True
     ):
         entry = {"kind": block.kind, "label": block.label, "queries": block.queries}
         entry |= {"std": noise.std(parts["sum"]), "margin": margin}

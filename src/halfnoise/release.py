@@ -7,6 +7,7 @@ the totals to the design.
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,6 +25,7 @@ from halfnoise.privacy import GaussianDP, Privacy, PureDP
 from halfnoise.queries import Choice, Counts, Query
 from halfnoise.result import Question, Release
 from halfnoise.shapes import Answered, Box
+from halfnoise.spec import Request, read_spec, request
 from halfnoise.workload import Workload
 
 
@@ -38,17 +40,19 @@ Step = Callable[[str], AbstractContextManager[object]]
 """Told which step of the work begins."""
 
 
-def release(
+def release(  # noqa: PLR0913
     data: object,
-    queries: Sequence[Query] | Workload,
+    queries: Sequence[Query] | Workload | None = None,
     *,
-    privacy: Privacy,
+    privacy: Privacy | None = None,
     unit: str | Sequence[str] | None = None,
     row_is_person: bool = False,
     known_size: float | None = None,
     level: float = 0.95,
     ledger: Ledger | None = None,
     text: TextFormat | None = None,
+    spec: str | Path | None = None,
+    parameters: Mapping[str, str] | None = None,
     step: Step = nullcontext,
     **rules: Any,  # noqa: ANN401
 ) -> Release:
@@ -57,7 +61,9 @@ def release(
     ``data``: a path to CSV, TSV, JSON lines or Parquet, several of them, or a pandas, Polars,
     PyArrow, DuckDB, PySpark or Ibis table. ``unit``: the column, or columns, that say whom a row is
     about; or ``row_is_person=True``. ``known_size``: the number of people, if it is public.
-    ``rules``: those of ``Workload`` (``neighbors``, ``at_most``, ``importance``, ...).
+    ``text``: what text files look like. ``rules``: those of ``Workload`` (``neighbors``,
+    ``at_most``, ``importance``, ...). ``spec``: a TOML file that says all of this, with
+    ``parameters`` to fill; what is said here too wins over it.
 
     **Guarantee.** The result satisfies ``result.guarantee`` with respect to adding or removing (or
     replacing) all rows of one unit: the centred design of lem:release-of-injection, its loss proved
@@ -71,23 +77,62 @@ def release(
     >>> 1900 < table["smoker"].estimate < 2100
     True
     """
-    workload = queries if isinstance(queries, Workload) else Workload(queries, **rules)
+    asked = None if spec is None else spec_request(spec, parameters or {}, data, text)
+    if asked is not None:
+        queries = asked.workload if queries is None else queries
+        privacy = privacy or asked.privacy
+        unit = unit or asked.unit or None
+        row_is_person = row_is_person or (asked.row_is_person and unit is None)
+        known_size = asked.known_size if known_size is None else known_size
+        text = text or asked.text
+    if queries is None:
+        raise InvalidParameterError("queries must be given, here or in a spec; got none")
+    wanted = Request(
+        workload=queries if isinstance(queries, Workload) else Workload(queries, **rules),
+        privacy=privacy,
+        unit=(unit,) if isinstance(unit, str) else tuple(unit or ()),
+        row_is_person=row_is_person,
+        known_size=known_size,
+        level=level,
+        text=text or TextFormat(),
+    )
+    return carry_out(data, wanted, ledger=ledger, step=step)
+
+
+def carry_out(
+    data: object, asked: Request, *, ledger: Ledger | None = None, step: Step = nullcontext
+) -> Release:
+    """Do what was asked: plan, charge, add up, add noise, come back."""
+    workload = asked.workload
     if workload.grouped:
         raise NotSupportedError("groups can be planned but not released yet; leave groups out")
-    units = _units(workload, unit, row_is_person=row_is_person)
-    if known_size is not None:
-        positive(known_size=known_size)
-    found = plan(workload, privacy=privacy, known_size=known_size is not None, level=level)
+    check_people(asked)
+    found = plan(
+        workload,
+        privacy=_budget(asked),
+        known_size=asked.known_size is not None,
+        level=asked.level,
+    )
     grid = grid_for(found)
-    columns = [column for query in workload.queries for column in query.columns]
-    with open_source(data, text=text or TextFormat(), columns=[*columns, *units]) as source:
-        source.check([*columns, *units])
+    columns = [*(c for query in workload.queries for c in query.columns), *asked.unit]
+    with open_source(data, text=asked.text, columns=columns) as source:
+        source.check(columns)
         if ledger is not None:
             ledger.charge(grid.design.guarantee)
         with step("adding up"):
-            exact = totals(source, workload, grid, units or None)
-        with step("adding noise"):
-            return noisy(found, grid, exact, known_size=known_size, units=units)
+            exact = totals(source, workload, grid, asked.unit or None)
+    with step("adding noise"):
+        return noisy(found, grid, exact, asked)
+
+
+def spec_request(
+    spec: str | Path, parameters: Mapping[str, str], data: object, text: TextFormat | None
+) -> Request:
+    """Read a spec for a table, whose columns its patterns may name."""
+    words = read_spec(spec, parameters)
+    declared = text or request(words).text
+    with open_source(data, text=declared, columns=[]) as source:
+        return request(words, list(source.dtypes))
 
 
 def grid_for(found: Plan) -> OnGrid:
@@ -99,14 +144,12 @@ def grid_for(found: Plan) -> OnGrid:
     return on_grid(found.workload, found.chosen, amount)
 
 
-def noisy(
-    found: Plan, grid: OnGrid, exact: Totals, *, known_size: float | None, units: Sequence[str]
-) -> Release:
+def noisy(found: Plan, grid: OnGrid, exact: Totals, asked: Request) -> Release:
     """Add the noise and come back: the one place where totals turn into a release."""
     draw = rounded_gaussian if grid.design.noise is Noise.GAUSSIAN else rounded_laplace
     measured = grid.measure(exact.sums, exact.people)
     noise = draw(np.broadcast_to(grid.scales, measured.shape))
-    estimates, size = grid.recover(measured + np.asarray(noise).view(np.uint64), known_size)
+    estimates, size = grid.recover(measured + np.asarray(noise).view(np.uint64), asked.known_size)
     values = estimates[0] if size is None else np.append(estimates[0], size[0])
     public = grid.design.name == "known-size-gaussian"
     return Release(
@@ -116,8 +159,8 @@ def noisy(
         guarantee=grid.design.guarantee,
         privacy=found.privacy,
         level=found.level,
-        known_size=known_size if public else None,
-        facts=_facts(found, grid, units),
+        known_size=asked.known_size if public else None,
+        facts=_facts(found, grid, asked.unit),
     )
 
 
@@ -165,32 +208,38 @@ def _facts(found: Plan, grid: OnGrid, units: Sequence[str]) -> Mapping[str, Any]
     }
 
 
-def _units(
-    workload: Workload, unit: str | Sequence[str] | None, *, row_is_person: bool
-) -> tuple[str, ...]:
-    """Return the columns that say whom a row is about; none where each row is a person."""
-    for query in workload.queries:
+def check_people(asked: Request) -> None:
+    """Refuse a request that does not say who is one person, or that counts who somebody is."""
+    queries, unit = asked.workload.queries, asked.unit
+    for query in queries:
         if isinstance(query, Counts):
             raise InvalidParameterError(
                 f"{query.label!r} is for planning alone; to release, name columns: Count('smoker')"
             )
-    if row_is_person and unit is not None:
+    if asked.row_is_person and unit:
         raise InvalidParameterError("give unit or row_is_person, not both: they exclude each other")
-    if row_is_person:
-        return ()
-    if unit is None:
+    if not asked.row_is_person and not unit:
         raise InvalidParameterError(
             "who is one person is never guessed: name the column that says whom a row is about"
             " (--unit person_id, unit='person_id'), or say that each row is another person"
             " (--row-is-person, row_is_person=True)"
         )
-    units = (unit,) if isinstance(unit, str) else tuple(unit)
-    if not units or not all(isinstance(column, str) and column for column in units):
-        raise refuse("unit", "a column's name, or several", unit)
-    for column in units:
-        if any(column in query.columns for query in workload.queries):
+    for column in unit:
+        if not isinstance(column, str) or not column:
+            raise refuse("unit", "a column's name, or several", column)
+        if any(column in query.columns for query in queries):
             raise InvalidParameterError(
                 f"{column!r} is the unit and a query's column at once; a name or number that says"
                 " who somebody is cannot be counted"
             )
-    return units
+    if asked.known_size is not None:
+        positive(known_size=asked.known_size)
+
+
+def _budget(asked: Request) -> Privacy:
+    if asked.privacy is None:
+        raise InvalidParameterError(
+            "the budget is missing; say how much may be spent: --epsilon 1 --delta 1e-6, or"
+            " privacy=ApproxDP(epsilon=1, delta=1e-6) (a plan shows what each budget brings)"
+        )
+    return asked.privacy

@@ -9,10 +9,11 @@ Distances are p-th powers, p = 2 for Gaussian and p = 1 for Laplace noise: a per
 """
 
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 Number: TypeAlias = Fraction | float
 """An exact rational for what is certified, a float for what is only searched."""
@@ -39,41 +40,49 @@ class View:
     root_weight: Number
 
 
-class Shape(Protocol):
+class Shape(ABC):
     """The set K of one block. A centre of None means measured as it is, around zero."""
 
-    @property
-    def size(self) -> int:
-        """The number of sums that come out."""
+    __slots__ = ()
+
+    size: int
+    """The number of sums that come out."""
 
     @property
     def width(self) -> float:
-        """The range of one value: errors count relative to it."""
+        """The range of one value, relative to which errors count: a person counts or does not."""
+        return 1.0
 
     @property
+    @abstractmethod
     def midpoint(self) -> Fraction:
         """The centre that is nearest to all of K."""
 
     @property
     def adjustable(self) -> bool:
         """Whether another centre than the midpoint can be better."""
+        return False
 
     @property
     def highest_center(self) -> float:
         """The highest centre worth trying."""
+        return float(self.midpoint)
 
+    @abstractmethod
     def view(self, center: Number | None, p: int) -> View:
         """Return the block as seen from ``center`` in p-th powers."""
 
+    @abstractmethod
     def parts(self, center: Number | None, scales: tuple[float, ...], root: float) -> Parts:
         """Return the noises in the estimates: those of a ``sum``, and what else a block gives."""
 
+    @abstractmethod
     def corners(self) -> Iterator[tuple[float, ...]]:
         """List the corners of K."""
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class Box(Shape):
     """``size`` sums, each with values in [low, high]: yes/no questions and bounded amounts."""
 
     size: int
@@ -87,18 +96,8 @@ class Box:
 
     @property
     def midpoint(self) -> Fraction:
-        """The middle of the range: always the best centre."""
+        """The middle: always the best, as moving by t costs sqrt(W) t and saves less on n."""
         return (Fraction(self.low) + Fraction(self.high)) / 2
-
-    @property
-    def adjustable(self) -> bool:
-        """Not adjustable: moving by t costs sqrt(W) t and saves less on the number of people."""
-        return False
-
-    @property
-    def highest_center(self) -> float:
-        """The midpoint."""
-        return float(self.midpoint)
 
     def view(self, center: Number | None, p: int) -> View:
         """Return the farther end of the range, once for each sum."""
@@ -122,16 +121,11 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class AtMost:
+class AtMost(Shape):
     """``size`` values in [0, 1] of which a person has at most ``most`` ones (or a sum of that)."""
 
     size: int
     most: int
-
-    @property
-    def width(self) -> float:
-        """A person counts or does not."""
-        return 1.0
 
     @property
     def midpoint(self) -> Fraction:
@@ -170,7 +164,7 @@ class AtMost:
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf:
+class OneOf(Shape):
     """``size`` categories, two or more, of which exactly one holds for each person.
 
     Seen from 1/size, the true h sums to zero, so its estimate is projected onto sum zero, which
@@ -180,24 +174,9 @@ class OneOf:
     size: int
 
     @property
-    def width(self) -> float:
-        """A person counts or does not."""
-        return 1.0
-
-    @property
     def midpoint(self) -> Fraction:
-        """Equal shares, which sum to exactly one."""
+        """Equal shares: other centres do not sum to exactly one."""
         return Fraction(1, self.size)
-
-    @property
-    def adjustable(self) -> bool:
-        """Not adjustable: other centres do not sum to one."""
-        return False
-
-    @property
-    def highest_center(self) -> float:
-        """The midpoint."""
-        return float(self.midpoint)
 
     def view(self, center: Number | None, p: int) -> View:
         """Return the one kind of person there is, with the projection where it is centred."""
@@ -221,7 +200,7 @@ class OneOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Shape):
     """A value in [low, high] and whether it was given: who did not answer adds zero to both.
 
     The two sums are the value's, centred at the midpoint on the number who answered, and that
@@ -231,11 +210,7 @@ class Answered:
 
     low: float
     high: float
-
-    @property
-    def size(self) -> int:
-        """The sum of the values and the number who answered."""
-        return 2
+    size: int = field(default=2, init=False)
 
     @property
     def width(self) -> float:

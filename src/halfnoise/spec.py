@@ -14,7 +14,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,13 +43,13 @@ class Request:
     """What a release was asked to be."""
 
     workload: Workload
-    privacy: Privacy | None
-    delta: float | None
-    unit: tuple[str, ...]
-    row_is_person: bool
-    known_size: float | None
-    level: float
-    text: TextFormat
+    privacy: Privacy | None = None
+    delta: float | None = None
+    unit: tuple[str, ...] = ()
+    row_is_person: bool = False
+    known_size: float | None = None
+    level: float = 0.95
+    text: TextFormat = field(default_factory=TextFormat)
 
 
 def request(words: Words, columns: Sequence[str] | None = None) -> Request:
