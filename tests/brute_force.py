@@ -19,7 +19,7 @@ from halfnoise.design.optimal import OptimalWithoutSize
 from halfnoise.shapes import Answered
 from halfnoise.workload import Block
 
-Matrix = NDArray[np.float64]
+Matrix = NDArray[np.floating]
 Row = tuple[Fraction, ...]
 Coefficients = dict[int, Fraction]
 
@@ -49,9 +49,10 @@ def covariance_cost(design: Design, workload: Workload) -> float:
     cov = design.covariance.dense()
     cov = np.kron(np.eye(moves.shape[1] // len(cov)), cov)
     # Units differ from query to query; in standard errors the pseudo-inverse is well conditioned.
-    unit = np.sqrt(np.where(np.diag(cov) > 0, np.diag(cov), 1.0))
-    moves, cov = moves / unit, cov / np.outer(unit, unit)
-    inverse = np.linalg.pinv(cov, rcond=1e-11, hermitian=True)
+    unit: Matrix = np.sqrt(np.where(np.diag(cov) > 0, np.diag(cov), 1.0))
+    moves = moves / unit
+    cov = cov / np.outer(unit, unit)
+    inverse: Matrix = np.linalg.pinv(cov, rcond=1e-11, hermitian=True)
     assert np.allclose(moves @ inverse @ cov, moves, atol=1e-6), "a move that no noise covers"
     return float(np.einsum("ij,jk,ik->i", moves, inverse, moves).max())
 

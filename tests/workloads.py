@@ -5,10 +5,11 @@ from functools import partial
 from typing import Any
 
 from halfnoise import Bins, Choice, Count, Counts, Items, Mean, Neighbors, Sum, Workload
+from halfnoise.queries import Query
 
 Maker = Callable[..., Workload]
 
-QUERIES: dict[str, tuple[list[Any], dict[str, Any]]] = {
+QUERIES: dict[str, tuple[list[Query], dict[str, Any]]] = {
     "one count": ([Count("a")], {}),
     "five counts": ([Counts(5)], {}),
     "counts by importance": (
@@ -23,22 +24,22 @@ QUERIES: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "sum around zero": ([Sum("x", bounds=(-3, 5))], {}),
     "sum far from zero": ([Sum("x", bounds=(990, 1000.1))], {}),
     "unequal sums": ([Sum("x", bounds=(0, 0.1)), Sum("y", bounds=(-400, 600))], {}),
-    "choice": ([Choice("c", ["a", "b", "d"])], {}),
-    "choice of one": ([Choice("c", ["a"], other="a"), Count("b")], {}),
-    "bins": ([Bins("age", [0, 18, 65])], {}),
-    "items": ([Items("i", ["a", "b", "c"], at_most=2)], {}),
-    "any items": ([Items("i", ["a", "b", "c"])], {}),
+    "choice": ([Choice("c", ("a", "b", "d"))], {}),
+    "choice of one": ([Choice("c", ("a",), other="a"), Count("b")], {}),
+    "bins": ([Bins("age", (0, 18, 65))], {}),
+    "items": ([Items("i", ("a", "b", "c"), at_most=2)], {}),
+    "any items": ([Items("i", ("a", "b", "c"))], {}),
     "mean": ([Mean("m", bounds=(0, 10))], {}),
     "mean far from zero": ([Mean("m", bounds=(-50, -40))], {}),
     "two means": ([Mean("m", bounds=(0, 1)), Mean("l", bounds=(-3, 1))], {}),
-    "count and choice": ([Count("a"), Choice("c", ["a", "b"])], {}),
+    "count and choice": ([Count("a"), Choice("c", ("a", "b"))], {}),
     "at most and sum": ([Counts(3), Sum("x", bounds=(2, 4))], {"at_most": 2}),
     "mixture": (
-        [Counts(2), Sum("x", bounds=(1, 4)), Mean("m", bounds=(0, 5)), Choice("c", ["a", "b"])],
+        [Counts(2), Sum("x", bounds=(1, 4)), Mean("m", bounds=(0, 5)), Choice("c", ("a", "b"))],
         {"importance": {"x": 2.0}},
     ),
     "items and mean": (
-        [Items("i", ["a", "b", "c", "d"], at_most=2), Mean("m", bounds=(-1, 1))],
+        [Items("i", ("a", "b", "c", "d"), at_most=2), Mean("m", bounds=(-1, 1))],
         {},
     ),
 }
@@ -54,4 +55,4 @@ RELATIONS: dict[str, dict[str, Any]] = {
 def maker(name: str) -> Maker:
     """Return a function that makes the named workload with further options."""
     queries, options = QUERIES[name]
-    return partial(Workload, queries, **options)
+    return partial(Workload, tuple(queries), **options)
