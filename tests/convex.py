@@ -5,9 +5,10 @@ of an estimate l is  l^T M^-1 l.  So: minimise  sum of l^T M^-1 l  subject to  x
 all corners x. Both are convex in M.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from typing import Any
 
-import cvxpy as cp
+import cvxpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,8 +18,11 @@ from halfnoise.shapes import Answered
 
 Vector = NDArray[np.floating]
 
+cp: Any = cvxpy
+"""Its own annotations leave out most of what it offers."""
 
-def least_error(people: Iterable[Sequence[float]], estimates: Iterable[Sequence[float]]) -> float:
+
+def least_error(people: Iterable[object], estimates: Iterable[object]) -> float:
     """Return the least total variance at mu = 1 of ``estimates``, linear in what ``people`` add.
 
     Directions in which no person can differ from another need no noise, so the programme lives in
