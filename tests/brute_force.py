@@ -46,8 +46,8 @@ def covariance_cost(design: Design, workload: Workload) -> float:
     """Return mu^2 as the largest  x^T Cov^+ x  over all that one person can change."""
     rows = [tuple(map(Fraction, row)) for row in _estimate_rows(design, workload)]
     moves = np.array([[float(x) for x in row] for row in _moves(rows, workload)])
-    cov = design.covariance.dense()
-    cov = np.kron(np.eye(moves.shape[1] // len(cov)), cov)
+    dense = design.covariance.dense()
+    cov: Matrix = np.kron(np.eye(moves.shape[1] // len(dense)), dense)
     # Units differ from query to query; in standard errors the pseudo-inverse is well conditioned.
     unit: Matrix = np.sqrt(np.where(np.diag(cov) > 0, np.diag(cov), 1.0))
     moves = moves / unit

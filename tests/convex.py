@@ -12,9 +12,9 @@ import cvxpy
 import numpy as np
 from numpy.typing import NDArray
 
-from halfnoise import GaussianDP, Workload, plan
-from halfnoise.design import Design
+from halfnoise import Workload
 from halfnoise.shapes import Answered
+from workloads import design_of
 
 Vector = NDArray[np.floating]
 
@@ -50,13 +50,6 @@ def least_error_of(workload: Workload) -> float:
 def least_error_without_size(workload: Workload) -> float:
     """Return the least error of a workload when the number of people is not measured."""
     return least_error(workload.corners(), [row[:-1] for row in _estimates(workload)])
-
-
-def design_of(workload: Workload, name: str) -> Design:
-    """Return a design by its name, at mu = 1."""
-    designs = plan(workload, privacy=GaussianDP(mu=1), known_size=True).designs
-    (design,) = (design for design in designs if design.name == name)
-    return design
 
 
 def error_of(workload: Workload, name: str = "correlated-gaussian") -> float:

@@ -4,7 +4,21 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from halfnoise import Bins, Choice, Count, Counts, Items, Mean, Neighbors, Sum, Workload
+from halfnoise import (
+    Bins,
+    Choice,
+    Count,
+    Counts,
+    GaussianDP,
+    Items,
+    Mean,
+    Neighbors,
+    Sum,
+    Workload,
+    plan,
+)
+from halfnoise.design import Design
+from halfnoise.privacy import Privacy
 from halfnoise.queries import Query
 
 Maker = Callable[..., Workload]
@@ -56,3 +70,12 @@ def maker(name: str) -> Maker:
     """Return a function that makes the named workload with further options."""
     queries, options = QUERIES[name]
     return partial(Workload, tuple(queries), **options)
+
+
+def design_of(
+    workload: Workload, name: str = "correlated-gaussian", privacy: Privacy | None = None
+) -> Design:
+    """Return a design by its name, at mu = 1 unless told otherwise."""
+    designs = plan(workload, privacy=privacy or GaussianDP(mu=1), known_size=True).designs
+    (design,) = (design for design in designs if design.name == name)
+    return design
