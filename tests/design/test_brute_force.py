@@ -78,6 +78,16 @@ def test_loss_is_the_budget(queries: str, relation: str, size_importance: float)
         check_errors(design)
 
 
+@pytest.mark.parametrize("d", [1000, 10**6, 10**12])
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 1.0])
+def test_loss_of_many_counts(d: int, share: float) -> None:
+    """However many counts there are, every design costs its budget and never more."""
+    workload = hn.Workload((hn.Counts(d),), at_most=max(1, round(share * d)))
+    for design in hn.plan(workload, privacy=PRIVACY, known_size=True).designs:
+        budget = target(design, PRIVACY)
+        assert budget * (1 - CLOSE) <= design.loss() <= budget
+
+
 @pytest.mark.parametrize(
     ("relation", "names"),
     [

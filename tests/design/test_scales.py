@@ -8,7 +8,7 @@ import halfnoise as hn
 from halfnoise.design.centered import Centered, best_scales
 from halfnoise.design.centers import at_most_center, gaussian_centers
 from halfnoise.design.noise import Noise
-from workloads import QUERIES, RELATIONS, maker
+from workloads import QUERIES, RELATIONS, design_of, maker
 
 PRIVACY = hn.ApproxDP(epsilon=1, delta=1e-3)
 
@@ -92,12 +92,17 @@ def test_at_most_one_is_not_centred() -> None:
     assert at_most_center(1, 1) == 0.5
 
 
+@pytest.mark.parametrize(("d", "k"), [(2, 1), (5, 2), (8, 4), (5, 3), (6, 6)])
+def test_at_most_k_at_known_size(d: int, k: int) -> None:
+    """With the size given, each of at most k counts has variance k - k^2/d, from d/2 on d/4."""
+    workload = hn.Workload((hn.Counts(d),), at_most=k)
+    design = design_of(workload, "known-size-gaussian")
+    expected = k - k * k / d if 2 * k <= d else d / 4
+    assert design.query_std[0] ** 2 == pytest.approx(expected, rel=1e-12)
+
+
 def test_no_noise_where_nothing_can_change() -> None:
     """A question with one category is answered by the number of people alone."""
     workload = hn.Workload((hn.Counts(3), hn.Choice("c", ("a",), other="a")))
-    (design,) = (
-        d
-        for d in hn.plan(workload, privacy=hn.GaussianDP(mu=1)).designs
-        if d.name == "correlated-gaussian"
-    )
+    design = design_of(workload)
     assert design.query_std[1] == pytest.approx(design.size_std)
