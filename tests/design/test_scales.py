@@ -44,6 +44,18 @@ def test_no_other_scales_are_better(queries: str, relation: str) -> None:
 
 
 @pytest.mark.parametrize("queries", QUERIES)
+def test_scales_are_nearly_the_best_where_people_change_group(queries: str) -> None:
+    """Where two constraints bind at once the split is simple, and within two per cent."""
+    workload = maker(queries)(**RELATIONS["replace in groups"])
+    rng = np.random.default_rng(4)
+    for design in hn.plan(workload, privacy=PRIVACY).designs:
+        assert isinstance(design, Centered)
+        error = design.total_error(0.0)
+        for spread in (0.3, 0.1, 0.03) * 4:
+            assert shaken(design, rng, spread).total_error(0.0) >= error * 0.98
+
+
+@pytest.mark.parametrize("queries", QUERIES)
 @pytest.mark.parametrize("interest", [0.0, 0.3])
 def test_no_other_centres_are_better(queries: str, interest: float) -> None:
     """With Gaussian noise no other centres have less error than the ones found."""

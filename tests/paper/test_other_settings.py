@@ -147,7 +147,7 @@ def test_sec_bounded_density_open_problem(d: int, optimum: float, paper: float) 
 
 
 def test_fig_count_sparse() -> None:
-    """At d = 1000 elliptical noise gains with k: to one half at d/2, and on to 0.266 at d."""
+    """At d = 1000 elliptical noise gains with k: to 0.532 at d/2, and on to 0.266 at d."""
     d = 1000
     paper = (math.sqrt(d) + 1) ** 2 / 4
     relative = {}
