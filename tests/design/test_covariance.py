@@ -1,0 +1,84 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import halfnoise as hn
+from halfnoise.design.covariance import Covariance, Run, Shared
+from workloads import QUERIES, design_of, maker
+
+EXAMPLE = Covariance(
+    5,
+    (Run(0, 2, 3.0), Run(3, 4, 0.5)),
+    (
+        Shared(2.0, (Run(0, 2, 0.5), Run(2, 3, -1.0), Run(4, 5, 1.0))),
+        Shared(-1.0, (Run(0, 2, 1.0),)),
+    ),
+)
+"""Two estimates with noise of their own, one with none, one apart, and the number of people."""
+
+
+def by_hand() -> np.ndarray:
+    """Return the same matrix, written out."""
+    lean, projected = np.array([0.5, 0.5, -1, 0, 1]), np.array([1, 1, 0, 0, 0])
+    own = np.diag([3, 3, 0, 0.5, 0])
+    return np.asarray(own + 2 * np.outer(lean, lean) - np.outer(projected, projected))
+
+
+def test_dense_is_the_diagonal_plus_the_shared_terms() -> None:
+    """The full matrix is diag(variances) + sum of weight g g^T."""
+    np.testing.assert_array_equal(EXAMPLE.dense(), by_hand())
+    assert EXAMPLE.shape == (5, 5)
+
+
+def test_diagonal_and_variance() -> None:
+    """The variances are the diagonal, all at once or one by one."""
+    np.testing.assert_array_equal(EXAMPLE.diagonal(), np.diag(by_hand()))
+    assert [EXAMPLE.variance(i) for i in range(5)] == list(np.diag(by_hand()))
+
+
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(st.lists(st.floats(-10, 10), min_size=5, max_size=5))
+def test_products(x: list[float]) -> None:
+    """Products with vectors and quadratic forms are those of the full matrix."""
+    np.testing.assert_allclose(EXAMPLE @ x, by_hand() @ x, atol=1e-12)
+    assert EXAMPLE.quadratic_form(x) == pytest.approx(np.array(x) @ by_hand() @ x, abs=1e-10)
+
+
+def test_product_with_a_matrix_is_column_by_column() -> None:
+    """Several vectors can be multiplied at once, as the columns of a matrix."""
+    columns = np.arange(15.0).reshape(5, 3)
+    np.testing.assert_allclose(EXAMPLE @ columns, by_hand() @ columns, atol=1e-12)
+
+
+@pytest.mark.parametrize("queries", QUERIES)
+@pytest.mark.parametrize("name", ["correlated-gaussian", "known-size-gaussian"])
+def test_no_combination_of_estimates_has_negative_variance(queries: str, name: str) -> None:
+    """Every design's covariance is positive semidefinite, projections included."""
+    dense = design_of(maker(queries)(), name).covariance.dense()
+    eigenvalues = np.linalg.eigvalsh(dense)
+    assert eigenvalues.min() >= -1e-12 * eigenvalues.max()
+
+
+def test_categories_add_up_to_the_people() -> None:
+    """The estimates of one question's categories sum to that of the people, without error."""
+    covariance = design_of(hn.Workload((hn.Choice("c", ("a", "b", "d")),))).covariance
+    assert covariance.quadratic_form([1, 1, 1, 1, -1]) == pytest.approx(0, abs=1e-12)
+    assert covariance.quadratic_form([1, 1, 1, 1, 0]) == pytest.approx(covariance.variance(4))
+
+
+def test_shared_noise_cancels_in_differences() -> None:
+    """The difference of two counts has the variance of their own noises alone."""
+    design = design_of(hn.Workload((hn.Counts(16),)))
+    (own,) = design.scales[0]  # type: ignore[attr-defined]
+    weights = np.zeros(17)
+    weights[:2] = 1, -1
+    assert design.covariance.quadratic_form(weights) == pytest.approx(2 * own**2, rel=1e-12)
+
+
+def test_a_large_covariance_is_never_built() -> None:
+    """Ten million counts have a variance without a vector of that length."""
+    design = design_of(hn.Workload((hn.Counts(10**7),)))
+    covariance = design.covariance
+    assert len(covariance.variances) + len(covariance.shared) == 2
+    assert covariance.variance(10**7 - 1) == pytest.approx(design.query_std[0] ** 2, rel=1e-12)

@@ -1,0 +1,81 @@
+"""Workloads of every kind, small enough that all corners can be listed."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from halfnoise import (
+    Bins,
+    Choice,
+    Count,
+    Counts,
+    GaussianDP,
+    Items,
+    Mean,
+    Neighbors,
+    Sum,
+    Workload,
+    plan,
+)
+from halfnoise.design import Design
+from halfnoise.privacy import Privacy
+from halfnoise.queries import Query
+
+Maker = Callable[..., Workload]
+
+QUERIES: dict[str, tuple[list[Query], dict[str, Any]]] = {
+    "one count": ([Count("a")], {}),
+    "five counts": ([Counts(5)], {}),
+    "counts by importance": (
+        [Count("a"), Count("b"), Count("c")],
+        {"importance": {"a": 3.0, "c": 0.2}},
+    ),
+    "counts at most 1 of 4": ([Counts(4)], {"at_most": 1}),
+    "counts at most 2 of 5": ([Counts(5)], {"at_most": 2}),
+    "counts at most 4 of 5": ([Counts(5)], {"at_most": 4}),
+    "one sum": ([Sum("x", bounds=(0, 20))], {}),
+    "negative sum": ([Sum("x", bounds=(-7.5, -2.25))], {}),
+    "sum around zero": ([Sum("x", bounds=(-3, 5))], {}),
+    "sum far from zero": ([Sum("x", bounds=(990, 1000.1))], {}),
+    "unequal sums": ([Sum("x", bounds=(0, 0.1)), Sum("y", bounds=(-400, 600))], {}),
+    "choice": ([Choice("c", ("a", "b", "d"))], {}),
+    "choice of one": ([Choice("c", ("a",), other="a"), Count("b")], {}),
+    "bins": ([Bins("age", (0, 18, 65))], {}),
+    "items": ([Items("i", ("a", "b", "c"), at_most=2)], {}),
+    "any items": ([Items("i", ("a", "b", "c"))], {}),
+    "mean": ([Mean("m", bounds=(0, 10))], {}),
+    "mean far from zero": ([Mean("m", bounds=(-50, -40))], {}),
+    "two means": ([Mean("m", bounds=(0, 1)), Mean("l", bounds=(-3, 1))], {}),
+    "count and choice": ([Count("a"), Choice("c", ("a", "b"))], {}),
+    "at most and sum": ([Counts(3), Sum("x", bounds=(2, 4))], {"at_most": 2}),
+    "mixture": (
+        [Counts(2), Sum("x", bounds=(1, 4)), Mean("m", bounds=(0, 5)), Choice("c", ("a", "b"))],
+        {"importance": {"x": 2.0}},
+    ),
+    "items and mean": (
+        [Items("i", ("a", "b", "c", "d"), at_most=2), Mean("m", bounds=(-1, 1))],
+        {},
+    ),
+}
+
+RELATIONS: dict[str, dict[str, Any]] = {
+    "add-remove": {},
+    "replace": {"neighbors": Neighbors.REPLACE},
+    "add-remove in groups": {"groups": 3},
+    "replace in groups": {"neighbors": Neighbors.REPLACE, "groups": 3},
+}
+
+
+def maker(name: str) -> Maker:
+    """Return a function that makes the named workload with further options."""
+    queries, options = QUERIES[name]
+    return partial(Workload, tuple(queries), **options)
+
+
+def design_of(
+    workload: Workload, name: str = "correlated-gaussian", privacy: Privacy | None = None
+) -> Design:
+    """Return a design by its name, at mu = 1 unless told otherwise."""
+    designs = plan(workload, privacy=privacy or GaussianDP(mu=1), known_size=True).designs
+    (design,) = (design for design in designs if design.name == name)
+    return design
