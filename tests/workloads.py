@@ -39,7 +39,6 @@ QUERIES: dict[str, tuple[list[Query], dict[str, Any]]] = {
     "sum far from zero": ([Sum("x", bounds=(990, 1000.1))], {}),
     "unequal sums": ([Sum("x", bounds=(0, 0.1)), Sum("y", bounds=(-400, 600))], {}),
     "choice": ([Choice("c", ("a", "b", "d"))], {}),
-    "choice of one": ([Choice("c", ("a",), other="a"), Count("b")], {}),
     "bins": ([Bins("age", (0, 18, 65))], {}),
     "items": ([Items("i", ("a", "b", "c"), at_most=2)], {}),
     "any items": ([Items("i", ("a", "b", "c"))], {}),

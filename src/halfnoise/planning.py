@@ -207,14 +207,15 @@ def best_design(found: Iterable[Design], workload: Workload) -> Design:
     """Return the design with the least error, or one as good that also gives the size."""
     interest = workload.size_importance
     errors = {design: design.total_error(interest) ** 0.5 for design in found}
-    if interest and not _size_is_public(workload):
+    if interest and not size_is_public(workload):
         errors = {d: e for d, e in errors.items() if d.size_scale or _size_is_given(d)}
     limit = min(errors.values()) * AS_GOOD
     good = [design for design, error in errors.items() if error <= limit]
     return min(good, key=lambda design: (design.size_scale is None, errors[design]))
 
 
-def _size_is_public(workload: Workload) -> bool:
+def size_is_public(workload: Workload) -> bool:
+    """Whether the number of people is public: nobody is added or removed, or changes group."""
     return workload.neighbors is Neighbors.REPLACE and not workload.grouped
 
 
@@ -225,7 +226,7 @@ def _size_is_given(design: Design) -> bool:
 def _size_margin(design: Design, plan: Plan) -> str:
     if design.size_scale is not None:
         return f"±{short(design.noise.margin([design.size_scale], plan.level))}"
-    public = _size_is_given(design) or _size_is_public(plan.workload)
+    public = _size_is_given(design) or size_is_public(plan.workload)
     return "known" if public else "not given"
 
 

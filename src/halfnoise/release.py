@@ -20,7 +20,7 @@ from halfnoise.design.grid import OnGrid, on_grid
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.inference import Errors
 from halfnoise.noise import rounded_gaussian, rounded_laplace
-from halfnoise.planning import Plan, plan
+from halfnoise.planning import Plan, plan, size_is_public
 from halfnoise.privacy import GaussianDP, Privacy, PureDP
 from halfnoise.queries import Choice, Counts, Query
 from halfnoise.result import Question, Release
@@ -149,9 +149,12 @@ def noisy(found: Plan, grid: OnGrid, exact: Totals, asked: Request) -> Release:
     draw = rounded_gaussian if grid.design.noise is Noise.GAUSSIAN else rounded_laplace
     measured = grid.measure(exact.sums, exact.people)
     noise = draw(np.broadcast_to(grid.scales, measured.shape))
-    estimates, size = grid.recover(measured + np.asarray(noise).view(np.uint64), asked.known_size)
+    known = asked.known_size
+    if size_is_public(found.workload):
+        known = float(exact.people[0])
+    estimates, size = grid.recover(measured + np.asarray(noise).view(np.uint64), known)
     values = estimates[0] if size is None else np.append(estimates[0], size[0])
-    public = grid.design.name == "known-size-gaussian"
+    public = size_is_public(found.workload) or grid.design.name == "known-size-gaussian"
     return Release(
         questions=tuple(_questions(found.workload)),
         values=values,
@@ -159,7 +162,7 @@ def noisy(found: Plan, grid: OnGrid, exact: Totals, asked: Request) -> Release:
         guarantee=grid.design.guarantee,
         privacy=found.privacy,
         level=found.level,
-        known_size=asked.known_size if public else None,
+        known_size=known if public else None,
         facts=_facts(found, grid, asked.unit),
     )
 

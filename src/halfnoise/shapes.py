@@ -192,7 +192,10 @@ class OneOf(Shape):
         """Return its own noise, projected where it is centred, and that of the number of people."""
         if center is None:
             return {"sum": [scales[0]]}
-        return {"sum": [scales[0] * (1 - 1 / self.size) ** 0.5, float(center) * root]}
+        # Of two, the projection leaves half the difference of two noises; of more, only Gaussian
+        # noise is ever projected, which stays one noise.
+        own = [scales[0] / 2] * 2 if self.size == 2 else [scales[0] * (1 - 1 / self.size) ** 0.5]
+        return {"sum": [*own, float(center) * root]}
 
     def corners(self) -> Iterator[tuple[float, ...]]:
         """List the categories."""

@@ -111,10 +111,3 @@ def test_at_most_k_at_known_size(d: int, k: int) -> None:
     design = design_of(workload, "known-size-gaussian")
     expected = k - k * k / d if 2 * k <= d else d / 4
     assert design.query_std[0] ** 2 == pytest.approx(expected, rel=1e-12)
-
-
-def test_no_noise_where_nothing_can_change() -> None:
-    """A question with one category is answered by the number of people alone."""
-    workload = hn.Workload((hn.Counts(3), hn.Choice("c", ("a",), other="a")))
-    design = design_of(workload)
-    assert design.query_std[1] == pytest.approx(design.size_std)

@@ -4,7 +4,12 @@ from collections.abc import Iterator
 from functools import partial
 
 from halfnoise.design.centered import best_scales
-from halfnoise.design.centers import gaussian_centers, known_size_centers, laplace_centers
+from halfnoise.design.centers import (
+    gaussian_centers,
+    known_size_centers,
+    laplace_centers,
+    public_size_centers,
+)
 from halfnoise.design.contract import Design
 from halfnoise.design.noise import Noise
 from halfnoise.design.optimal import applies, optimal_without_size
@@ -25,9 +30,9 @@ def designs(workload: Workload, budget: Budget, *, known_size: bool = False) -> 
     ['standard-gaussian', 'correlated-gaussian', 'optimal-gaussian-without-size']
     """
     blocks, interest = workload.blocks, workload.size_importance
-    as_they_are = (None,) * len(blocks)
     add_remove = workload.neighbors is Neighbors.ADD_REMOVE
     leans = add_remove or workload.grouped
+    as_they_are = (None,) * len(blocks) if leans else public_size_centers(blocks)
     if budget.mu is not None:
         gaussian = partial(best_scales, workload, noise=Noise.GAUSSIAN, budget=budget.mu)
         yield gaussian(as_they_are, name="standard-gaussian", measure_size=False)

@@ -100,10 +100,16 @@ class Centered(Design):
                 shared.append(Shared(unit * scales[1] ** 2, runs))
                 lean += [Run(run.start, run.stop, run.value * c) for run in runs]
             else:
-                variances.append(Run(start, stop, own))
                 lean.append(Run(start, stop, c))
-                if isinstance(block.shape, OneOf) and center is not None:
-                    shared.append(Shared(-own / block.shape.size, (Run(start, stop, 1.0),)))
+                projected = isinstance(block.shape, OneOf) and center is not None
+                if projected and block.shape.size == 2:
+                    # Half the difference of two noises, with opposite signs in the two.
+                    halves = (Run(start, start + 1, 0.5), Run(start + 1, stop, -0.5))
+                    shared += [Shared(own, halves)] * 2
+                else:
+                    variances.append(Run(start, stop, own))
+                    if projected:
+                        shared.append(Shared(-own / block.shape.size, (Run(start, stop, 1.0),)))
             start = stop
         if self.size_scale is None:
             return Covariance(start, tuple(variances), tuple(shared))

@@ -157,4 +157,7 @@ def _check_bounds(bounds: object) -> tuple[float, float]:
     low, high = finite(remedy, low=bounds[0]), finite(remedy, high=bounds[1])
     if low >= high:
         raise refuse("bounds", "a low number below a high one", (low, high), remedy)
+    if high - low < 1e-50 or max(-low, high) > 1e50:
+        rule = "between -1e50 and 1e50, and at least 1e-50 apart"
+        raise refuse("bounds", rule, (low, high), "change the column's unit")
     return low, high
