@@ -20,6 +20,7 @@ from statistical.rate import fits
 SAMPLES = 10**7
 # The certain path is a few hundred times slower.
 FEWER = 100_000
+SOME = 500_000
 SCALES = [0.01, 0.1, 0.3, 0.7, 1.0, 2.5, 7.0, 50.0, 1e3, 1e4, 2.0**20, 1e8, 2.0**36]
 LOW_BITS = 10
 
@@ -162,11 +163,11 @@ def in_doubt(name: str, scale: float) -> Law:
 def test_mixed_paths_have_the_exact_distribution(name: str, scale: float) -> None:
     """Where floats settle some draws and the certain path most, nothing is lost in between."""
     law = in_doubt(name, scale)
-    out = np.empty(FEWER, dtype=np.int64)
-    certain = Sampler(law.table(), system_bits(), FEWER).fill(out, scale)
-    assert (0.7 if scale > 2 else 0.1) * FEWER < certain < FEWER
-    assert has_the_shape(law, scale, mutants.sound, FEWER)
-    assert not has_the_shape(law, scale, mutants.dropping, FEWER)
+    out = np.empty(SOME, dtype=np.int64)
+    certain = Sampler(law.table(), system_bits(), SOME).fill(out, scale)
+    assert (0.7 if scale > 2 else 0.1) * SOME < certain < SOME
+    assert has_the_shape(law, scale, mutants.sound, SOME)
+    assert not has_the_shape(law, scale, mutants.dropping, SOME)
 
 
 def early_tail(name: str) -> Law:
@@ -233,12 +234,12 @@ def test_far_tail_has_the_exact_distribution(name: str, scale: float) -> None:
     """Beyond the last strip, at 8 or 16, draws follow the density's own tail."""
     law = LAWS[name]
     shape = law.table().shape
-    assert tail_fits(law, shape, scale, far_tail(shape, scale, FEWER))
+    assert tail_fits(law, shape, scale, far_tail(shape, scale, 2 * FEWER))
 
 
 def test_far_tail_rejects_mutants() -> None:
     """An exponential tail in place of the Gaussian one is seen, and so is one 2% short."""
-    careless = far_tail(GAUSSIAN, 40.0, FEWER, careless=True)
+    careless = far_tail(GAUSSIAN, 40.0, 2 * FEWER, careless=True)
     assert not tail_fits(LAWS["gaussian"], GAUSSIAN, 40.0, careless)
-    short = far_tail(LAPLACE, 39.2, FEWER)
+    short = far_tail(LAPLACE, 39.2, 2 * FEWER)
     assert not tail_fits(LAWS["laplace"], LAPLACE, 40.0, short)

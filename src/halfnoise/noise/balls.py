@@ -10,15 +10,16 @@ from flint import arb, ctx
 # FLINT keeps one precision for the whole process. A ball is right at any precision, so another
 # thread that changes it costs us at most a repetition; the lock only keeps two of our own threads
 # from restoring each other's setting. A fork waits for it, lest a child inherit it locked.
-_lock = threading.Lock()
-os.register_at_fork(
-    before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
-)
+_lock = threading.RLock()
+if hasattr(os, "register_at_fork"):  # there is no fork on Windows
+    os.register_at_fork(
+        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
+    )
 
 
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
-    """Compute balls to ``bits`` bits inside a ``with`` block; blocks must not be nested."""
+    """Compute balls to ``bits`` bits inside a ``with`` block."""
     with _lock, ctx.workprec(bits):
         yield
 

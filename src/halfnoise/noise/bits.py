@@ -67,7 +67,8 @@ class SystemBits:
     def __init__(self) -> None:
         """Make sure that a forked child forgets the keys of its parent."""
         self._threads = threading.local()
-        os.register_at_fork(after_in_child=self._forget)
+        if hasattr(os, "register_at_fork"):  # there is no fork on Windows
+            os.register_at_fork(after_in_child=self._forget)
 
     def _forget(self) -> None:
         self._threads = threading.local()
