@@ -17,9 +17,11 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import lru_cache
 
-from flint import arb, ctx
+from flint import arb
 
-_FIRST_PRECISION, _LAST_PRECISION = 128, 8192
+from halfnoise.balls import precision
+
+_FIRST_BITS, _LAST_BITS = 128, 8192
 
 
 def holds(claim: Callable[[], tuple[arb, arb]]) -> bool:
@@ -31,21 +33,21 @@ def holds(claim: Callable[[], tuple[arb, arb]]) -> bool:
     >>> holds(lambda: (arb(2).sqrt() ** 2, arb(3)))
     True
     """
-    precision = _FIRST_PRECISION
-    while precision <= _LAST_PRECISION:
-        with ctx.workprec(precision):
+    bits = _FIRST_BITS
+    while bits <= _LAST_BITS:
+        with precision(bits):
             left, right = claim()
             if left <= right:
                 return True
             if left > right:
                 return False
-        precision *= 2
+        bits *= 2
     return False
 
 
 def round_up(value: Callable[[], arb]) -> float:
     """Return the smallest float64 proved to be at least ``value()``, a nonnegative real."""
-    with ctx.workprec(_LAST_PRECISION // 8):
+    with precision(_LAST_BITS // 8):
         guess = float(value().mid())
 
     def enough(number: float) -> bool:

@@ -3,7 +3,7 @@ from fractions import Fraction
 import pytest
 from flint import arb
 
-from halfnoise.noise.balls import precision
+from halfnoise.balls import precision
 from halfnoise.noise.bits import system_bits
 from halfnoise.noise.exact import LazyUniform, StripPoint, TailPoint, accepts
 from halfnoise.noise.shapes import GAUSSIAN, LAPLACE, Shape

@@ -8,7 +8,9 @@ import enum
 import math
 from statistics import NormalDist
 
-from flint import arb, ctx, fmpq
+from flint import arb, fmpq
+
+from halfnoise.balls import precision
 
 
 class Noise(enum.Enum):
@@ -59,7 +61,7 @@ def _laplace_tail(scales: list[float], t: float) -> float:
     partial fractions of the characteristic function. Scales that are equal are moved apart by
     2^-100, at a precision that the cancellation cannot exhaust.
     """
-    with ctx.workprec(1024):
+    with precision(1024):
         b = [arb(scale) * (1 + fmpq(i, 2**100)) for i, scale in enumerate(scales)]
         tail = arb(0)
         for i, own in enumerate(b):

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 from flint import arb
 
-from halfnoise.noise.balls import interval, precision
+from halfnoise.balls import interval, precision
 from halfnoise.noise.bits import Bits
 from halfnoise.noise.shapes import Shape
 

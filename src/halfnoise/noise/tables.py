@@ -14,7 +14,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from halfnoise.noise.balls import precision
+from halfnoise.balls import precision
 from halfnoise.noise.shapes import GAUSSIAN, LAPLACE, Shape
 
 Scalar = TypeVar("Scalar", bound=np.generic)
