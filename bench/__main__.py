@@ -2,9 +2,9 @@
 
 import sys
 
-from bench import noise
+from bench import noise, release
 
-BENCHES = {"noise": noise.main}
+BENCHES = {"noise": noise.main, "release": release.main}
 
 
 def main(names: list[str]) -> None:

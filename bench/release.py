@@ -1,0 +1,133 @@
+"""The whole command beside the engine's own plain sum, on the same files.
+
+Each is a process of its own, start included, and they take turns; peak memory is what the
+operating system says of each.
+"""
+
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import duckdb
+from rich.console import Console
+from rich.table import Table as Grid
+
+ROWS, COLUMNS = 1_000_000, 20
+ITEM_ROWS, ITEM_PEOPLE, ITEMS, AT_MOST = 20_000_000, 2_000_000, 1_000, 8
+ROUNDS = 5
+
+
+def main() -> None:
+    """Print both tables."""
+    console = Console()
+    with tempfile.TemporaryDirectory(prefix="halfnoise-bench-") as folder:
+        console.print(booleans(Path(folder)))
+        console.print(items(Path(folder)))
+
+
+def booleans(folder: Path) -> Grid:
+    """Compare on a million people with twenty yes/no answers in Parquet."""
+    path = folder / "answers.parquet"
+    columns = [f"q{i}" for i in range(COLUMNS)]
+    chances = ", ".join(f"random() < {(i + 1) / 25} as q{i}" for i in range(COLUMNS))
+    with duckdb.connect() as connection:
+        people = f"select range as person, {chances} from range({ROWS})"
+        connection.execute(f"copy ({people}) to '{path}'")
+    sums = ", ".join(f"sum({column}::int)" for column in columns)
+    plain = f"import duckdb; duckdb.sql('''select {sums} from '{path}' ''').fetchall()"
+    ask = [f"--count={column}" for column in columns]
+    budget = ["--epsilon=1", "--delta=1e-6", "--out=-"]
+    rivals = {
+        "DuckDB's plain sum": [sys.executable, "-c", plain],
+        "each row a person": [*_command(), "release", str(path), *ask, "--row-is-person", *budget],
+        "grouped by person": [*_command(), "release", str(path), *ask, "--unit=person", *budget],
+    }
+    if _has("opendp.prelude", "polars"):
+        rivals["OpenDP's Polars API"] = [sys.executable, "-c", _opendp(path, columns)]
+    title = f"{ROWS:,} people, {COLUMNS} counts"
+    return _compare(title, rivals, rounds=ROUNDS)
+
+
+def items(folder: Path) -> Grid:
+    """Compare on a long table of people and their items."""
+    path = folder / "items.parquet"
+    listed = folder / "items.txt"
+    listed.write_text("".join(f"item{i}\n" for i in range(ITEMS)))
+    draw = f"(random() * {ITEM_PEOPLE})::int as person"
+    item = f"'item' || floor(random() * random() * {ITEMS})::int as item"
+    with duckdb.connect() as connection:
+        connection.execute("set enable_progress_bar = false")
+        connection.execute(f"copy (select {draw}, {item} from range({ITEM_ROWS})) to '{path}'")
+    query = f"select item, count(distinct person) from '{path}' group by item"
+    quiet = "duckdb.execute('set enable_progress_bar = false')"
+    plain = f"import duckdb; {quiet}; duckdb.sql('''{query}''').fetchall()"
+    ask = [f"--items=item=@{listed}", f"--at-most={AT_MOST}", "--unit=person"]
+    rivals = {
+        "DuckDB's count(distinct person)": [sys.executable, "-c", plain],
+        f"at most {AT_MOST} items": [*_command(), "release", str(path), *ask, "--mu=1", "--out=-"],
+    }
+    title = f"{ITEM_ROWS:,} rows, {ITEM_PEOPLE:,} people, {ITEMS:,} items"
+    return _compare(title, rivals, rounds=3)
+
+
+def _compare(title: str, rivals: Mapping[str, Sequence[str]], *, rounds: int) -> Grid:
+    seconds: dict[str, list[float]] = {name: [] for name in rivals}
+    memory = dict.fromkeys(rivals, 0)
+    for _ in range(rounds):
+        for name, command in rivals.items():
+            took, peak = _run(command)
+            seconds[name].append(took)
+            memory[name] = max(memory[name], peak)
+    median = {name: statistics.median(times) for name, times in seconds.items()}
+    base, *_ = median.values()
+    grid = Grid("what", "seconds", "more by", "times", "peak MB", title=title)
+    for name, took in median.items():
+        if math.isinf(took):
+            grid.add_row(name, "does not run with the packages installed")
+        else:
+            more, times = f"{took - base:+.2f} s", f"{took / base:.2f}"
+            grid.add_row(name, f"{took:.2f}", more, times, f"{memory[name] / 1e6:.0f}")
+    return grid
+
+
+def _run(command: Sequence[str]) -> tuple[float, int]:
+    """Run a command; return how long it took, endless if it failed, and its peak memory."""
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = status
+    return math.inf if status else time.perf_counter() - start, usage.ru_maxrss * 1024
+
+
+def _command() -> list[str]:
+    return [sys.executable, "-c", "from halfnoise.cli import main; main()"]
+
+
+def _has(*modules: str) -> bool:
+    check = "; ".join(f"import {module}" for module in modules)
+    return subprocess.run([sys.executable, "-c", check], capture_output=True).returncode == 0  # noqa: PLW1510
+
+
+def _opendp(path: Path, columns: Sequence[str]) -> str:
+    """Return a program that makes the same release with OpenDP's Polars API."""
+    return f"""
+import opendp.prelude as dp, polars as pl
+dp.enable_features("contrib")
+context = dp.Context.compositor(
+    data=pl.scan_parquet("{path}"),
+    privacy_unit=dp.unit_of(contributions=1),
+    privacy_loss=dp.loss_of(epsilon=1.0, delta=1e-6),
+    split_evenly_over=1,
+    margins=[dp.polars.Margin(max_length={ROWS})],
+)
+query = context.query().select(
+    [pl.col(c).cast(int).fill_null(0).dp.sum((0, 1)) for c in {list(columns)!r}]
+)
+query.release().collect()
+"""
