@@ -286,8 +286,9 @@ def _with_optional_values(arguments: Sequence[str]) -> list[str]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; what goes wrong becomes one sentence and exit status 2."""
+    given = _with_optional_values(sys.argv[1:] if arguments is None else arguments)
     try:
-        app(args=_with_optional_values(sys.argv[1:] if arguments is None else arguments))
+        app(args=given, prog_name="halfnoise")
     except HalfnoiseError as error:
         said = str(error)
     except Exception as error:  # noqa: BLE001
