@@ -5,6 +5,7 @@ A condition is a frozen value that says what must hold; reading cells is another
 
 import datetime as dt
 import math
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TypeAlias
 
@@ -37,7 +38,7 @@ below, up_to, between, equals, is_in, got none
     up_to: Literal | None = None
     between: tuple[Literal, Literal] | None = None
     equals: Literal | None = None
-    is_in: tuple[Literal, ...] | None = None
+    is_in: Sequence[Literal] | None = None
     missing: tuple[Literal, ...] = ()
 
     def __post_init__(self) -> None:
