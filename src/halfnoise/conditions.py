@@ -89,7 +89,7 @@ below, up_to, between, equals, is_in, got none
     def __str__(self) -> str:
         """Say it in words."""
         words = self.word.replace("_", " ").replace("equals", "is")
-        joint = " to " if self.word == "between" else ", "
+        joint = " and " if self.word == "between" else ", "
         return f"{self.column} {words} {joint.join(map(str, self.values))}"
 
 
