@@ -80,18 +80,17 @@ class Cell:
             raise self._wrong_type("numbers")
         return nw.when(self.present()).then(value)
 
-    def whole(self) -> nw.Expr:
-        """Return the value as an int64; null where it is no whole number, or one beyond 2^62."""
-        value = nw.col(self.name)
+    def whole(self) -> tuple[nw.Expr, nw.Expr]:
+        """Return the value as an int64, and whether it is a whole number that small."""
         if not self.dtype.is_numeric():
             raise self._wrong_type("text or whole numbers")
         number = self.number()
         most = float(MOST_WHOLE if self.dtype.is_integer() else 2**53)
         small = is_true((number > -most) & (number < most))
-        if not self.dtype.is_integer():
-            value = nw.when(small).then(number).otherwise(nw.lit(0.5))
-            small = is_true(value == value.floor())
-        return nw.when(small).then(value).cast(nw.Int64)
+        if self.dtype.is_integer():
+            return nw.when(small).then(nw.col(self.name)).otherwise(0).cast(nw.Int64), small
+        value = nw.when(small).then(number).otherwise(0.0)
+        return value.floor().cast(nw.Int64), small & is_true(value == value.floor())
 
     def day(self) -> nw.Expr:
         """Return what says the day, to be compared with ``_midnight``; null where there is none."""
@@ -184,6 +183,8 @@ class Cell:
             if isinstance(literal, bool):
                 same = self.text().str.to_lowercase().is_in(_YES if literal else _NO)
                 number = float(literal)
+            if day is not None:
+                same = same | is_true(self._day_holds("between", day, day))
             return same if number is None else same | is_true(self._spelled_number() == number)
         if self.is_day:
             return _never() if day is None else is_true(self._day_holds("between", day, day))

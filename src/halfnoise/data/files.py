@@ -104,7 +104,7 @@ def _paths(data: Any) -> list[Path]:  # noqa: ANN401
             raise InvalidParameterError(f"{str(path)!r} is a folder, not a file; name its files")
         if not os.access(path, os.R_OK):
             raise InvalidParameterError(f"the file {str(path)!r} may not be read by you")
-        if path.stat().st_size == 0:
+        if path.stat().st_size == 0 and _ending(path) not in _JSON:
             raise InvalidParameterError(
                 f"the file {str(path)!r} is empty: it has not even a header"
             )

@@ -34,7 +34,7 @@ def _from_frame(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
     if frame is None or not _promised(frame.implementation):
         raise refuse("data", _KINDS, type(data).__name__)
     if frame.implementation.is_pandas():
-        return _source(nw.from_native(_plain_pandas(data)), text)
+        return _from_pandas(data, text)
     if frame.implementation.is_spark_like():
         names = list(data.columns)
         once(names)
@@ -104,17 +104,26 @@ def _from_arrow(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
     return _source(nw.from_native(connect().from_arrow(table)), text, spelled(names))
 
 
-def _plain_pandas(data: Any) -> Any:  # noqa: ANN401
+def _from_pandas(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
     """Turn columns of mixed objects, which any cast could fail on, into text."""
+    import pandas as pd
+
     names = list(data.columns)
     if not all(isinstance(name, str) for name in names):
         raise InvalidParameterError(
             "the names of the columns must be text; try frame.rename(columns=str)"
         )
     once(names)
-    mixed = [name for name, dtype in data.dtypes.items() if dtype.kind == "O"]
+    dtypes = dict(data.dtypes)
+    arrow = any(isinstance(dtype, pd.ArrowDtype) for dtype in dtypes.values())
     plain = data.reset_index(drop=True)
-    return plain.assign(**{name: _as_text(plain[name]) for name in mixed})
+    mixed = [name for name, dtype in dtypes.items() if dtype.kind == "O"]
+    plain = plain.assign(**{name: _as_text(plain[name]) for name in mixed})
+    if arrow:
+        import pyarrow as pa
+
+        return _from_arrow(pa.Table.from_pandas(plain, preserve_index=False), text)
+    return _source(nw.from_native(plain), text)
 
 
 def _as_text(column: Any) -> Any:  # noqa: ANN401

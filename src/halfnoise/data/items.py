@@ -14,7 +14,7 @@ import numpy as np
 
 from halfnoise.checks import refuse
 from halfnoise.conditions import Literal, as_number
-from halfnoise.data.cells import MOST_WHOLE, SPACES, Cell
+from halfnoise.data.cells import MOST_WHOLE, SPACES, Cell, is_true
 from halfnoise.data.contributions import ReadCell, item_weight
 from halfnoise.data.sources import fetch
 from halfnoise.errors import InvalidParameterError
@@ -26,11 +26,11 @@ def item_totals(
 ) -> list[int]:
     """Return the total of each listed item, in units; without keys each row is a person."""
     own = cell(query)
-    listed, value = _comparable(query, own)
-    there = own.present()
+    listed, value, there = _comparable(query, own)
+    there = is_true(there & own.present())
     if query.where is not None:
         there = there & cell(query.where).meets(query.where)
-    rows = frame.select(*keys, hn_item=nw.when(there).then(value))
+    rows = frame.select(*keys, hn_item=value, hn_there=there).filter(nw.col("hn_there"))
     rows = rows.join(_table(frame, listed), left_on="hn_item", right_on="hn_listed", how="semi")
     whole = unit.denominator
     if keys:
@@ -47,20 +47,22 @@ def item_totals(
     return [found.get(item, 0) for item in listed]
 
 
-def _comparable(query: Items, cell: Cell) -> tuple[list[Any], nw.Expr]:
-    """Return the list and the column in one type: whole numbers, or text."""
+def _comparable(query: Items, cell: Cell) -> tuple[list[Any], nw.Expr, nw.Expr]:
+    """Return the list and the column in one type, whole numbers or text, and where it has it."""
     listed: list[Any]
     if cell.is_text:
-        listed, value = [str(item).strip(SPACES) for item in query.items], cell.text()
+        listed = [str(item).strip(SPACES) for item in query.items]
+        value, there = cell.text(), cell.present()
     else:
-        listed, value = [_whole(item, query.label) for item in query.items], cell.whole()
+        value, there = cell.whole()
+        listed = [_whole(item, query.label) for item in query.items]
     if len(set(listed)) < len(listed):
         # One row would count for both, which is more than a person may add.
         twice = next(item for item in listed if listed.count(item) > 1)
         raise InvalidParameterError(
             f"two items of {query.label!r} read the same, {twice!r}; list each one once"
         )
-    return listed, value
+    return listed, value, there
 
 
 def _whole(item: Literal, label: str) -> int:
