@@ -95,11 +95,13 @@ def _from_arrow(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
     once(names)
     columns = []
     for column in data.columns:
-        if pa.types.is_timestamp(column.type) and column.type.unit in ("s", "ms"):
+        kind, read = column.type, column.type
+        if pa.types.is_timestamp(kind) and kind.unit in ("s", "ms"):
             # Beyond the range of microseconds DuckDB would fail; this wraps.
-            finer = pa.timestamp("us", column.type.tz)
-            column = pc.cast(column, finer, safe=False)  # noqa: PLW2901
-        columns.append(column)
+            read = pa.timestamp("us", kind.tz)
+        elif pa.types.is_float16(kind) or pa.types.is_decimal256(kind):
+            read = pa.float64()
+        columns.append(column if read == kind else pc.cast(column, read, safe=False))
     table = pa.table(columns, names=[*spelled(names).values()])
     return _source(nw.from_native(connect().from_arrow(table)), text, spelled(names))
 

@@ -5,7 +5,7 @@ for each. The list reaches the engine as a table of its own: a million names are
 out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -23,8 +23,11 @@ from halfnoise.queries import Items
 
 def item_totals(
     frame: nw.LazyFrame[Any], query: Items, unit: Fraction, cell: ReadCell, keys: Sequence[str]
-) -> list[int]:
-    """Return the total of each listed item, in units; without keys each row is a person."""
+) -> Callable[[], list[int]]:
+    """Return how the total of each listed item, in units, is read; without keys each row is one.
+
+    What can be refused is refused here, before any row is read.
+    """
     own = cell(query)
     listed, value, there = _comparable(query, own)
     there = is_true(there & own.present())
@@ -43,8 +46,12 @@ def item_totals(
     else:
         totals = rows.group_by("hn_item").agg(nw.len().alias("hn_total"))
         totals = totals.with_columns(hn_total=nw.col("hn_total").cast(nw.Int64) * whole)
-    found = {item: int(total) for item, total in fetch(totals)}
-    return [found.get(item, 0) for item in listed]
+
+    def read() -> list[int]:
+        found = {item: int(total) for item, total in fetch(totals)}
+        return [found.get(item, 0) for item in listed]
+
+    return read
 
 
 def _comparable(query: Items, cell: Cell) -> tuple[list[Any], nw.Expr, nw.Expr]:

@@ -4,7 +4,7 @@ The same on every engine, in every order and however the rows are split: only in
 and no sum can overflow below 2^40 people (``design.grid``).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,23 +44,25 @@ def totals(source: Source, workload: Workload, grid: OnGrid, unit: Sequence[str]
 
 def _totals(source: Source, workload: Workload, grid: OnGrid, unit: Sequence[str]) -> Totals:
     frame, cell = _read(source, workload, unit)
-    parts = [
-        None if block.kind == "items" else contribution(block, on, cell, f"hn{i}")
-        for i, (block, on) in enumerate(zip(workload.blocks, grid.blocks, strict=True))
-    ]
     keys = [f"unit{i}" for i in range(len(unit))]
     person = frame.filter(*(~nw.col(key).is_null() for key in keys)) if keys else frame
-    first = _one_row(person, [part for part in parts if part is not None], keys)
+    parts: list[Contribution | Callable[[], list[int]]] = []
+    for i, (block, on) in enumerate(zip(workload.blocks, grid.blocks, strict=True)):
+        query = block.asked[0]
+        parts.append(
+            item_totals(person, query, on.unit, cell, keys)
+            if isinstance(query, Items)
+            else contribution(block, on, cell, f"hn{i}")
+        )
+    first = _one_row(person, [part for part in parts if isinstance(part, Contribution)], keys)
     sums = []
     start = 0
-    for part, block, on in zip(parts, workload.blocks, grid.blocks, strict=True):
-        if part is None:
-            (query,) = block.asked
-            assert isinstance(query, Items)  # noqa: S101
-            found = item_totals(person, query, on.unit, cell, keys)
-        else:
+    for part in parts:
+        if isinstance(part, Contribution):
             stop = start + len(part.person)
             found, start = first[start:stop], stop
+        else:
+            found = part()
         sums.append(_ring(found))
     return Totals(sums=tuple(sums), people=_ring(first[-1:])[:, 0])
 
