@@ -4,6 +4,7 @@ A condition is a frozen value that says what must hold; reading cells is another
 """
 
 import datetime as dt
+import math
 from dataclasses import KW_ONLY, dataclass
 from typing import TypeAlias
 
@@ -100,9 +101,10 @@ def as_number(literal: Literal) -> float | None:
     if isinstance(literal, bool | dt.date):
         return None
     try:
-        return float(literal)
-    except ValueError:
+        number = float(literal)
+    except (OverflowError, ValueError):
         return None
+    return None if math.isnan(number) else number
 
 
 def as_date(literal: Literal) -> dt.date | None:

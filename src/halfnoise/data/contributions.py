@@ -6,6 +6,7 @@ what the person contributes (``person``). Every rule is total: no row can fail, 
 contribution leaves the block's set K.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -77,7 +78,7 @@ def _sum(found: Contribution, query: Sum, grid: GridBlock, cell: ReadCell) -> No
     A person without a value takes the point of the range nearest to zero; one who does not meet
     the condition contributes nothing.
     """
-    low, high = (round(Fraction(bound) / grid.unit) for bound in query.bounds)
+    low, high = (_nearest(bound, grid.unit) for bound in query.bounds)
     value = cell(query).number()
     there = _within(~value.is_null(), query, cell)
     steps = _on_grid(value, there, min(low, 0), max(high, 0), grid.unit)
@@ -167,6 +168,11 @@ def _on_grid(value: nw.Expr, there: nw.Expr, low: int, high: int, unit: Fraction
     clipped = nw.when(value > top).then(nw.lit(top)).otherwise(clipped)
     safe = nw.when(there).then(clipped).otherwise(nw.lit(0.0))
     return (safe * float(1 / unit) + 0.5).floor().cast(nw.Int64)
+
+
+def _nearest(bound: float, unit: Fraction) -> int:
+    """Return a bound in units, rounded half up as the grid does it."""
+    return math.floor(Fraction(bound) / unit + Fraction(1, 2))
 
 
 def _clip(value: nw.Expr, low: int, high: int) -> nw.Expr:
