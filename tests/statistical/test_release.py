@@ -2,18 +2,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from halfnoise.design.grid import OnGrid
-from halfnoise.design.noise import Noise
-from halfnoise.noise import rounded_gaussian, rounded_laplace
 from halfnoise.shapes import AtMost, OneOf
 from statistical.moments import agree
-from statistical.workloads import KINDS, Floats, every_case, fixed, grid_of
+from statistical.replay import RELEASES, errors
+from statistical.workloads import KINDS, Floats, every_case, grid_of
 
 PEOPLE = 1000
-RELEASES = 20_000
 DRAWS = 1_000_000
 
 Replay = Callable[[OnGrid, int], Floats]
@@ -21,23 +18,7 @@ Replay = Callable[[OnGrid, int], Floats]
 
 def sound(grid: OnGrid, rows: int) -> Floats:
     """Return the errors of so many releases of the same totals."""
-    return errors(grid, rows)
-
-
-def errors(
-    grid: OnGrid, rows: int, *, back: OnGrid | None = None, short: float = 1.0, root: int = 1
-) -> Floats:
-    """Carry out releases as the library does, or with one fault on the way."""
-    totals, truth = fixed(grid, PEOPLE, rows)
-    measured = grid.measure(totals.sums, totals.people)
-    draw = rounded_gaussian if grid.design.noise is Noise.GAUSSIAN else rounded_laplace
-    noise = np.asarray(draw(np.broadcast_to(grid.scales * short, measured.shape)))
-    if grid.root_step is not None:
-        noise[:, -1] *= root
-    noisy = measured + noise.view(np.uint64)
-    estimates, size = (back or grid).recover(noisy, known_size=float(PEOPLE))
-    found = estimates if size is None else np.column_stack([estimates, size])
-    return np.asarray(found - truth)
+    return errors(grid, PEOPLE, rows)
 
 
 def as_promised(grid: OnGrid, replay: Replay = sound) -> bool:
@@ -48,12 +29,12 @@ def as_promised(grid: OnGrid, replay: Replay = sound) -> bool:
 
 def short_scales(grid: OnGrid, rows: int) -> Floats:
     """Draw noise 1.5% short."""
-    return errors(grid, rows, short=0.985)
+    return errors(grid, PEOPLE, rows, short=0.985)
 
 
 def quiet_root(grid: OnGrid, rows: int) -> Floats:
     """Forget the noise on the number of people, or on the total."""
-    return errors(grid, rows, root=0)
+    return errors(grid, PEOPLE, rows, root=0)
 
 
 def centre_off(grid: OnGrid, rows: int) -> Floats:
@@ -61,7 +42,7 @@ def centre_off(grid: OnGrid, rows: int) -> Floats:
     first, *others = grid.blocks
     assert first.center is not None
     moved = replace(first, center=first.center * Fraction(51, 50))
-    return errors(grid, rows, back=replace(grid, blocks=(moved, *others)))
+    return errors(grid, PEOPLE, rows, back=replace(grid, blocks=(moved, *others)))
 
 
 def unprojected(grid: OnGrid, rows: int) -> Floats:
@@ -70,7 +51,7 @@ def unprojected(grid: OnGrid, rows: int) -> Floats:
         replace(b, shape=AtMost(b.shape.size, 1)) if isinstance(b.shape, OneOf) else b
         for b in grid.blocks
     ]
-    return errors(grid, rows, back=replace(grid, blocks=tuple(blocks)))
+    return errors(grid, PEOPLE, rows, back=replace(grid, blocks=tuple(blocks)))
 
 
 EVERY = list(every_case())
