@@ -2,9 +2,9 @@
 
 import itertools
 
-from halfnoise.checks import fraction, positive, whole
+from halfnoise.checks import fraction, positive, refuse, whole
 from halfnoise.design import designs
-from halfnoise.planning import DELTA, best_design, margins_of, plan
+from halfnoise.planning import DELTA, LEAST, MOST, best_design, margins_of, plan
 from halfnoise.privacy import ApproxDP, Budget, GaussianDP
 from halfnoise.workload import Workload
 
@@ -36,10 +36,14 @@ def budget_for(
 
     # Margins go with 1/mu and 1/epsilon, so one look at 1 tells what each kind of noise needs.
     mu = worst(Budget(mu=1.0)) / target * releases**0.5
-    needed = [worst(Budget(epsilon=1.0)) / target * releases, GaussianDP(mu=mu).epsilon(delta)]
+    epsilon = worst(Budget(epsilon=1.0)) / target * releases
+    approximate = GaussianDP(mu=min(max(mu, LEAST), MOST)).epsilon(delta)
+    needed = [each for each in (epsilon, approximate) if each <= MOST]
+    if not needed:
+        raise refuse("margin", "larger: no budget that protects anybody gives it", target)
     for nudge in itertools.count():
         for epsilon in sorted(needed):
-            stretched = max(epsilon, 1e-9) * (1 + 1e-12) * 1.001**nudge
+            stretched = max(epsilon, LEAST * releases) * (1 + 1e-12) * 1.001**nudge
             privacy = ApproxDP(epsilon=stretched, delta=delta)
             found = plan(
                 workload, privacy=privacy, releases=releases, known_size=known_size, level=level

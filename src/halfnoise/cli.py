@@ -1,8 +1,9 @@
 """The command ``halfnoise``: thin; every word it takes is one of the library's."""
 
 import json
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib.metadata import version as installed
 from pathlib import Path
@@ -12,14 +13,15 @@ import typer
 
 from halfnoise.budgeting import budget_for
 from halfnoise.data.sources import open_source
-from halfnoise.errors import DataError, HalfnoiseError, InvalidParameterError
-from halfnoise.flags import number, whole_number
+from halfnoise.errors import HalfnoiseError, InvalidParameterError, NotSupportedError
+from halfnoise.flags import nameless, number, whole_number
 from halfnoise.options import SHOW, SPEND, with_options
 from halfnoise.planning import DELTA, Outlook, Plan, plan
 from halfnoise.release import carry_out, check_people
-from halfnoise.result import Release
-from halfnoise.spec import Request, Words, read_spec, request, write_spec
-from halfnoise.writing import as_csv, check_output, write_release
+from halfnoise.result import NOISE_ONLY, Release
+from halfnoise.spec import Request, Words, gather, request, write_spec
+from halfnoise.wording import meaning
+from halfnoise.writing import as_csv, check_output, check_place, write_file, write_release
 
 app = typer.Typer(
     name="halfnoise",
@@ -50,7 +52,7 @@ def plan_command(
     words: Words,
     data: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[DATA]...", help="The files to come; only their header is read."),
+        typer.Argument(metavar="DATA", help="The files to come; only their header is read."),
     ] = None,
     *,
     margin: Annotated[
@@ -86,16 +88,18 @@ def plan_command(
 
     Example: halfnoise plan --count smoker --sum visits=0:20 --epsilon 1 --delta 1e-6
     """
-    del out, overwrite, no_ledger  # said so that a plan becomes a release by changing one word
-    words = _said(words)
-    asked = request(words, _columns(data, words) if data else None)
+    del out, no_ledger  # said so that a plan becomes a release by changing one word
+    said = gather(words)
+    asked = _asked(said, data or [])
+    save = _saving(words, said, overwrite=overwrite, others=data or [])
     shared = {
         "releases": whole_number("--releases", releases),
         "level": asked.level,
-        "known_size": "known-size" in words,
+        "known_size": "known-size" in said,
     }
     found = _planned(asked, margin, shared)
     typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else repr(found))
+    save()
 
 
 @app.command("release")
@@ -103,7 +107,7 @@ def plan_command(
 def release_command(
     words: Words,
     data: Annotated[
-        list[str], typer.Argument(metavar="DATA...", help="CSV, TSV, JSON lines or Parquet files.")
+        list[str], typer.Argument(metavar="DATA", help="CSV, TSV, JSON lines or Parquet files.")
     ],
     *,
     out: Annotated[
@@ -145,16 +149,18 @@ def release_command(
     --epsilon 1 --delta 1e-6 --out table.csv
     """
     del no_ledger  # there is no ledger yet: nothing is kept either way
-    words = _said(words)
-    asked = request(words, _columns(data, words))
-    if "known-size" in words and asked.known_size is None:
-        raise InvalidParameterError("--known-size needs the number of people, for example 200000")
-    if out not in (None, "-"):
-        check_output(Path(str(out)), overwrite=overwrite, inputs=[*map(Path, data)])
+    said = gather(words)
+    asked = _asked(said, data)
+    _check_release(asked, said)
+    written = [] if out in (None, "-") else [str(out)]
+    for path in map(Path, written):
+        check_output(path, overwrite=overwrite, inputs=data)
+    save = _saving(words, said, overwrite=overwrite, others=[*data, *written])
     if dry_run:
-        _dry_run(asked, data)
-        return
-    _show(carry_out(data, asked, step=_spinner), out)
+        _dry_run(asked)
+    else:
+        _show(carry_out(data, asked, step=_spinner), out, overwrite=overwrite)
+    save()
 
 
 @app.command("demo")
@@ -181,28 +187,45 @@ def figures_command(
         typer.echo(path)
 
 
-def _said(words: Words) -> Words:
-    """Add what a spec says to what the command line says, which wins; save it if asked to."""
-    settings = [text.partition("=") for text in words.get("set", [])]
-    if settings and "spec" not in words:
-        raise InvalidParameterError("--set fills a place in a spec; say --spec FILE too")
-    parameters = {name: value for name, _, value in settings}
-    said: dict[str, Any] = read_spec(words["spec"], parameters) if "spec" in words else {}
-    said |= {
-        name: value for name, value in words.items() if name not in ("spec", "set", "save-spec")
-    }
-    if "save-spec" in words:
-        try:
-            Path(words["save-spec"]).write_text(write_spec(said), encoding="utf-8")
-        except OSError:
-            raise DataError(f"the spec {words['save-spec']!r} could not be written") from None
-    return said
+def _asked(said: Words, data: Sequence[str]) -> Request:
+    """Read what was said; what it names must be in the header, and nothing else is read."""
+    asked = request(said)
+    if not data:
+        return asked
+    # JSON lines have no header: any column may be there, and a pattern matches none.
+    headless = data[0].lower().removesuffix(".gz").endswith((".jsonl", ".ndjson"))
+    with open_source(list(data), text=asked.text, columns=["any"]) as source:
+        asked = request(said, [] if headless else list(source.dtypes))
+        if not headless:
+            named = [query for query in asked.workload.queries if not nameless(query)]
+            source.check([*(name for query in named for name in query.columns), *asked.unit])
+    return asked
 
 
-def _columns(data: Sequence[str], words: Words) -> list[str]:
-    """Return the columns' names; nothing is read but header lines."""
-    with open_source(list(data), text=request(words).text, columns=[]) as source:
-        return list(source.dtypes)
+def _saving(
+    words: Words, said: Words, *, overwrite: bool, others: Sequence[str]
+) -> Callable[[], None]:
+    """Check where the spec shall go, and return what writes it once all went well."""
+    if "save-spec" not in words:
+        return lambda: None
+    path = Path(words["save-spec"])
+    check_place("--save-spec", path, overwrite=overwrite, inputs=others)
+    return lambda: write_file(path, write_spec(said).encode())
+
+
+def _check_release(asked: Request, said: Words) -> None:
+    """Refuse what can be planned but not released."""
+    for query in asked.workload.queries:
+        if nameless(query):
+            raise InvalidParameterError(
+                f"a {query.kind} without a column is for planning alone; to release, name the"
+                f" column: --{query.kind} COLUMN=..."
+            )
+    if asked.workload.grouped:
+        raise NotSupportedError("groups can be planned but not released yet; leave --groups out")
+    if "known-size" in said and asked.known_size is None:
+        raise InvalidParameterError("--known-size needs the number of people, for example 200000")
+    check_people(asked)
 
 
 def _planned(asked: Request, margin: str | None, shared: dict[str, Any]) -> Plan | Outlook:
@@ -218,33 +241,27 @@ def _planned(asked: Request, margin: str | None, shared: dict[str, Any]) -> Plan
     return plan(asked.workload, privacy=budget, **shared)
 
 
-def _dry_run(asked: Request, data: Sequence[str]) -> None:
+def _dry_run(asked: Request) -> None:
     """Print the plan and the columns with their declared meaning; read no row, spend nothing."""
-    workload = asked.workload
-    check_people(asked)
-    columns = [*(c for query in workload.queries for c in query.columns), *asked.unit]
-    with open_source(list(data), text=asked.text, columns=columns) as source:
-        source.check(columns)
-    for query in workload.queries:
-        condition = getattr(query, "condition", None)
-        typer.echo(f"{query.kind} {query.label!r}: {condition or ', '.join(query.columns)}")
+    for query in asked.workload.queries:
+        typer.echo(f"{query.kind} {query.label!r}: {meaning(query)}")
     who = f"rows with the same {', '.join(asked.unit)}" if asked.unit else "one row"
     typer.echo(f"One person: {who}. No row was read and nothing was spent.\n")
     shared = {"releases": 1, "level": asked.level, "known_size": asked.known_size is not None}
     typer.echo(repr(_planned(asked, None, shared)))
 
 
-def _show(found: Release, out: str | None) -> None:
+def _show(found: Release, out: str | None, *, overwrite: bool) -> None:
     """Write to a file, print data to a pipe, or a table to a terminal; words go to stderr."""
     if out not in (None, "-"):
-        write_release(found, Path(str(out)))
+        write_release(found, Path(str(out)), overwrite=overwrite)
         typer.echo(f"Written to {out}.", err=True)
     elif out == "-" or not sys.stdout.isatty():
         typer.echo(as_csv(found), nl=False)
     else:
         typer.echo(repr(found))
         return
-    for line in (*found.promises(), *found.notes()):
+    for line in (*found.promises(), NOISE_ONLY, *found.notes()):
         typer.echo(line, err=True)
 
 
@@ -261,7 +278,7 @@ def _with_optional_values(arguments: Sequence[str]) -> list[str]:
     """Let ``--known-size`` stand alone in a plan, where the number itself does not matter."""
     said = list(arguments)
     for i, word in enumerate(said):
-        alone = i + 1 == len(said) or said[i + 1].startswith("-")
+        alone = i + 1 == len(said) or re.match(r"-\D", said[i + 1]) is not None
         if word == "--known-size" and alone:
             said[i] = "--known-size="
     return said
@@ -269,8 +286,15 @@ def _with_optional_values(arguments: Sequence[str]) -> list[str]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; what goes wrong becomes one sentence and exit status 2."""
+    given = _with_optional_values(sys.argv[1:] if arguments is None else arguments)
     try:
-        app(args=_with_optional_values(sys.argv[1:] if arguments is None else arguments))
+        app(args=given, prog_name="halfnoise")
     except HalfnoiseError as error:
-        typer.echo(f"halfnoise: {error}", err=True)
-        sys.exit(2)
+        said = str(error)
+    except Exception as error:  # noqa: BLE001
+        # The words of an engine may quote cells, so nothing of them is shown.
+        said = f"this went wrong in a way that was not foreseen ({type(error).__name__}); report it"
+    else:
+        return
+    typer.echo(f"halfnoise: {said}", err=True)
+    sys.exit(2)

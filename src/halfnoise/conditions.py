@@ -53,11 +53,15 @@ below, up_to, between, equals, is_in, got none
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, check_literals(name, value))
+        if not self.values:
+            raise refuse(self.word, "given at least one value", self.values)
         if self.between is not None and len(self.between) != 2:
             raise refuse("between", "a lowest and a highest value", self.between)
         for literal in self.values:
             if not isinstance(literal, str | int | float | dt.date) or literal != literal:  # noqa: PLR0124
                 raise refuse(self.word, "text, a number or a date", literal)
+        if self.word not in ("equals", "is_in"):
+            self._check_order()
 
     @property
     def word(self) -> str:
@@ -69,6 +73,17 @@ below, up_to, between, equals, is_in, got none
         """What cells are compared with."""
         value = getattr(self, self.word)
         return value if isinstance(value, tuple) else (value,)
+
+    def _check_order(self) -> None:
+        days = [day for day in map(as_date, self.values) if day is not None]
+        numbers = [number for number in map(as_number, self.values) if number is not None]
+        if len(self.values) not in (len(days), len(numbers)):
+            raise InvalidParameterError(
+                f"the condition {str(self)!r} compares with neither numbers nor days such as"
+                " 2026-11-15; for text use equals or is_in"
+            )
+        if days != sorted(days) or numbers != sorted(numbers):
+            raise refuse(self.word, "a lowest and a highest value, in this order", self.between)
 
     def __str__(self) -> str:
         """Say it in words."""
@@ -95,10 +110,10 @@ def check_literals(name: str, values: object) -> tuple[Literal, ...]:
 def as_number(literal: Literal) -> float | None:
     """Return the number that a value is or spells, if it does.
 
-    >>> as_number("65"), as_number(True), as_number("F")
-    (65.0, None, None)
+    >>> as_number("65"), as_number(True), as_number("F"), as_number("1_0"), as_number("nan")
+    (65.0, None, None, None, None)
     """
-    if isinstance(literal, bool | dt.date):
+    if isinstance(literal, bool | dt.date) or "_" in str(literal):
         return None
     try:
         number = float(literal)

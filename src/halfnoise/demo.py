@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from halfnoise.checks import refuse
 from halfnoise.design import Noise
 from halfnoise.planning import Plan, plan
 from halfnoise.privacy import ApproxDP
@@ -104,8 +105,13 @@ def write_survey(folder: Path) -> tuple[Path, dict[str, float]]:
         "exercise": np.array(ANSWERS, dtype=object)[exercise],
         "region": np.array(REGIONS, dtype=object)[region],
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "survey.csv"
+    path = folder / "made-up-survey.csv"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    except OSError:
+        rule, remedy = "a folder that can be written to", "it is made if it is missing"
+        raise refuse("folder", rule, str(folder), remedy) from None
     with duckdb.connect() as connection:
         connection.sql("select * from survey").write_csv(str(path))
     truth = {"number of people": float(PEOPLE), "visits": float(visits.sum())}

@@ -25,10 +25,11 @@ from halfnoise.privacy import (
 )
 from halfnoise.queries import Bins, Choice, Count, Counts, Items, Mean, Query, Sum
 
+_WORDS = ("at-least", "above", "below", "up-to", "between", "is", "in", "yes")
 _CONDITION = re.compile(
-    r"(?:(?P<name>[^=]+)=)?(?P<column>.+?)"
-    r":(?P<word>at-least|above|below|up-to|between|is|in|yes):(?P<value>.*)"
+    rf"(?:(?P<name>[^=]+)=)?(?P<column>.+?):(?P<word>{'|'.join(_WORDS)}):(?P<value>.*)"
 )
+_NAMELESS = "(amount)", "(choice)", "(bands)", "(items)"
 
 
 def number(flag: str, text: str) -> float:
@@ -62,15 +63,20 @@ def count(text: str, columns: Sequence[str] | None = None) -> list[Count]:
     found = _CONDITION.fullmatch(text)
     if found is not None:
         name, column = found["name"], found["column"]
-        if found["word"] == "yes":
-            return [Count(column, name=name, true=tuple(found["value"].split(",")))]
         condition = _condition(found)
-        return [Count(column, name=name or _said(column, condition), **condition)]
-    if columns is None or text in columns or not any(mark in text for mark in "*?["):
+        if "true" in condition:
+            return [Count(column, name=name, **condition)]
+        return [Count(column, name=name or str(Where(column, **condition)), **condition)]
+    if columns is None or text in columns:
+        return [Count(text)]
+    if any(mark in text for mark in ":="):
+        rule = f"a column or NAME=COLUMN:WORD:VALUE with one of the words {', '.join(_WORDS)}"
+        raise refuse("--count", rule, text, "for example over_65=age:at-least:65")
+    if not any(mark in text for mark in "*?["):
         return [Count(text)]
     matching = [Count(column) for column in columns if fnmatchcase(column, text)]
     if not matching:
-        raise InvalidParameterError(f"no column matches --count {text!r}; check the pattern")
+        raise InvalidParameterError(f"no column of the header matches --count {text!r}; check it")
     return matching
 
 
@@ -109,7 +115,7 @@ def choice(text: str) -> Choice:
     >>> len(choice("5").categories)
     6
     """
-    column, listed = _column_and_rest("--choice", text, name="(choice)")
+    column, listed = _column_and_rest("--choice", text, name="(choice)", listed=True)
     return Choice(column, _listed("--choice", listed, named="=" in text))
 
 
@@ -123,7 +129,7 @@ def bins(text: str) -> Bins:
 
 def items(text: str, at_most: int | None) -> Items:
     """Read ``--items COL=a,b,c``, ``--items COL=@items.txt``, or the number of items alone."""
-    column, listed = _column_and_rest("--items", text, name="(items)")
+    column, listed = _column_and_rest("--items", text, name="(items)", listed=True)
     return Items(column, _listed("--items", listed, named="=" in text), at_most=at_most)
 
 
@@ -142,7 +148,7 @@ def importance(texts: Iterable[str]) -> dict[str, float]:
     for text in texts:
         column, weight = _column_and_rest("--importance", text, name="")
         if not column:
-            raise refuse("--importance", "written NAME=NUMBER", text)
+            raise refuse("--importance", "written NAME=NUMBER", text, "for example smoker=4")
         weights[column] = number("--importance", weight)
     return weights
 
@@ -189,14 +195,18 @@ def privacy(
     return ApproxDP(epsilon=number("--epsilon", epsilon), delta=number("--delta", delta))
 
 
+def nameless(query: Query) -> bool:
+    """Whether a query was given by plain numbers, which name no column."""
+    return query.column in _NAMELESS
+
+
 def distinct(queries: Sequence[Query]) -> list[Query]:
     """Tell apart queries that have no column and would have the same name."""
     seen: dict[str, int] = {}
     named: list[Query] = []
     for query in queries:
         seen[query.label] = seen.get(query.label, 0) + 1
-        again = seen[query.label] > 1 and query.label.startswith("(")
-        if again and not isinstance(query, Counts):
+        if seen[query.label] > 1 and nameless(query) and not isinstance(query, Counts):
             named.append(replace(query, name=f"{query.label} #{seen[query.label]}"))
         else:
             named.append(query)
@@ -204,34 +214,42 @@ def distinct(queries: Sequence[Query]) -> list[Query]:
 
 
 def split(text: str) -> tuple[str, ...]:
-    """Read a list: ``a,b,c``, or ``@file`` with one to a line."""
+    """Read a list: ``a,b,c``, or ``@file`` with one to a line; what is empty is left out.
+
+    >>> split("a, b,c,")
+    ('a', 'b', 'c')
+    """
+    return tuple(part.strip() for part in _parts(text) if part.strip())
+
+
+def _parts(text: str) -> list[str]:
     if not text.startswith("@"):
-        return tuple(text.split(","))
+        return text.split(",")
     try:
-        lines = Path(text[1:]).read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError):
-        raise InvalidParameterError(f"the list {text[1:]!r} could not be read; check it") from None
-    return tuple(line.strip() for line in lines if line.strip())
+        return Path(text[1:]).read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, ValueError):
+        raise InvalidParameterError(
+            f"the list {text[1:]!r} could not be read; name a text file with one to a line"
+        ) from None
 
 
 def _condition(found: re.Match[str]) -> dict[str, Any]:
-    word, value = found["word"], found["value"]
+    word, value = found["word"], found["value"].strip()
+    if not value:
+        raise refuse("a condition", "written COLUMN:WORD:VALUE", found[0], "give the value")
     if word == "between":
         low, dots, high = value.partition("..")
         if not dots:
             raise refuse("between", "written LOW..HIGH", value, "for example between:18..64")
         return {"between": (low, high)}
-    if word == "in":
-        return {"is_in": tuple(value.split(","))}
+    if word in ("in", "yes"):
+        return {"is_in" if word == "in" else "true": split(value)}
     return {"equals" if word == "is" else word.replace("-", "_"): value}
 
 
-def _said(column: str, condition: dict[str, Any]) -> str:
-    return str(Where(column, **condition))
-
-
-def _column_and_rest(flag: str, text: str, *, name: str) -> tuple[str, str]:
-    column, equals, rest = text.rpartition("=")
+def _column_and_rest(flag: str, text: str, *, name: str, listed: bool = False) -> tuple[str, str]:
+    # A column's name may hold the sign; before a list it may not, as "<=10" is a category.
+    column, equals, rest = text.partition("=") if listed else text.rpartition("=")
     if equals and not (column and rest):
         raise refuse(flag, "written COLUMN=...", text)
     return (column, rest) if equals else (name, text)

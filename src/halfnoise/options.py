@@ -49,7 +49,9 @@ OPTIONS = (
     Word("mean", "COL=LO:HI", ASK, "The mean among those who answered.", True),
     Word("choice", "COL=A,B,C", ASK, "How many chose each; the rest is 'other'.", True),
     Word("bins", "COL=0,18,65", ASK, "How many are in each band of a number.", True),
-    Word("items", "COL=a,b,c", ASK, "How many have each item, a row for each; or COL=@file.", True),
+    Word(
+        "items", "COL=a,b,c", ASK, "How many have each item, a row for each; COL=@file lists.", True
+    ),
     Word("at-most", "K", ASK, "Nobody has more than K of the items (or of the counts)."),
     Word("groups", "A,B", ASK, "The same for each group of people; or how many groups."),
     Word("counts", "N", ASK, "To try things out: N counts (also --sum 0:20, --choice 5, ...)."),
@@ -60,11 +62,9 @@ OPTIONS = (
     Word("mu", "MU", SPEND, "In Gaussian differential privacy."),
     Word("rho", "RHO", SPEND, "In zero-concentrated differential privacy."),
     Word("rdp", "ALPHA:EPSILON", SPEND, "In Renyi differential privacy."),
-    Word("where", "COND", RULES, "Only people who meet this count: age:at-least:18."),
+    Word("where", "COND", RULES, "Count only people who meet a condition: age:at-least:18."),
     Word("missing", "A,B", RULES, "Codes that stand for no answer: -99,N/A."),
-    Word(
-        "neighbors", "RULE", RULES, "Protect that somebody is in the data: add-remove; or replace."
-    ),
+    Word("neighbors", "RULE", RULES, "Hide who is in the data (add-remove), or answers (replace)."),
     Word("importance", "NAME=W", RULES, "How much a squared error of a query weighs.", True),
     Word("size-importance", "W", RULES, "The same for the number of people: 0 unless given."),
     Word("size-dial", "C", RULES, "The same, as the C of the paper."),

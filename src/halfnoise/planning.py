@@ -17,6 +17,9 @@ EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 DELTA = 1e-6
 """The delta where none is stated."""
 
+LEAST, MOST = 1e-9, 1e9
+"""The smallest and the largest mu or epsilon that a plan can be asked for."""
+
 AS_GOOD = 1.01
 """Errors within one per cent count as equal; then the design that also gives the size wins."""
 
@@ -194,6 +197,10 @@ def plan(
     if not hasattr(privacy, "budget"):
         raise refuse("privacy", "a privacy definition", privacy, "for example GaussianDP(mu=1)")
     budget = privacy.budget(whole(releases=releases))
+    for name, amount in asdict(budget).items():
+        if amount is not None and not LEAST <= amount <= MOST:
+            rule = f"between {LEAST:g} and {MOST:g} for each release"
+            raise refuse(name, rule, amount, "check the budget")
     return Plan(
         workload=workload,
         privacy=privacy,

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from halfnoise import flags
-from halfnoise.checks import refuse
+from halfnoise.checks import positive, refuse
 from halfnoise.data.sources import TextFormat
 from halfnoise.errors import InvalidParameterError
 from halfnoise.privacy import Privacy
@@ -33,6 +33,13 @@ BUDGET = ("epsilon", "delta", "mu", "rho", "rdp")
 TEXT = ("delimiter", "quote", "encoding", "decimal")
 OTHERS = ("row-is-person", "known-size", "level")
 WORDS = (*QUERIES, "importance", "unit", *RULES, *BUDGET, *TEXT, *OTHERS)
+INSTEAD = (
+    ("epsilon", "mu", "rho", "rdp"),
+    ("delta", "mu", "rho", "rdp"),
+    ("unit", "row-is-person"),
+    ("size-importance", "size-dial"),
+)
+"""Words of which one takes the place of the others."""
 
 Words = Mapping[str, Any]
 """What was said, by word: text, a list of texts, or yes."""
@@ -59,26 +66,42 @@ def request(words: Words, columns: Sequence[str] | None = None) -> Request:
     PureDP(epsilon=1.0)
     """
     budget = {name: words.get(name) for name in BUDGET}
-    size = words.get("known-size")
-    given = isinstance(size, str) and size != ""
+    size = words.get("known-size")  # empty where a plan does not need the number
     return Request(
         workload=_workload(words, columns),
         privacy=flags.privacy(**budget),
         delta=None if budget["delta"] is None else flags.number("--delta", budget["delta"]),
-        unit=tuple(name for text in words.get("unit") or [] for name in text.split(",")),
+        unit=_unit(words, columns),
         row_is_person=bool(words.get("row-is-person")),
-        known_size=flags.number("--known-size", str(size)) if given else None,
+        known_size=positive(known_size=flags.number("--known-size", size)) if size else None,
         level=flags.number("--level", words.get("level") or "0.95"),
         text=_text(words),
     )
+
+
+def gather(words: Words) -> dict[str, Any]:
+    """Add what a spec says to what the command line says, which wins."""
+    settings = [text.partition("=") for text in words.get("set", [])]
+    if settings and "spec" not in words:
+        raise InvalidParameterError("--set fills a place in a spec; say --spec FILE too")
+    if any(not equals for _, equals, _ in settings):
+        raise refuse("--set", "written NAME=VALUE", words["set"], "for example day=2026-11-15")
+    said = {name: value for name, value in words.items() if name in WORDS}
+    if "spec" not in words:
+        return said
+    found = read_spec(words["spec"], {name: value for name, _, value in settings})
+    replaced = {name for group in INSTEAD if said.keys() & group for name in group}
+    return {name: value for name, value in found.items() if name not in replaced} | said
 
 
 def read_spec(path: str | Path, parameters: Mapping[str, str]) -> dict[str, Any]:
     """Read the words of a TOML file, with ``{name}`` filled from ``parameters``."""
     try:
         text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise InvalidParameterError(f"the spec {str(path)!r} could not be read") from None
+    except (OSError, ValueError):
+        raise InvalidParameterError(
+            f"the spec {str(path)!r} could not be read; name a TOML file"
+        ) from None
     try:
         found = tomllib.loads(_fill(text, parameters))
     except tomllib.TOMLDecodeError as error:
@@ -98,8 +121,9 @@ def write_spec(words: Words) -> str:
 
 
 def _toml(value: Any) -> str:  # noqa: ANN401
-    # A JSON string is a TOML string, but for the delete character.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+    # A JSON string is a TOML string, but for the delete character; a brace would ask for --set.
+    text = json.dumps(value, ensure_ascii=False)
+    return text.replace("\x7f", "\\u007F").replace("{", "\\u007B")
 
 
 def _fill(text: str, parameters: Mapping[str, str]) -> str:
@@ -109,26 +133,32 @@ def _fill(text: str, parameters: Mapping[str, str]) -> str:
         raise InvalidParameterError(f"the spec needs {name!r}; say --set {name}=...")
     if unused := set(parameters) - used:
         raise InvalidParameterError(f"the spec has no {{{min(unused)}}} to fill; leave it out")
-    return re.sub(r"\{(\w+)\}", lambda found: json.dumps(parameters[found[1]])[1:-1], text)
+    return re.sub(r"\{(\w+)\}", lambda found: _toml(parameters[found[1]])[1:-1], text)
 
 
 def _as_said(name: str, value: Any) -> Any:  # noqa: ANN401
     if name not in WORDS:
         known = ", ".join(WORDS)
         raise refuse("a word of the spec", f"one of {known}", name)
-    if isinstance(value, bool):
+    if name == "row-is-person":
+        if not isinstance(value, bool):
+            raise refuse(f"{name} in the spec", "true or false", value)
         return value
-    if name in LISTS:
-        return [str(each) for each in (value if isinstance(value, list) else [value])]
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    values = value if isinstance(value, list) else [value]
+    if any(isinstance(each, bool | dict | list) for each in values):
+        raise refuse(f"{name} in the spec", "text, a number, or a list of them", value)
+    said = [str(each) for each in values]
+    return said if name in LISTS else ",".join(said)
 
 
 def _workload(words: Words, columns: Sequence[str] | None) -> Workload:
     most = words.get("at-most")
     at_most = None if most is None else flags.whole_number("--at-most", most)
     queries: list[Query] = []
+    unit = _unit(words, columns)
+    others = None if columns is None else [name for name in columns if name not in unit]
     for text in words.get("count") or []:
-        queries += flags.count(text, columns)
+        queries += flags.count(text, others)
     if words.get("counts") is not None:
         queries.append(flags.counts(words["counts"]))
     queries += [flags.sum_(text) for text in words.get("sum") or []]
@@ -158,7 +188,7 @@ def _everywhere(query: Query, words: Words) -> Query:
     if isinstance(query, Counts):
         return query
     missing, condition = words.get("missing"), words.get("where")
-    codes = () if missing is None else tuple(missing.split(","))
+    codes = () if missing is None else flags.split(missing)
     only = None if condition is None else flags.where(condition)
     return replace(query, missing=codes, where=only) if codes or only else query
 
@@ -170,6 +200,16 @@ def _text(words: Words) -> TextFormat:
     if given.get("delimiter") in ("tab", "\\t"):
         given["delimiter"] = "\t"
     return TextFormat(**given)
+
+
+def _unit(words: Words, columns: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the columns that say whom a row is about; a name may hold a comma."""
+    texts = words.get("unit") or []
+    return tuple(
+        name
+        for text in texts
+        for name in ((text,) if text in (columns or ()) else flags.split(text))
+    )
 
 
 def _optional(flag: str, text: str | None) -> float | None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from halfnoise.design import Design, Noise
 from halfnoise.privacy import ApproxDP, Neighbors, Privacy
+from halfnoise.queries import Count, Counts, Mean, Query, Sum
 from halfnoise.shapes import Answered, AtMost
 from halfnoise.tables import percent
 from halfnoise.workload import Block, Workload
@@ -20,6 +21,31 @@ def describe(workload: Workload) -> str:
     """Say what each person is asked, and which two tables must look alike."""
     asked = ", ".join(_describe_block(block) for block in workload.blocks)
     return f"Asked of each person: {asked}.\nProtected: {secret(workload)}."
+
+
+def meaning(query: Query) -> str:
+    """Say what a query reads from the table, and how.
+
+    >>> from halfnoise import Count, Sum, Where
+    >>> meaning(Count("age", at_least=65, name="old", where=Where("sex", equals="F")))
+    'age at least 65, only people with sex is F'
+    >>> meaning(Sum("visits", bounds=(0, 20), missing="-99"))
+    'visits, kept in 0 to 20 for each person, no answer: -99'
+    """
+    if isinstance(query, Counts):
+        return query.label
+    if isinstance(query, Count):
+        codes = ", ".join(map(str, query.true)) or "yes"
+        said = str(query.condition or f"{query.column} says {codes}")
+    elif isinstance(query, Sum | Mean):
+        low, high = query.bounds
+        said = f"{query.column}, kept in {low:g} to {high:g} for each person"
+    else:
+        shown = ", ".join(name.removeprefix(f"{query.label}=") for name in query.names[:10])
+        said = f"{query.column}: {shown}" + (", ..." if len(query.names) > 10 else "")
+    only = "" if query.where is None else f", only people with {query.where}"
+    codes = ", ".join(map(str, query.missing))
+    return said + only + (f", no answer: {codes}" if codes else "")
 
 
 def secret(workload: Workload) -> str:

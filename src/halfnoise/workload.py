@@ -188,5 +188,7 @@ def _size_importance(workload: Workload) -> float:
             dial,
             "a smaller one makes both the counts and the number of people worse",
         )
+    if dial > 1e50:
+        raise refuse("size_dial", "at most 1e50", dial, "from there on it makes no difference")
     # sec:reduced-correlated-noise: C is the ratio of the two noises, C^4 = d + 4 w_0.
     return max(0.0, (dial**4 - d) / 4) * blocks[0].importance

@@ -4,11 +4,13 @@ CSV opens in a spreadsheet: it starts with a byte-order mark, and text that a sp
 take for a formula is escaped.
 """
 
+import contextlib
 import csv
 import io
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from glob import glob
 from pathlib import Path
 
 from halfnoise.checks import refuse
@@ -18,32 +20,50 @@ from halfnoise.result import Release
 COLUMNS = ("name", "kind", "estimate", "std", "low", "high")
 
 
-def check_output(path: Path, *, overwrite: bool, inputs: list[Path]) -> None:
+def check_output(path: Path, *, overwrite: bool, inputs: Sequence[str]) -> None:
     """Refuse an output that cannot or must not be written, before anything is spent."""
     if path.suffix.lower() not in FORMATS:
         raise refuse("--out", f"a file ending in {', '.join(FORMATS)}", str(path))
-    if any(path.resolve() == each.resolve() for each in inputs):
-        raise refuse("--out", "another file than the input", str(path))
+    lines = path.suffix.lower() == ".jsonl"
+    check_place("--out", path, overwrite=overwrite or lines, inputs=inputs)
+
+
+def check_place(flag: str, path: Path, *, overwrite: bool, inputs: Sequence[str]) -> None:
+    """Refuse a place where a file cannot or must not be written."""
     if path.is_dir() or not path.parent.is_dir():
-        raise refuse("--out", "a file in a folder that exists", str(path))
-    if path.exists() and not overwrite and path.suffix.lower() != ".jsonl":
+        raise refuse(flag, "a file in a folder that exists", str(path))
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise refuse(flag, "a file that you may write", str(path))
+    if not path.exists():
+        return
+    named = [Path(name) for each in inputs for name in (each, *glob(each, recursive=True))]  # noqa: PTH207
+    if any(each.exists() and path.samefile(each) for each in named):
+        raise refuse(flag, "another file than the input", str(path))
+    if not overwrite:
         raise InvalidParameterError(
             f"the output {str(path)!r} exists; name another, or say --overwrite"
         )
 
 
-def write_release(release: Release, path: Path) -> None:
-    """Write a release in the format of the file's ending; nothing is left half-written."""
-    content = FORMATS[path.suffix.lower()](release)
+def write_release(release: Release, path: Path, *, overwrite: bool = False) -> None:
+    """Write a release in the format of the file's ending; JSON lines are appended to others."""
+    lines = path.suffix.lower() == ".jsonl"
+    write_file(path, FORMATS[path.suffix.lower()](release), append=lines and not overwrite)
+
+
+def write_file(path: Path, content: bytes, *, append: bool = False) -> None:
+    """Write a file whole or not at all, or append to it."""
+    partial = path.with_name(f".{path.name}.partial")
     try:
-        if path.suffix.lower() == ".jsonl":
+        if append:
             with path.open("ab") as lines:
                 lines.write(content)
             return
-        partial = path.with_name(f".{path.name}.partial")
         partial.write_bytes(content)
         os.replace(partial, path)  # noqa: PTH105
     except OSError:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
         raise DataError(
             f"the output {str(path)!r} could not be written; check the folder"
         ) from None

@@ -1,0 +1,269 @@
+import gzip
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import halfnoise.cli
+from commands import EXACT, PEOPLE, SURVEY, refused, run, write_survey
+
+BUDGET = ("--epsilon", "1")
+COMMAND = [sys.executable, "-c", "from halfnoise.cli import main; main()"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--epsilon 0", "epsilon must be a positive number, got 0.0"),
+        ("--epsilon -1", "epsilon must be a positive number, got -1.0"),
+        ("--epsilon nan", "epsilon must be a finite number"),
+        ("--epsilon inf", "epsilon must be a finite number"),
+        ("--epsilon one", "--epsilon must be a number, got 'one'"),
+        ("--epsilon 1e-320", "epsilon must be between 1e-09 and 1e+09"),
+        ("--epsilon 1e300", "epsilon must be between 1e-09 and 1e+09"),
+        ("--mu 0", "mu must be a positive number"),
+        ("--mu 1e-160", "mu must be between 1e-09 and 1e+09"),
+        ("--mu 1e200", "mu must be between"),
+        ("--rho -1", "rho must be a positive number"),
+        ("--rho 1e308", "mu must be between"),
+        ("--epsilon 1 --delta 0", "delta must be strictly between 0 and 1, got 0.0"),
+        ("--epsilon 1 --delta 1.5", "delta must be strictly between 0 and 1, got 1.5"),
+        ("--epsilon 1 --delta nan", "delta must be a finite number"),
+        ("--delta 2", "delta must be strictly between 0 and 1"),
+        ("--rdp 1:1", "alpha must be above 1, got 1.0"),
+        ("--rdp nan:1", "alpha must be a finite number"),
+        ("--rdp 2", "--rdp must be written ALPHA:EPSILON, got '2'"),
+        ("--rdp 2:x", "--rdp must be a number, got 'x'"),
+        ("--rdp 1e308:1e-308", "mu must be between"),
+        ("--mu 1 --epsilon 1", "one way, got --epsilon and --mu; keep one"),
+        ("--mu 1 --rho 1 --rdp 2:1", "one way, got --mu and --rho and --rdp"),
+        ("--mu 1 --delta 1e-6", "--delta goes with --epsilon"),
+        ("--mu 1 --margin 25", "give a budget or --margin, not both"),
+        ("--margin 0", "margin must be a positive number"),
+        ("--margin x", "--margin must be a number"),
+        ("--margin 1e-300", "margin must be larger"),
+        ("--releases 0", "releases must be a whole number of at least 1"),
+        ("--releases 1.5", "--releases must be a whole number, got '1.5'"),
+        ("--level 1", "level must be strictly between 0 and 1"),
+        ("--level high", "--level must be a number"),
+        ("--at-most 0", "at_most must be a whole number of at least 1, got 0"),
+        ("--at-most 101", "at_most must be at most 100, got 101"),
+        ("--at-most 1.5", "--at-most must be a whole number, got '1.5'"),
+        ("--size-dial 3", "size_dial must be at least d^(1/4) = 3.16228 for 100 counts, got 3.0"),
+        ("--size-dial nan", "size_dial must be a finite number"),
+        ("--size-dial 1e100", "size_dial must be at most 1e50"),
+        ("--size-dial 5 --size-importance 1", "give size_importance or size_dial, not both"),
+        ("--size-dial 5 --sum 0:1", "size_dial is defined for counts without at_most alone"),
+        ("--size-importance -1", "size_importance must be zero or more"),
+        ("--size-importance x", "--size-importance must be a number"),
+        ("--known-size 0", "known_size must be a positive number"),
+        ("--known-size -5", "known_size must be a positive number, got -5.0"),
+        ("--known-size many", "--known-size must be a number, got 'many'"),
+        ("--importance y=1", "importance must be given for the name of a query, got 'y'"),
+        ("--importance x=0 --sum x=0:1", "importance of x must be a positive number"),
+        ("--importance x=a --sum x=0:1", "--importance must be a number, got 'a'"),
+        ("--importance x", "--importance must be written NAME=NUMBER"),
+        ("--neighbors both", "--neighbors must be add-remove or replace, got 'both'"),
+        ("--groups 0", "groups must be a whole number of at least 1"),
+        ("--groups a,a", "groups must be a list of different groups"),
+        ("--counts 0", "counts must be a whole number of at least 1"),
+        ("--counts 1e5", "--counts must be a whole number, got '1e5'"),
+        ("--sum x=1:1", "bounds must be a low number below a high one, got (1.0, 1.0)"),
+        ("--sum x=0:inf", "high must be a finite number, got inf"),
+        ("--mean x=nan:1", "low must be a finite number, got nan"),
+        ("--mean x=0:1e60", "bounds must be between -1e50 and 1e50"),
+        ("--sum x=a:b", "--sum must be a number, got 'a'"),
+        ("--sum x", "--sum must be written COLUMN=LOW:HIGH"),
+        ("--sum =0:1", "--sum must be written COLUMN=..."),
+        ("--choice x=A,B,A", "categories must be different from each other, got 'A'"),
+        ("--choice x", "--choice must be written COLUMN=A,B,C or a whole number"),
+        ("--choice 0", "--choice must be written COLUMN=A,B,C or a whole number"),
+        ("--choice x=other", "categories must be more than the one for all others"),
+        ("--bins x=18,0", "edges must be numbers in rising order, got [18.0, 0.0]"),
+        ("--bins x=0,0", "edges must be numbers in rising order"),
+        ("--bins x=0,inf", "edge must be a finite number"),
+        ("--bins x=young", "--bins must be a number, got 'young'"),
+        ("--items x=a,a", "items must be different from each other"),
+        ("--items x=@nowhere.txt", "the list 'nowhere.txt' could not be read"),
+        ("--items x=a,b --at-most 3", "at_most must be at most 2, got 3"),
+        ("--count x --count x", "the query 'x' is asked twice; ask it once"),
+        ("--count x:between:1", "between must be written LOW..HIGH"),
+        ("--count x:between:9..1", "between must be a lowest and a highest value"),
+        ("--count x:at-least:old", "compares with neither numbers nor days"),
+        ("--count x:at-least:nan", "compares with neither numbers nor days"),
+        ("--count x:is:", "a condition must be written COLUMN:WORD:VALUE"),
+        ("--where x:over:1 --sum x=0:1", "--where must be written COL:WORD:VALUE"),
+        ("--set day=1", "say --spec FILE too"),
+        ("--spec nowhere.toml", "the spec 'nowhere.toml' could not be read"),
+        ("--save-spec nowhere/x.toml", "--save-spec must be a file in a folder that exists"),
+        ("--quote ab", "quote must be one character"),
+        ("--encoding klingon", "encoding must be the name of a text encoding, got 'klingon'"),
+    ],
+)
+def test_bad_parameters_get_one_sentence(words: str, said: str) -> None:
+    """Each bad parameter is refused with what, the value and the rule, and exit status 2."""
+    asked = () if "--counts" in words else ("--counts", "100")
+    assert said in refused("plan", *asked, *words.split())
+
+
+def test_nothing_asked_is_refused_with_examples() -> None:
+    """A plan for nothing says how to ask for something."""
+    assert "for example --count smoker" in refused("plan", "--mu", "1")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--count smokr --unit person_id --mu 1", "did you mean 'smoker'"),
+        ("--count zzz --unit person_id --mu 1", "the table has 'person_id', 'smoker', 'age'"),
+        ("--count smoker --unit nobody --mu 1", "there is no column 'nobody'"),
+        ("--sum visits=0:9 --where old:is:1 --row-is-person --mu 1", "there is no column 'old'"),
+        ("--count person_id --unit person_id --mu 1", "is the unit and a query's column at once"),
+        ("--count smoker --count smoker --unit person_id --mu 1", "is asked twice"),
+        ("--count smoker --mu 1", "who is one person is never guessed"),
+        ("--count smoker --unit person_id --row-is-person --mu 1", "not both"),
+        ("--count zz_* --unit person_id --mu 1", "no column of the header matches --count 'zz_*'"),
+        ("--count age:over:65 --unit person_id --mu 1", "words at-least, above, below"),
+        ("--count smoker=1 --unit person_id --mu 1", "NAME=COLUMN:WORD:VALUE"),
+        ("--counts 3 --unit person_id --mu 1", "for planning alone"),
+        ("--sum 0:20 --unit person_id --mu 1", "name the column: --sum COLUMN=..."),
+        ("--choice 5 --unit person_id --mu 1", "name the column: --choice COLUMN=..."),
+        ("--count smoker --groups 2 --unit person_id --mu 1", "leave --groups out"),
+        ("--count smoker --known-size --unit person_id --mu 1", "needs the number of people"),
+        ("--count smoker --known-size 0 --unit person_id --mu 1", "must be a positive number"),
+        ("--count smoker --unit person_id --mu 1 --out x.xls", "ending in .csv, .json, .jsonl"),
+        ("--count smoker --unit person_id --mu 1 --out no/x.csv", "a folder that exists"),
+        ("--count smoker --unit person_id --mu 1 --out survey.csv", "another file than the input"),
+        ("--count smoker --unit person_id --mu 1 --delimiter ;;", "must be one character"),
+        ("--count smoker --unit person_id --mu 1 --delimiter ;", "try --delimiter ','"),
+    ],
+)
+@pytest.mark.parametrize("rehearsed", [False, True])
+def test_a_bad_request_writes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, said: str, *, rehearsed: bool
+) -> None:
+    """What cannot be released is refused before anything is written, in a dry run too."""
+    write_survey(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    out = () if "--out" in words else ("--out", "table.csv")
+    dry = ("--dry-run",) if rehearsed else ()
+    saved = ("--save-spec", "spec.toml")
+    assert said in refused("release", "survey.csv", *words.split(), *out, *saved, *dry)
+    assert [path.name for path in tmp_path.iterdir()] == ["survey.csv"]
+    assert Path("survey.csv").read_text(encoding="utf-8") == SURVEY
+
+
+@pytest.mark.parametrize("delta", [(), ("--delta", "1e-6")])
+def test_a_release_needs_a_budget(tmp_path: Path, delta: tuple[str, ...]) -> None:
+    """Nothing is released without a budget; a delta alone is none."""
+    words = (write_survey(tmp_path), "--count", "smoker", *PEOPLE, *delta)
+    assert "the budget is missing" in refused("release", *words)
+
+
+def _folder(path: Path) -> None:
+    path.mkdir()
+
+
+def _cut(path: Path) -> None:
+    path.write_bytes(gzip.compress(SURVEY.encode() * 1000)[:200])
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "said"),
+    [
+        ("missing.csv", lambda _: None, "there is no file"),
+        ("missing-*.csv", lambda _: None, "there is no file"),
+        ("folder.csv", _folder, "is a folder, not a file"),
+        ("empty.csv", Path.touch, "is empty"),
+        ("twice.csv", lambda p: p.write_text("smoker,smoker\n1,1\n"), "'smoker' is there twice"),
+        ("broken.parquet", lambda p: p.write_text("PAR1 no"), "could not be read as parquet"),
+        ("cut.csv.gz", _cut, "could not be read"),
+        ("semicolons.csv", lambda p: p.write_text("smoker;id\n1;2\n"), "try --delimiter ';'"),
+        ("book.xlsx", lambda p: p.write_text("x"), "CSV, TSV, JSON lines or Parquet"),
+    ],
+)
+def test_a_bad_file_gets_one_sentence(
+    tmp_path: Path, name: str, make: Callable[[Path], None], said: str
+) -> None:
+    """A file that cannot be read is refused, and nothing is written."""
+    make(tmp_path / name)
+    before = sorted(tmp_path.iterdir())
+    words = ("--count", "smoker", *EXACT, "--out", tmp_path / "table.csv")
+    assert said in refused("release", tmp_path / name, *words)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_no_address_is_fetched() -> None:
+    """A URL is refused."""
+    assert "download it first" in refused("release", "https://a.example/b.csv", "--count", "c")
+
+
+def test_a_day_is_no_number(tmp_path: Path) -> None:
+    """A column of the wrong declared type is refused by its type, without a cell."""
+    import duckdb
+
+    path = tmp_path / "days.parquet"
+    duckdb.sql("select date '1999-12-31' as day, 1 as id").write_parquet(str(path))
+    said = refused("release", path, "--sum", "day=0:1", "--unit", "id", "--mu", "1")
+    assert "the column 'day' holds Date, not numbers" in said
+    assert "1999" not in said
+
+
+@pytest.mark.parametrize(
+    "words", [["plan", "--nonsense"], ["release"], ["nonsense"], ["plan", "--epsilon"], []]
+)
+def test_usage_errors_have_status_two(words: list[str]) -> None:
+    """Unknown options, missing arguments and nothing at all end with status 2 and help."""
+    ran = run(*words)
+    assert ran.status == 2
+    assert "Usage: halfnoise" in ran.out or "Error" in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_the_unforeseen_shows_no_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even an error that nobody foresaw shows an engine's words."""
+
+    def fails(*_: object, **__: object) -> None:
+        raise RuntimeError("cell p1 is odd")
+
+    monkeypatch.setattr(halfnoise.cli, "plan", fails)
+    ran = run("plan", "--counts", "3", "--mu", "1")
+    assert (ran.status, ran.out) == (2, "")
+    assert "not foreseen (RuntimeError)" in ran.err
+    assert "p1" not in ran.err
+
+
+def test_ctrl_c_leaves_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stopping the command is no accident."""
+
+    def stops(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(halfnoise.cli, "plan", stops)
+    ran = run("plan", "--counts", "3", "--mu", "1")
+    assert ran.status == 130
+    assert ran.out == ""
+    assert "Traceback" not in ran.err
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGPIPE"), reason="pipes break otherwise there")
+@pytest.mark.parametrize("word", ["plan", "release"])
+def test_a_broken_pipe_leaves_no_traceback(tmp_path: Path, word: str) -> None:
+    """A reader who leaves early, as head does, makes no noise."""
+    survey = write_survey(tmp_path)
+    items = tmp_path / "items.txt"
+    items.write_text("\n".join(f"item {i}" for i in range(20_000)), encoding="utf-8")
+    show = ("--json",) if word == "plan" else ()
+    words = [word, str(survey), "--items", f"blood=@{items}", *PEOPLE, *BUDGET, *show]
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as out:
+        ran = subprocess.run(  # noqa: S603
+            [*COMMAND, *words], stdout=out, stderr=subprocess.PIPE, check=False, text=True
+        )
+    assert "Traceback" not in ran.stderr
+    assert "Error" not in ran.stderr
