@@ -10,6 +10,7 @@ from flint import arb
 
 from halfnoise import privacy as definitions
 from halfnoise.calibration import round_up
+from halfnoise.checks import fraction
 from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.design.noise import Noise
 from halfnoise.errors import DataError
@@ -18,6 +19,9 @@ from halfnoise.privacy import ApproxDP, GaussianDP, Privacy, PureDP
 from halfnoise.result import NOISE_ONLY, Question, Release
 
 SCHEMA = 1
+OWN = ("schema", "guarantee", "level", "intervals", "size", "queries", "notes", "values")
+"""What a release writes itself; the rest are its public facts."""
+
 DELTAS = (1e-5, 1e-6, 1e-9)
 """Where nobody stated a delta, epsilon is given for these."""
 
@@ -54,25 +58,36 @@ def to_dict(release: Release) -> dict[str, Any]:
 def from_json(text: str) -> Release:
     """Read a release from its JSON."""
     try:
-        found = json.loads(text)
+        found = json.loads(text, parse_constant=_no_number)
         schema = found["schema"]
     except (ValueError, KeyError, TypeError):
         raise DataError("this is not the JSON of a release; it has no schema number") from None
     if schema != SCHEMA:
         raise DataError(f"schema must be {SCHEMA}, got {schema!r}; use a newer halfnoise")
+    try:
+        return _release(found)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise DataError(
+            "this is not the JSON of a release; a part of it is missing or of another kind"
+        ) from None
+
+
+def _release(found: dict[str, Any]) -> Release:
     values = found["values"]
-    known = {"schema", "guarantee", "level", "intervals", "size", "queries", "notes", "values"}
-    return Release(
+    release = Release(
         questions=tuple(_question(each) for each in values["questions"]),
         values=np.array(values["estimates"], dtype=np.float64),
         errors=Errors(Noise(values["noise"]), _covariance(values["covariance"])),
         guarantee=_definition(values["guarantee"]),
         privacy=_definition(values["privacy"]),
-        level=found["level"],
+        level=fraction(level=found["level"]),
         known_size=values["known_size"],
-        facts={name: value for name, value in found.items() if name not in known},
+        facts={name: value for name, value in found.items() if name not in OWN},
         rounded_values=values["rounded"],
     )
+    if not len(release.names) <= len(release.values) == release.errors.covariance.size:
+        raise ValueError
+    return release
 
 
 def guarantee_dict(guarantee: GaussianDP | PureDP, asked: Privacy) -> dict[str, Any]:
@@ -97,6 +112,10 @@ def _estimate(each: Estimate) -> dict[str, float | None]:
     numbers = {"estimate": each.estimate, "std": each.std, "low": each.low, "high": each.high}
     # JSON has no infinity: an interval without an end has none.
     return {name: x if math.isfinite(x) else None for name, x in numbers.items()}
+
+
+def _no_number(_: str) -> float:
+    raise ValueError
 
 
 def _fields(privacy: Privacy) -> dict[str, float]:

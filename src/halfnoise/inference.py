@@ -7,7 +7,7 @@ Intervals cover the noise only, not who was asked or how they answered.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -41,16 +41,33 @@ class Errors:
     def parts(self, weights: Mapping[int, float]) -> list[float]:
         """Return the scales of the independent noises in a weighted sum of estimates.
 
-        With Gaussian noise the whole sum is one; with Laplace noise nothing is projected.
+        With Gaussian noise the whole sum is one.
         """
-        terms = self.covariance.terms(weights)
         if self.noise is Noise.GAUSSIAN:
-            return [math.sqrt(max(0.0, sum(terms)))]
-        return [math.sqrt(term / self.noise.unit_variance) for term in terms]
+            return [math.sqrt(max(0.0, sum(self.covariance.terms(weights))))]
+        size, shared = self.covariance.size, self.covariance.shared
+        own = Covariance(size, self.covariance.variances).terms(self._projected(weights))
+        common = Covariance(size, (), tuple(term for term in shared if term.weight > 0))
+        unit = self.noise.unit_variance
+        return [math.sqrt(term / unit) for term in own + common.terms(weights)]
+
+    def _projected(self, weights: Mapping[int, float]) -> Mapping[int, float]:
+        """Return the weights of the noises themselves, where some are projected onto sum zero.
+
+        A projection is a term of negative weight: it takes from each of its noises their average,
+        so an estimate holds all of them.
+        """
+        found = dict(weights)
+        for term in self.covariance.shared:
+            if term.weight < 0:
+                block = [i for run in term.loadings for i in range(run.start, run.stop)]
+                average = sum(weights.get(i, 0.0) for i in block) / len(block)
+                found |= {i: weights.get(i, 0.0) - average for i in block}
+        return found
 
     def std(self, weights: Mapping[int, float]) -> float:
         """Return the standard error of a weighted sum of estimates."""
-        return self.noise.std(self.parts(weights)) if self.parts(weights) else 0.0
+        return self.noise.std(self.parts(weights))
 
     def margin(self, weights: Mapping[int, float], level: float) -> float:
         """Return the margin of error of a weighted sum of estimates."""
@@ -95,8 +112,13 @@ def ratio(
         low, high = _edge(outside, a / b, -step), _edge(outside, a / b, step)
     centre = a / b if b else 0.0
     std = errors.std({top: 1.0, bottom: -centre}) / abs(b) if b else math.inf
-    centre, low, high = (min(max(x, bounds[0]), bounds[1]) for x in (centre, low, high))
-    return Estimate(name=name, estimate=centre, std=std, low=low, high=high)
+    return within(Estimate(name=name, estimate=centre, std=std, low=low, high=high), bounds)
+
+
+def within(each: Estimate, bounds: tuple[float, float]) -> Estimate:
+    """Keep an estimate and its interval within the bounds that its true value cannot leave."""
+    x, low, high = (min(max(v, bounds[0]), bounds[1]) for v in (each.estimate, each.low, each.high))
+    return replace(each, estimate=x, low=low, high=high)
 
 
 def _edge(outside: Callable[[float], bool], inside: float, step: float) -> float:
@@ -106,22 +128,26 @@ def _edge(outside: Callable[[float], bool], inside: float, step: float) -> float
         if not math.isfinite(inside + step):
             return math.copysign(math.inf, step)
     near, far = inside, inside + step
-    for _ in range(60):
+    for _ in range(40):
         middle = (near + far) / 2
         near, far = (near, middle) if outside(middle) else (middle, far)
     return far
 
 
-def simultaneous_factor(errors: Errors, queries: int, level: float) -> float:
-    """Return the number of standard errors within which all estimates lie together.
+def simultaneous_level(errors: Errors, queries: int, means: int, level: float) -> float:
+    """Return the level at which each of all intervals must hold so that they hold together.
 
-    Gaussian noise: given the noise of the last term, which all estimates share, those with a noise
-    of their own alone are independent, so one integral over it tells. What shares yet another noise
-    (means, projected categories) is multiplied in: symmetric intervals of Gaussian estimates are
-    never less likely to hold together than apart (Royen 2014).
+    ``means``: how many ratios of the estimates have an interval beside the ``queries`` themselves.
+
+    Laplace noise: what is lacking is shared out. Gaussian noise: given the noise of the last term,
+    which all estimates share, those with a noise of their own alone are independent, so one
+    integral over it tells. What shares yet another noise (means, projected categories) is
+    multiplied in: symmetric intervals of Gaussian estimates are never less likely to hold together
+    than apart (Royen 2014).
     """
-    covariance = errors.covariance
-    own, alone = _by_kind(covariance, queries)
+    if errors.noise is Noise.LAPLACE:
+        return 1 - (1 - level) / (queries + means)
+    own, alone = _by_kind(errors.covariance, queries)
     grid = np.linspace(-9.0, 9.0, 1801)
     density = np.exp(-(grid**2) / 2) / math.sqrt(2 * math.pi) * (grid[1] - grid[0])
 
@@ -130,15 +156,15 @@ def simultaneous_factor(errors: Errors, queries: int, level: float) -> float:
         for count, std, lean in own:
             reach, shift = z * math.hypot(std, lean), lean * grid
             inside *= (_cdf((reach - shift) / std) - _cdf((-reach - shift) / std)) ** count
-        return float(np.sum(density * inside)) * math.erf(z / math.sqrt(2)) ** alone
+        return float(np.sum(density * inside)) * math.erf(z / math.sqrt(2)) ** (alone + means)
 
     low, high = 0.0, 1.0
     while together(high) < level:
         high *= 2
-    while high - low > 1e-9 * high:
+    while high - low > 1e-6 * high:
         middle = (low + high) / 2
         low, high = (low, middle) if together(middle) >= level else (middle, high)
-    return high
+    return math.erf(high / math.sqrt(2))
 
 
 def _by_kind(covariance: Covariance, queries: int) -> tuple[list[tuple[int, float, float]], int]:

@@ -2,12 +2,16 @@
 
 A cell that cannot be read as what a query needs is null. Text becomes a number only after a
 pattern has shown that every engine can read it, so the cast never fails; NaN is null; infinities
-are numbers. Days are compared as ISO text, which sorts as days do.
+are numbers. Days in text are compared as ISO text, which sorts as days do; moments with a time zone
+belong to the day that it then is in UTC.
 """
 
+import datetime as dt
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from zoneinfo import ZoneInfo
 
 import narwhals as nw
 from narwhals.dtypes import DType
@@ -21,12 +25,17 @@ _NUMBER = (
     r"|[0-9](?:\.[0-9]{0,30})?[eE](?:[+]?[12][0-9][0-9]|-[12][0-9][0-9])"
     r"|1(?:\.0{0,30})?[eE][+]?30[0-8])$"
 )
-_INFINITY = r"^[+]?[iI][nN][fF](?:[iI][nN][iI][tT][yY])?$"
-_MINUS_INFINITY = r"^-[iI][nN][fF](?:[iI][nN][iI][tT][yY])?$"
-_DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
-_HUGE = 1e308
+_NOT_IN_NUMBER = r"[^0-9eE.+-]"  # in some engines $ also holds before a last line break
+_DAY = r"^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
+_MOMENT = r"^[0-9-]{10}[T ]"
 _YES = ("true", "yes", "y", "t")
 _NO = ("false", "no", "n", "f")
+
+SPACES = " \t\n\r\x0b\x0c"
+"""What is stripped around text: the same on every engine."""
+
+MOST_WHOLE = 2**62
+"""Whole numbers are compared as such below this."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +47,12 @@ class Cell:
     label: str
     missing: tuple[Literal, ...] = ()
     decimal: str = "."
+    spaces: str | None = SPACES
 
     @property
     def is_text(self) -> bool:
         """Whether it holds text."""
-        return self.dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object)
+        return self.dtype in (nw.String, nw.Categorical, nw.Enum)
 
     @property
     def is_day(self) -> bool:
@@ -63,26 +73,38 @@ class Cell:
         if self.dtype == nw.Boolean:
             value = nw.when(nw.col(self.name)).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
         elif self.dtype.is_numeric():
-            value = nw.col(self.name).cast(nw.Float64)
-            value = nw.when(~value.is_nan()).then(value)
+            value = self._plain_number()
         elif self.is_text:
             value = self._spelled_number()
         else:
             raise self._wrong_type("numbers")
         return nw.when(self.present()).then(value)
 
+    def whole(self) -> tuple[nw.Expr, nw.Expr]:
+        """Return the value as an int64, and whether it is a whole number that small."""
+        if not self.dtype.is_numeric():
+            raise self._wrong_type("text or whole numbers")
+        number = self.number()
+        most = float(MOST_WHOLE if self.dtype.is_integer() else 2**53)
+        small = is_true((number > -most) & (number < most))
+        if self.dtype.is_integer():
+            return nw.when(small).then(nw.col(self.name)).otherwise(0).cast(nw.Int64), small
+        value = nw.when(small).then(number).otherwise(0.0)
+        return value.floor().cast(nw.Int64), small & is_true(value == value.floor())
+
     def day(self) -> nw.Expr:
-        """Return the day as ISO text; null where there is none."""
+        """Return what says the day, to be compared with ``_midnight``; null where there is none."""
         if self.is_day:
-            return nw.col(self.name).dt.to_string("%Y-%m-%d")
+            return nw.col(self.name)
         if not self.is_text:
             raise self._wrong_type("days")
         text = self.text()
-        return nw.when(text.str.contains(_DAY)).then(text.str.slice(0, 10))
+        ends = (text.str.len_chars() == 10) | text.str.contains(_MOMENT)
+        return nw.when(text.str.contains(_DAY) & ends).then(text.str.slice(0, 10))
 
     def text(self) -> nw.Expr:
         """Return the value as text, without spaces around it."""
-        return nw.col(self.name).cast(nw.String).str.strip_chars()
+        return nw.col(self.name).cast(nw.String).str.strip_chars(self.spaces)
 
     def yes(self, codes: Sequence[Literal]) -> nw.Expr:
         """Whether the cell says yes: true, 1, and as text 1/true/yes/y/t; or one of ``codes``."""
@@ -103,30 +125,51 @@ class Cell:
         """Whether the cell meets a condition; a missing cell meets none."""
         if where.word in ("equals", "is_in"):
             return any_of([self.equals(literal) for literal in where.values])
-        value, first, last = self._comparable(where)
-        holds = {
+        days = [day for literal in where.values if (day := as_date(literal)) is not None]
+        numbers = [n for literal in where.values if (n := as_number(literal)) is not None]
+        if len(days) == len(where.values):
+            holds = self._day_holds(where.word, days[0], days[-1])
+        elif len(numbers) == len(where.values):
+            holds = self._number_holds(where.word, numbers[0], numbers[-1])
+        else:
+            raise InvalidParameterError(
+                f"the condition {str(where)!r} compares with neither numbers nor days such as"
+                " 2026-11-15; for text use equals or is_in"
+            )
+        return is_true(holds & self.present())
+
+    def _number_holds(self, word: str, first: float, last: float) -> nw.Expr:
+        value = self.number()
+        return {
             "at_least": value >= first,
             "above": value > first,
             "below": value < first,
             "up_to": value <= first,
             "between": (value >= first) & (value <= last),
-        }[where.word]
-        return is_true(holds & self.present())
+        }[word]
 
-    def _comparable(self, where: Where) -> tuple[nw.Expr, nw.Expr, nw.Expr]:
-        """Return the cell and the bounds of a condition as numbers, or as days."""
-        days = [as_date(literal) for literal in where.values]
-        numbers = [as_number(literal) for literal in where.values]
-        bounds = [nw.lit(day.isoformat()) for day in days if day is not None]
-        if len(bounds) == len(days):
-            return self.day(), bounds[0], bounds[-1]
-        bounds = [nw.lit(number) for number in numbers if number is not None]
-        if len(bounds) == len(numbers):
-            return self.number(), bounds[0], bounds[-1]
-        raise InvalidParameterError(
-            f"the condition {str(where)!r} compares with neither numbers nor days such as"
-            " 2026-11-15; for text use equals or is_in"
-        )
+    def _day_holds(self, word: str, first: dt.date, last: dt.date) -> nw.Expr:
+        """Compare moments with the midnights at which days begin and end."""
+        moment = self.day()
+        begin, end = self._midnight(first), self._midnight(_day_after(last))
+        return {
+            "at_least": moment >= begin,
+            "above": moment >= end,
+            "below": moment < begin,
+            "up_to": moment < end,
+            "between": (moment >= begin) & (moment < end),
+        }[word]
+
+    def _midnight(self, day: dt.date) -> nw.Expr:
+        """Return the begin of a day, in UTC where moments have a time zone."""
+        if self.dtype == nw.Date:
+            return nw.lit(day)
+        if not isinstance(self.dtype, nw.Datetime):
+            return nw.lit(day.isoformat())
+        if self.dtype.time_zone is None:
+            return nw.lit(dt.datetime(day.year, day.month, day.day))  # noqa: DTZ001
+        moment = dt.datetime(day.year, day.month, day.day, tzinfo=dt.UTC)
+        return nw.lit(moment.astimezone(ZoneInfo(self.dtype.time_zone)))
 
     def _matches(self, literal: Literal) -> nw.Expr:
         number, day = as_number(literal), as_date(literal)
@@ -140,20 +183,33 @@ class Cell:
             if isinstance(literal, bool):
                 same = self.text().str.to_lowercase().is_in(_YES if literal else _NO)
                 number = float(literal)
+            if day is not None:
+                same = same | is_true(self._day_holds("between", day, day))
             return same if number is None else same | is_true(self._spelled_number() == number)
         if self.is_day:
-            return _never() if day is None else is_true(self.day() == day.isoformat())
-        if number is None or not self.dtype.is_numeric():
-            return _never()
-        return is_true(nw.col(self.name).cast(nw.Float64) == number)
+            return _never() if day is None else is_true(self._day_holds("between", day, day))
+        if not self.dtype.is_numeric():
+            raise self._wrong_type("numbers, text or days")
+        if isinstance(literal, bool):
+            number = float(literal)
+        return _never() if number is None else is_true(self._plain_number() == number)
+
+    def _plain_number(self) -> nw.Expr:
+        value = nw.col(self.name).cast(nw.Float64)
+        return nw.when(~value.is_nan()).then(value)
 
     def _spelled_number(self) -> nw.Expr:
         text = self.text()
         if self.decimal != ".":
+            text = text.str.replace_all(".", "_", literal=True)
             text = text.str.replace_all(self.decimal, ".", literal=True)
-        plain = nw.when(text.str.contains(_NUMBER)).then(text).cast(nw.Float64)
-        endless = nw.when(text.str.contains(_MINUS_INFINITY)).then(nw.lit(-_HUGE)).otherwise(plain)
-        return nw.when(text.str.contains(_INFINITY)).then(nw.lit(_HUGE)).otherwise(endless)
+        plain = text.str.contains(_NUMBER) & ~text.str.contains(_NOT_IN_NUMBER)
+        small = text.str.to_lowercase()
+        below = small.is_in(("-inf", "-infinity"))
+        above = small.is_in(("inf", "+inf", "infinity", "+infinity"))
+        number: nw.Expr = nw.when(plain).then(text).cast(nw.Float64)
+        number = nw.when(below).then(nw.lit(-math.inf)).otherwise(number)
+        return nw.when(above).then(nw.lit(math.inf)).otherwise(number)
 
     def _wrong_type(self, wanted: str) -> InvalidParameterError:
         return InvalidParameterError(
@@ -169,6 +225,10 @@ def any_of(conditions: Sequence[nw.Expr]) -> nw.Expr:
 def is_true(condition: nw.Expr) -> nw.Expr:
     """Read null as false."""
     return nw.when(condition).then(nw.lit(value=True)).otherwise(nw.lit(value=False))
+
+
+def _day_after(day: dt.date) -> dt.date:
+    return dt.date.fromordinal(min(day.toordinal() + 1, dt.date.max.toordinal()))
 
 
 def _never() -> nw.Expr:

@@ -6,12 +6,14 @@ what the person contributes (``person``). Every rule is total: no row can fail, 
 contribution leaves the block's set K.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
 
 import narwhals as nw
+from narwhals.dtypes import NumericType
 
 from halfnoise.conditions import Where
 from halfnoise.data.cells import Cell, is_true
@@ -33,12 +35,17 @@ class Contribution:
     together: dict[str, str] = field(default_factory=dict)
     person: list[nw.Expr] = field(default_factory=list)
 
-    def read(self, name: str, expression: nw.Expr, together: str) -> nw.Expr:
-        """Add an integer column to read, and return it as it is once a person's rows are one."""
+    def read(
+        self, name: str, expression: nw.Expr, together: str, dtype: type[NumericType] = nw.Int64
+    ) -> nw.Expr:
+        """Add an integer column to read, and return it as it is once a person's rows are one.
+
+        While a person's rows are put together, a smaller ``dtype`` spares memory.
+        """
         column = f"{self.prefix}_{name}"
-        self.rows[column] = expression.cast(nw.Int64)
+        self.rows[column] = expression.cast(dtype)
         self.together[column] = together
-        return nw.col(column)
+        return nw.col(column).cast(nw.Int64)
 
 
 def contribution(block: Block, grid: GridBlock, cell: ReadCell, prefix: str) -> Contribution:
@@ -64,7 +71,7 @@ def _counts(found: Contribution, block: Block, grid: GridBlock, cell: ReadCell) 
         assert isinstance(query, Count)  # noqa: S101
         own = cell(query)
         yes = own.yes(query.true) if query.condition is None else own.meets(query.condition)
-        said.append(found.read(str(i), _within(yes, query, cell), "max"))
+        said.append(found.read(str(i), _within(yes, query, cell), "max", nw.Int8))
     if isinstance(block.shape, AtMost):
         weight = item_weight(reduce(lambda a, b: a + b, said), block.shape.most, grid.unit)
         said = [yes * weight for yes in said]
@@ -77,18 +84,18 @@ def _sum(found: Contribution, query: Sum, grid: GridBlock, cell: ReadCell) -> No
     A person without a value takes the point of the range nearest to zero; one who does not meet
     the condition contributes nothing.
     """
-    low, high = (round(Fraction(bound) / grid.unit) for bound in query.bounds)
+    low, high = (_nearest(bound, grid.unit) for bound in query.bounds)
     value = cell(query).number()
     there = _within(~value.is_null(), query, cell)
     steps = _on_grid(value, there, min(low, 0), max(high, 0), grid.unit)
     total = found.read("value", steps, "sum")
-    given = found.read("given", there, "max")
+    given = found.read("given", there, "max", nw.Int8)
     own = nw.when(given == 1).then(_clip(total, low, high))
     nearest = min(max(0, low), high)
     if query.where is None:
         found.person.append(own.otherwise(nw.lit(nearest)))
         return
-    meets = found.read("meets", cell(query.where).meets(query.where), "max")
+    meets = found.read("meets", cell(query.where).meets(query.where), "max", nw.Int8)
     absent = nw.when(meets == 1).then(nw.lit(nearest)).otherwise(nw.lit(0))
     found.person.append(own.otherwise(absent))
 
@@ -133,7 +140,7 @@ def _category(found: Contribution, query: Choice | Bins, cell: ReadCell) -> None
     if query.where is not None:
         meets = cell(query.where).meets(query.where)
         place = nw.when(meets).then(place).otherwise(nw.lit(count))
-    first = found.read("place", place, "min")
+    first = found.read("place", place, "min", nw.Int32)
     ranks = sorted(range(count), key=lambda rank: places[rank])
     found.person += [(first == rank).cast(nw.Int64) for rank in ranks]
 
@@ -167,6 +174,11 @@ def _on_grid(value: nw.Expr, there: nw.Expr, low: int, high: int, unit: Fraction
     clipped = nw.when(value > top).then(nw.lit(top)).otherwise(clipped)
     safe = nw.when(there).then(clipped).otherwise(nw.lit(0.0))
     return (safe * float(1 / unit) + 0.5).floor().cast(nw.Int64)
+
+
+def _nearest(bound: float, unit: Fraction) -> int:
+    """Return a bound in units, rounded half up as the grid does it."""
+    return math.floor(Fraction(bound) / unit + Fraction(1, 2))
 
 
 def _clip(value: nw.Expr, low: int, high: int) -> nw.Expr:

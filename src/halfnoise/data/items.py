@@ -5,29 +5,35 @@ for each. The list reaches the engine as a table of its own: a million names are
 out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from halfnoise.data.cells import Cell
+from halfnoise.checks import refuse
+from halfnoise.conditions import Literal, as_number
+from halfnoise.data.cells import MOST_WHOLE, SPACES, Cell, is_true
 from halfnoise.data.contributions import ReadCell, item_weight
 from halfnoise.data.sources import fetch
+from halfnoise.errors import InvalidParameterError
 from halfnoise.queries import Items
 
 
 def item_totals(
     frame: nw.LazyFrame[Any], query: Items, unit: Fraction, cell: ReadCell, keys: Sequence[str]
-) -> list[int]:
-    """Return the total of each listed item, in units; without keys each row is a person."""
+) -> Callable[[], list[int]]:
+    """Return how the total of each listed item, in units, is read; without keys each row is one.
+
+    What can be refused is refused here, before any row is read.
+    """
     own = cell(query)
-    listed, value = _comparable(query, own)
-    there = own.present()
+    listed, value, there = _comparable(query, own)
+    there = is_true(there & own.present())
     if query.where is not None:
         there = there & cell(query.where).meets(query.where)
-    rows = frame.select(*keys, hn_item=nw.when(there).then(value))
+    rows = frame.select(*keys, hn_item=value, hn_there=there).filter(nw.col("hn_there"))
     rows = rows.join(_table(frame, listed), left_on="hn_item", right_on="hn_listed", how="semi")
     whole = unit.denominator
     if keys:
@@ -40,24 +46,45 @@ def item_totals(
     else:
         totals = rows.group_by("hn_item").agg(nw.len().alias("hn_total"))
         totals = totals.with_columns(hn_total=nw.col("hn_total").cast(nw.Int64) * whole)
-    found = {item: int(total) for item, total in fetch(totals)}
-    return [found.get(item, 0) for item in listed]
+
+    def read() -> list[int]:
+        found = {item: int(total) for item, total in fetch(totals)}
+        return [found.get(item, 0) for item in listed]
+
+    return read
 
 
-def _comparable(query: Items, cell: Cell) -> tuple[list[Any], nw.Expr]:
-    """Return the list and the column in one type: whole numbers, or text."""
-    if cell.dtype.is_integer():
-        numbers = [_whole(item) for item in query.items]
-        if all(number is not None for number in numbers):
-            return numbers, nw.col(cell.name).cast(nw.Int64)
-    return [str(item).strip() for item in query.items], cell.text()
+def _comparable(query: Items, cell: Cell) -> tuple[list[Any], nw.Expr, nw.Expr]:
+    """Return the list and the column in one type, whole numbers or text, and where it has it."""
+    listed: list[Any]
+    if cell.is_text:
+        listed = [str(item).strip(SPACES) for item in query.items]
+        value, there = cell.text(), cell.present()
+    else:
+        value, there = cell.whole()
+        listed = [_whole(item, query.label) for item in query.items]
+    if len(set(listed)) < len(listed):
+        # One row would count for both, which is more than a person may add.
+        twice = next(item for item in listed if listed.count(item) > 1)
+        raise InvalidParameterError(
+            f"two items of {query.label!r} read the same, {twice!r}; list each one once"
+        )
+    return listed, value, there
 
 
-def _whole(item: object) -> int | None:
+def _whole(item: Literal, label: str) -> int:
     try:
-        return int(str(item))
-    except ValueError:
-        return None
+        number = int(item) if isinstance(item, str | int) else int(as_number(item) or 0)
+    except (OverflowError, ValueError):
+        number = MOST_WHOLE
+    if abs(number) >= MOST_WHOLE or (isinstance(item, float) and number != item):
+        raise refuse(
+            f"an item of {label!r}",
+            "a whole number below 2^62, since its column holds numbers",
+            item,
+            "turn the column into text",
+        )
+    return number
 
 
 def _table(frame: nw.LazyFrame[Any], listed: Sequence[Any]) -> nw.LazyFrame[Any]:
@@ -71,9 +98,9 @@ def _native_table(frame: nw.LazyFrame[Any], listed: Sequence[Any]) -> Any:  # no
     kind = frame.implementation
     if kind.is_duckdb():
         dtype = np.int64 if isinstance(listed[0], int) else object
-        hn_table = {"hn_listed": np.array(listed, dtype=dtype)}  # noqa: F841
+        halfnoise_listed = {"hn_listed": np.array(listed, dtype=dtype)}  # noqa: F841
         # DuckDB finds the array by its name in this function.
-        return native.query("hn_rows", "select * from hn_table")
+        return native.query("halfnoise_rows", "select * from halfnoise_listed")
     if kind.is_spark_like():
         kinds = "hn_listed bigint" if isinstance(listed[0], int) else "hn_listed string"
         return native.sparkSession.createDataFrame([(item,) for item in listed], kinds)

@@ -4,7 +4,7 @@ The same on every engine, in every order and however the rows are split: only in
 and no sum can overflow below 2^40 people (``design.grid``).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +12,14 @@ import narwhals as nw
 import numpy as np
 
 from halfnoise.conditions import Where
-from halfnoise.data.cells import Cell
-from halfnoise.data.contributions import Contribution, contribution
+from halfnoise.data.cells import SPACES, Cell
+from halfnoise.data.contributions import Contribution, ReadCell, contribution
 from halfnoise.data.items import item_totals
+from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import Source, fetch
 from halfnoise.design.grid import OnGrid, Ring
-from halfnoise.queries import Asked, Items
+from halfnoise.errors import InvalidParameterError
+from halfnoise.queries import Asked, Items, Query
 from halfnoise.workload import Workload
 
 
@@ -31,68 +33,114 @@ class Totals:
 
 def totals(source: Source, workload: Workload, grid: OnGrid, unit: Sequence[str] | None) -> Totals:
     """Return the exact totals of a workload; ``unit`` None means that each row is a person."""
-    frame = _with_expressions(source.frame, workload)
+    for query in workload.queries:
+        _check_expression(query)
+    return quietly(
+        lambda: _totals(source, workload, grid, unit or ()),
+        "the table could not be read to the end; check that every file is complete and of the"
+        " format that its name says, and that an expression of yours cannot fail on a row",
+    )
 
-    def cell(asked: Asked | Where) -> Cell:
-        if isinstance(asked.column, nw.Expr):
-            column = _expression_name(workload, asked)
-            return Cell(name=column, dtype=nw.Boolean(), label=column, missing=asked.missing)
-        return Cell(
-            name=source.names[asked.column],
-            dtype=source.dtypes[asked.column],
-            label=asked.column,
-            missing=asked.missing,
-            decimal=source.text.decimal,
+
+def _totals(source: Source, workload: Workload, grid: OnGrid, unit: Sequence[str]) -> Totals:
+    frame, cell = _read(source, workload, unit)
+    keys = [f"unit{i}" for i in range(len(unit))]
+    person = frame.filter(*(~nw.col(key).is_null() for key in keys)) if keys else frame
+    parts: list[Contribution | Callable[[], list[int]]] = []
+    for i, (block, on) in enumerate(zip(workload.blocks, grid.blocks, strict=True)):
+        query = block.asked[0]
+        parts.append(
+            item_totals(person, query, on.unit, cell, keys)
+            if isinstance(query, Items)
+            else contribution(block, on, cell, f"hn{i}")
         )
-
-    parts = [
-        None if block.kind == "items" else contribution(block, on, cell, f"hn{i}")
-        for i, (block, on) in enumerate(zip(workload.blocks, grid.blocks, strict=True))
-    ]
-    person = _people(frame, source, unit)
-    first = _one_row(person, [part for part in parts if part is not None])
+    first = _one_row(person, [part for part in parts if isinstance(part, Contribution)], keys)
     sums = []
     start = 0
-    for part, block, on in zip(parts, workload.blocks, grid.blocks, strict=True):
-        if part is None:
-            (query,) = block.asked
-            assert isinstance(query, Items)  # noqa: S101
-            found = item_totals(person, query, on.unit, cell, unit_keys(person))
-        else:
+    for part in parts:
+        if isinstance(part, Contribution):
             stop = start + len(part.person)
             found, start = first[start:stop], stop
+        else:
+            found = part()
         sums.append(_ring(found))
     return Totals(sums=tuple(sums), people=_ring(first[-1:])[:, 0])
 
 
-def _people(
-    frame: nw.LazyFrame[Any], source: Source, unit: Sequence[str] | None
-) -> nw.LazyFrame[Any]:
-    """Add the columns that say who a row is about, and drop rows that do not say it."""
-    if unit is None:
-        return frame
-    keys = {}
+def _read(
+    source: Source, workload: Workload, unit: Sequence[str]
+) -> tuple[nw.LazyFrame[Any], ReadCell]:
+    """Return what is needed of the table under names of our own, and how to find its cells."""
+    expressions = {
+        id(query.column): query.column
+        for query in workload.queries
+        if isinstance(query.column, nw.Expr)
+    }
+    given = {f"halfnoise_expression{i}": e for i, e in enumerate(expressions.values())}
+    frame = source.frame.with_columns(**given) if given else source.frame
+    columns = dict.fromkeys(column for query in workload.queries for column in query.columns)
+    own: dict[Any, str] = {column: f"cell{i}" for i, column in enumerate(columns)}
+    read = {own[column]: nw.col(source.names[column]) for column in columns}
+    for i, (key, name) in enumerate(zip(expressions, given, strict=True)):
+        own[key] = f"made{i}"
+        read[own[key]] = nw.col(name)
     for i, column in enumerate(unit):
-        key = nw.col(source.names[column])
-        dtype = source.dtypes[column]
-        if dtype.is_float():
-            # NaN is nobody, and -0.0 is 0.0.
-            key = nw.when(~key.is_nan()).then(key + 0.0)
-        keys[f"hn_unit{i}"] = key
-    named = frame.with_columns(**keys)
-    return named.filter(*(~nw.col(key).is_null() for key in keys))
+        read[f"unit{i}"] = _key(source, column)
+    frame = frame.select(**read) if read else frame
+    dtypes = dict(frame.collect_schema())
+    spaces = None if frame.implementation.is_ibis() else SPACES  # its own are the same
+
+    def cell(asked: Asked | Where) -> Cell:
+        made = isinstance(asked.column, nw.Expr)
+        name = own[id(asked.column) if made else asked.column]
+        return Cell(
+            name=name,
+            dtype=dtypes[name],
+            label=asked.label if isinstance(asked, Asked) and made else asked.column,
+            missing=asked.missing,
+            decimal=source.text.decimal,
+            spaces=spaces,
+        )
+
+    return frame, cell
 
 
-def unit_keys(frame: nw.LazyFrame[Any]) -> list[str]:
-    """Return the columns that say who a row is about."""
-    return [name for name in frame.collect_schema().names() if name.startswith("hn_unit")]
+def _key(source: Source, column: str) -> nw.Expr:
+    """Return who a row is about: null where it does not say."""
+    key = nw.col(source.names[column])
+    dtype = source.dtypes[column]
+    if dtype.is_float():
+        # NaN is nobody, and -0.0 is 0.0.
+        return nw.when(~key.is_nan()).then(key + 0.0)
+    if dtype == nw.String:
+        return nw.when(key.str.strip_chars() != "").then(key)
+    return key
 
 
-def _one_row(frame: nw.LazyFrame[Any], parts: Sequence[Contribution]) -> list[int]:
+def _check_expression(query: Query) -> None:
+    """Refuse an expression that looks at several rows: one person would change another's part."""
+    if isinstance(query.column, nw.Expr) and not _row_by_row(query.column):
+        raise InvalidParameterError(
+            f"the expression of {query.label!r} looks at more than one row at a time; each row must"
+            " be judged by itself, without mean, rank, shift, over and the like"
+        )
+
+
+def _row_by_row(expression: nw.Expr) -> bool:
+    return all(
+        node.kind.name in ("COL", "NTH", "LITERAL", "ELEMENTWISE", "WHEN_THEN")
+        and all(_row_by_row(each) for each in node.exprs if isinstance(each, nw.Expr))
+        for node in expression._nodes  # noqa: SLF001  # there is no public way to ask
+    )
+
+
+def _one_row(
+    frame: nw.LazyFrame[Any], parts: Sequence[Contribution], keys: Sequence[str]
+) -> list[int]:
     """Return all sums and, last, the number of people, from one pass over the rows."""
     rows = {name: e for part in parts for name, e in part.rows.items()}
     together = {name: how for part in parts for name, how in part.together.items()}
-    if keys := unit_keys(frame):
+    if keys:
         read = frame.select(*keys, **rows)
         aggregates = [getattr(nw.col(name), how)() for name, how in together.items()]
         people = read.group_by(*keys).agg(*aggregates)
@@ -107,16 +155,3 @@ def _one_row(frame: nw.LazyFrame[Any], parts: Sequence[Contribution]) -> list[in
 
 def _ring(values: Sequence[int]) -> Ring:
     return np.array([[value % 2**64 for value in values]], dtype=np.uint64)
-
-
-def _with_expressions(frame: nw.LazyFrame[Any], workload: Workload) -> nw.LazyFrame[Any]:
-    given = {
-        _expression_name(workload, query): query.column
-        for query in workload.queries
-        if isinstance(query.column, nw.Expr)
-    }
-    return frame.with_columns(**given) if given else frame
-
-
-def _expression_name(workload: Workload, query: Any) -> str:  # noqa: ANN401
-    return f"hn_expression{[id(each) for each in workload.queries].index(id(query))}"

@@ -22,7 +22,7 @@ from halfnoise.design.contract import Design
 from halfnoise.design.optimal import OptimalWithoutSize
 from halfnoise.errors import InvalidParameterError
 from halfnoise.shapes import Answered, AtMost, Box, OneOf, Shape
-from halfnoise.workload import Workload
+from halfnoise.workload import Block, Workload
 
 Ring = NDArray[np.uint64]
 """Integers modulo 2^64, one row for each group."""
@@ -31,6 +31,9 @@ Floats = NDArray[np.float64]
 
 VALUE_BITS = 22
 """A person's value is at most 2^22 units: 2^40 of them stay below 2^63."""
+
+VALUES = ("sum", "mean")
+"""The kinds of queries whose values are not just people."""
 
 ITEM_UNIT = Fraction(1, 2**16)
 """People with more items than allowed count a fraction for each: in these units."""
@@ -112,11 +115,10 @@ def on_grid(workload: Workload, design: Design, budget: float) -> OnGrid:
     if not isinstance(design, Centered):
         raise NotImplementedError
     units = [
-        _unit(block.shape, scales[0])
-        for block, scales in zip(design.blocks, design.scales, strict=True)
+        _unit(block, scales[0]) for block, scales in zip(design.blocks, design.scales, strict=True)
     ]
     blocks = tuple(
-        replace(block, shape=_snap(block.shape, unit, block.label))
+        replace(block, shape=_snap(block, unit))
         for block, unit in zip(design.blocks, units, strict=True)
     )
     centers = [
@@ -148,8 +150,8 @@ def on_grid(workload: Workload, design: Design, budget: float) -> OnGrid:
 
 
 def _total_on_grid(design: OptimalWithoutSize) -> OnGrid:
-    shape = design.blocks[0].shape
-    unit = ITEM_UNIT if isinstance(shape, AtMost) else Fraction(1)
+    shape = design.block.shape
+    unit = _unit(design.block, design.across)
     step = _step(design.across * shape.size, unit) / shape.size
     root_step = _step(design.total_scale, unit)
     block = GridBlock(
@@ -169,26 +171,28 @@ def _power(x: float) -> Fraction:
     return Fraction(2**exponent) if exponent >= 0 else Fraction(1, 2**-exponent)
 
 
-def _unit(shape: Shape, scale: float) -> Fraction:
-    """Return the grid of a block's contributions."""
-    if isinstance(shape, AtMost):
-        return ITEM_UNIT
-    if isinstance(shape, OneOf) or shape == Box(shape.size):
-        return Fraction(1)
-    reach = max(abs(shape.low), abs(shape.high))  # type: ignore[attr-defined]
-    unit: Fraction = max(2 * _power(reach) / 2**VALUE_BITS, 4 * _power(scale) / 2**MOST_SCALE_BITS)
-    return unit
+def _unit(block: Block, scale: float) -> Fraction:
+    """Return the grid of a block's contributions: whole people, unless there is more to tell."""
+    shape = block.shape
+    if block.kind in VALUES and isinstance(shape, Box | Answered):
+        reach = max(abs(shape.low), abs(shape.high))
+        fine, coarse = 2 * _power(reach) / 2**VALUE_BITS, 4 * _power(scale) / 2**MOST_SCALE_BITS
+        unit: Fraction = max(coarse, fine)
+        return unit
+    weighed = isinstance(shape, AtMost) and block.kind in ("count", "items")
+    return ITEM_UNIT if weighed else Fraction(1)
 
 
-def _snap(shape: Shape, unit: Fraction, label: str) -> Shape:
+def _snap(block: Block, unit: Fraction) -> Shape:
     """Put the bounds of a block on its grid."""
-    if not isinstance(shape, Box | Answered) or shape == Box(shape.size):
+    shape = block.shape
+    if block.kind not in VALUES or not isinstance(shape, Box | Answered):
         return shape
     low, high = (math.floor(Fraction(x) / unit + Fraction(1, 2)) for x in (shape.low, shape.high))
     if low >= high:
         raise InvalidParameterError(
-            f"the bounds of {label!r} are too close together for how far they are from zero, got"
-            f" {shape.low:g} to {shape.high:g}; subtract a constant from the column first"
+            f"the bounds of {block.label!r} are too close together for how far from zero they are,"
+            f" got {shape.low:g} to {shape.high:g}; subtract a constant from the column first"
         )
     return replace(shape, low=float(low * unit), high=float(high * unit))
 

@@ -1,0 +1,202 @@
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import halfnoise as hn
+from halfnoise.data import contributions
+from halfnoise.data.sources import TextFormat, open_source
+from halfnoise.data.totals import totals
+from halfnoise.design import Noise
+from halfnoise.design.grid import OnGrid
+from halfnoise.release import grid_for
+
+COLUMNS = ("id", "a", "b", "x", "y", "c", "item")
+VALUES: dict[str, list[str | None]] = {
+    "a": [None, "1", "0", "yes", "no"],
+    "b": [None, "1", "0", "true"],
+    "x": [None, "0", "-1e9", "1e9", "3.25", "19.999", "inf", "-inf", "nan", "junk", "0.0000006"],
+    "y": [None, "5", "-5", "1e300", "7.5", "-2.25", "N/A"],
+    "c": [None, "A", "B", "other", "Z"],
+    "item": [None, "i1", "i2", "i3", "i4", "unlisted"],
+}
+Row = tuple[str | None, ...]
+
+ADULT = hn.Where("x", at_least=1)
+QUERIES: dict[str, list[Any]] = {
+    "counts": [hn.Count("a"), hn.Count("b"), hn.Count("x", above=2, name="over", where=ADULT)],
+    "sums": [
+        hn.Sum("x", bounds=(2.5 / 2**20, 3.0)),
+        hn.Sum("y", bounds=(-3, 5), where=ADULT),
+        hn.Sum("y", bounds=(-9, -2.3), name="below"),
+    ],
+    "means": [hn.Mean("x", bounds=(1, 20)), hn.Mean("y", bounds=(-4, -1), where=ADULT)],
+    "choices": [hn.Choice("c", ["A", "B"]), hn.Choice("c", ["B"], where=ADULT, name="adult")],
+    "bins": [hn.Bins("x", [0, 3, 10]), hn.Bins("y", [0, 3], where=ADULT)],
+    "items": [hn.Items("item", ["i1", "i2", "i3", "i4"], at_most=2)],
+    "one item": [hn.Items("item", ["i1", "i2"], at_most=1), hn.Items("item", ["i3"], name="box")],
+    "all": [hn.Count("a"), hn.Sum("x", bounds=(0.1, 19.7)), hn.Mean("y", bounds=(-3, 8))]
+    + [hn.Choice("c", ["A", "B"]), hn.Items("item", ["i1", "i2", "i3"], at_most=1)],
+}
+
+
+def grids() -> Iterator[tuple[str, OnGrid, hn.Workload]]:
+    """Return every kind of workload on its grid, with Gaussian and with Laplace noise."""
+    for name, queries in QUERIES.items():
+        workload = hn.Workload(queries)
+        for privacy in (hn.GaussianDP(mu=1), hn.PureDP(epsilon=1)):
+            yield f"{name} {type(privacy).__name__}", grid_for(hn.plan(workload, privacy=privacy)), workload
+    few = hn.Workload(QUERIES["counts"], at_most=1)
+    yield "at most", grid_for(hn.plan(few, privacy=hn.GaussianDP(mu=1))), few
+    known = hn.plan(hn.Workload(QUERIES["counts"]), privacy=hn.GaussianDP(mu=1), known_size=True)
+    yield "known size", grid_for(known), known.workload
+
+
+def replaced() -> Iterator[tuple[str, OnGrid, hn.Workload]]:
+    """Return workloads whose neighbours have one person replaced."""
+    for name in ("counts", "sums", "means", "choices", "bins", "items"):
+        workload = hn.Workload(QUERIES[name], neighbors=hn.Neighbors.REPLACE)
+        yield name, grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1))), workload
+
+
+GRIDS = {name: (grid, workload) for name, grid, workload in grids()}
+REPLACED = {name: (grid, workload) for name, grid, workload in replaced()}
+
+
+def frame(rows: Sequence[Row], _: Path) -> pl.DataFrame:
+    """Return rows as a Polars frame of text."""
+    return pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row")
+
+
+def file(rows: Sequence[Row], folder: Path) -> Path:
+    """Return rows as a CSV file."""
+    path = folder / "table.csv"
+    lines = [",".join(COLUMNS), *(",".join(cell or "" for cell in row) for row in rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def measured(data: object, grid: OnGrid, workload: hn.Workload) -> Any:
+    """Return what enters the noise."""
+    text = TextFormat()
+    with open_source(data, text=text, columns=COLUMNS) as source:
+        exact = totals(source, workload, grid, ["id"])
+    return grid.measure(exact.sums, exact.people)[0]
+
+
+def loss(one: Any, other: Any, grid: OnGrid) -> float:
+    """Return what a difference costs under the noise that is added."""
+    steps = (one - other).view(np.int64).astype(np.float64) / grid.scales
+    if grid.design.noise is Noise.GAUSSIAN:
+        return float(np.sqrt(np.sum(steps**2)))
+    return float(np.sum(np.abs(steps)))
+
+
+def declared(grid: OnGrid) -> float:
+    """Return the loss that the design declares."""
+    guarantee = grid.design.guarantee
+    return guarantee.epsilon if isinstance(guarantee, hn.PureDP) else guarantee.mu
+
+
+def rows_of(person: str, most: int) -> st.SearchStrategy[list[Row]]:
+    """Draw the rows of one person."""
+    cells = [st.sampled_from(VALUES[column]) for column in COLUMNS[1:]]
+    return st.lists(st.tuples(st.just(person), *cells), max_size=most)
+
+
+crowd = st.lists(st.sampled_from(["p", "q", None, ""]), max_size=2).flatmap(
+    lambda ids: st.tuples(*(rows_of(i, 3) for i in ids)).map(lambda parts: sum(parts, []))  # type: ignore[arg-type]  # noqa: RUF017
+)
+replay = settings(
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    derandomize=True,
+)
+
+
+@pytest.mark.parametrize("make", [frame, file])
+@pytest.mark.parametrize("name", GRIDS)
+@replay
+@given(others=crowd, own=rows_of("z", 12), data=st.data())
+def test_one_person_added(
+    name: str,
+    make: Callable[[Sequence[Row], Path], object],
+    others: list[Row],
+    own: list[Row],
+    data: st.DataObject,
+    tmp_path: Path,
+) -> None:
+    """What enters the noise moves by no more than the declared loss when one person comes."""
+    grid, workload = GRIDS[name]
+    together = data.draw(st.permutations(others + own))
+    with_them = measured(make(together, tmp_path), grid, workload)
+    without = measured(make(others, tmp_path), grid, workload)
+    assert loss(with_them, without, grid) <= declared(grid)
+
+
+@pytest.mark.parametrize("name", REPLACED)
+@replay
+@given(others=crowd, own=rows_of("z", 12), new=rows_of("z", 12))
+def test_one_person_replaced(
+    name: str, others: list[Row], own: list[Row], new: list[Row], tmp_path: Path
+) -> None:
+    """What enters the noise moves by no more than the declared loss when one person changes."""
+    grid, workload = REPLACED[name]
+    nothing: list[Row] = [("z", *[None] * (len(COLUMNS) - 1))]
+    one = measured(frame(others + (own or nothing), tmp_path), grid, workload)
+    other = measured(frame(others + (new or nothing), tmp_path), grid, workload)
+    assert loss(one, other, grid) <= declared(grid)
+
+
+def test_without_clipping_it_would_be_noticed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A person whose total is not clipped costs more than declared: the replay can see it."""
+    grid, workload = GRIDS["sums GaussianDP"]
+    own: list[Row] = [("z", None, None, "1e9", "5", None, None)] * 3
+    nobody = measured(frame([], tmp_path), grid, workload)
+    assert loss(measured(frame(own, tmp_path), grid, workload), nobody, grid) <= declared(grid)
+    monkeypatch.setattr(contributions, "_clip", lambda value, *_: value)
+    assert loss(measured(frame(own, tmp_path), grid, workload), nobody, grid) > declared(grid)
+
+
+BROKEN = {
+    "commas": b"1000,1,,,\n",
+    "too long": b"1000,1,1,5,5,A,i1,and,so,on\n",
+    "too short": b"1000,1\n",
+    "invalid byte": b"1000,1,\xff\xfe,5,5,A,i1\n",
+    "nul": b"1000,\0,1,5,\0,A,i1\n",
+    "huge cell": b"1000,1,1,5,5," + b"z" * 3_000_000 + b",i1\n",
+    "quoted break": b'1000,1,1,5,5,"A\nB",i1\n',
+    "quoted comma": b'1000,1,1,5,5,"A,B",i1\n',
+    "carriage return": b"1000,1,1,5\r,5,A,i1\n",
+    "other line end": b"1000,1,1,5,5,A,i1\r\n",
+    "stray quote": b'1000,1,1,5"5,5,A,i1\n',
+    "byte-order mark": b"\xef\xbb\xbf1000,1,1,5,5,A,i1\n",
+    "empty": b"\n\n",
+}
+
+
+@pytest.mark.parametrize("where", [0, 2500, 5000])
+@pytest.mark.parametrize("broken", BROKEN)
+@pytest.mark.parametrize("quote", ['"', None])
+def test_a_broken_row_is_alone(broken: str, where: int, quote: str | None, tmp_path: Path) -> None:
+    """One added row, however broken, leaves every other row of the file as it was."""
+    rows = [f"{i},1,{i % 2},{i % 7},{i % 5},A,i{i % 3}\n".encode() for i in range(5000)]
+    rows = [*rows[:where], BROKEN[broken], *rows[where:]]
+    path = tmp_path / "table.csv"
+    path.write_bytes(",".join(COLUMNS).encode() + b"\n" + b"".join(rows))
+    with open_source(path, text=TextFormat(quote=quote), columns=COLUMNS) as source:
+        found = {row for row in source.frame.to_native().fetchall() if (row[0] or "").isdecimal()}
+    expected = {
+        (str(i), "1", str(i % 2), str(i % 7), str(i % 5), "A", f"i{i % 3}") for i in range(5000)
+    }
+    assert expected <= found
+    assert {row[0] for row in found - expected} <= {"1000"}
+    assert len(found - expected) <= 1

@@ -1,0 +1,148 @@
+"""Every kind of table that a release takes, made from one PyArrow table."""
+
+import csv
+import datetime as dt
+import functools
+import gzip
+import json
+import shutil
+import uuid
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import ibis
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+Make = Callable[[pa.Table, Path], Any]
+
+
+def text(cell: Any) -> str | None:
+    """Return a cell as a text file holds it."""
+    if cell is None or isinstance(cell, str):
+        return cell
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, dt.datetime):
+        return cell.isoformat(" ")
+    return cell.isoformat() if isinstance(cell, dt.date) else repr(cell)
+
+
+def as_text(table: pa.Table) -> list[dict[str, str | None]]:
+    """Return the rows of a table as a text file holds them."""
+    return [{name: text(cell) for name, cell in row.items()} for row in table.to_pylist()]
+
+
+def delimited(ending: str, mark: str) -> Make:
+    """Return a writer of text files."""
+
+    def make(table: pa.Table, folder: Path) -> Path:
+        path = folder / f"{uuid.uuid4()}{ending}"
+        opened = gzip.open if ending.endswith(".gz") else open
+        with opened(path, "wt", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, delimiter=mark)
+            writer.writerow(table.column_names)
+            writer.writerows(row.values() for row in as_text(table))
+        return path
+
+    return make
+
+
+def json_lines(table: pa.Table, folder: Path) -> Path:
+    """Write JSON lines; what JSON has no word for is text."""
+    path = folder / f"{uuid.uuid4()}.jsonl"
+
+    def plain(cell: Any) -> Any:
+        odd = isinstance(cell, dt.date | float) and not abs(cell if isinstance(cell, float) else 9e999) < 9e99  # fmt: skip
+        return text(cell) if odd else cell
+
+    with path.open("w", encoding="utf-8") as file:
+        for row in table.to_pylist():
+            file.write(json.dumps({k: plain(v) for k, v in row.items() if v is not None}) + "\n")
+    return path
+
+
+def parquet(table: pa.Table, folder: Path) -> Path:
+    """Write Parquet."""
+    path = folder / f"{uuid.uuid4()}.parquet"
+    pq.write_table(table, path)
+    return path
+
+
+def split_parquet(table: pa.Table, folder: Path) -> str:
+    """Write three files and return a glob."""
+    name = uuid.uuid4()
+    third = len(table) // 3
+    for i, part in enumerate((table[:third], table[third : 2 * third], table[2 * third :])):
+        pq.write_table(part, folder / f"{name}-{i}.parquet")
+    return str(folder / f"{name}-*.parquet")
+
+
+def objects(table: pa.Table, _: Path) -> pd.DataFrame:
+    """Return pandas with every column of mixed objects."""
+    return pd.DataFrame(
+        {name: pd.Series(table[name].to_pylist(), dtype=object) for name in table.column_names}
+    )
+
+
+def relation(table: pa.Table, _: Path) -> duckdb.DuckDBPyRelation:
+    """Return a relation of a connection that stays open as long as it is used."""
+    return duckdb.connect().from_arrow(table)
+
+
+@functools.cache
+def spark_session() -> Any:
+    """Return the one local session of the run."""
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java")
+    from pyspark.sql import SparkSession
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        builder = SparkSession.builder.master("local[1]").appName("halfnoise")
+        for key, value in {
+            "spark.ui.enabled": "false",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.sql.adaptive.enabled": "false",
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+        }.items():
+            builder = builder.config(key, value)
+        session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+def spark(table: pa.Table, folder: Path) -> Any:
+    """Return a Spark frame."""
+    return spark_session().read.parquet(str(parquet(table, folder)))
+
+
+TYPED: dict[str, Make] = {
+    "arrow": lambda table, _: table,
+    "duckdb": relation,
+    "ibis": lambda table, _: ibis.memtable(table),
+    "pandas": lambda table, _: table.to_pandas(),
+    "pandas-arrow": lambda table, _: table.to_pandas(types_mapper=pd.ArrowDtype),
+    "pandas-objects": objects,
+    "parquet": parquet,
+    "parquet-split": split_parquet,
+    "polars": lambda table, _: pl.from_arrow(table),
+    "polars-lazy": lambda table, _: pl.from_arrow(table).lazy(),  # type: ignore[union-attr]
+    "spark": spark,
+}
+
+TEXT: dict[str, Make] = {
+    "csv": delimited(".csv", ","),
+    "csv-gz": delimited(".csv.gz", ","),
+    "jsonl": json_lines,
+    "tsv": delimited(".tsv", "\t"),
+}
+
+ENGINES = TYPED | TEXT

@@ -1,0 +1,236 @@
+import datetime as dt
+import functools
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import pyarrow as pa
+import pytest
+from contract import engines, reference
+
+import halfnoise as hn
+from halfnoise.data.sources import TextFormat, open_source
+from halfnoise.data.totals import totals
+from halfnoise.design.grid import OnGrid
+from halfnoise.release import grid_for
+
+BIG = 2**53
+NUMBERS = [None, float("nan"), float("inf"), -float("inf"), -0.0, 0.0, 1e308, -1e308, 2.5, -7.25]
+WORDS = [
+    None,
+    "yes",
+    "NO",
+    " y ",
+    "T",
+    "true",
+    "1",
+    "1.0",
+    "0",
+    "2",
+    "maybe",
+    "\u212a",
+    "-99",
+    "N/A",
+]
+SPELLED = [
+    *(
+        None,
+        " 12 ",
+        "1e3",
+        "abc",
+        "NaN",
+        "inf",
+        "+Infinity",
+        "-INF",
+        "1e400",
+        "1e308",
+        "0x10",
+        "9" * 31,
+    ),
+    *(
+        "1_000",
+        "१२",
+        "12\u0085",
+        "12\u2028",
+        "\u00a012",
+        "-99",
+        "N/A",
+        "12.",
+        ".5",
+        "+3",
+        "--3",
+        "1d",
+        "",
+    ),
+    *("9007199254740993", "-0.0", "1e-200", "\x0b7\x0c"),
+]
+DAYTEXT = [
+    *(None, "2026-11-15", "2026-11-15T10:00:00", " 2026-11-14 ", "2026-11-16 23:59", "2026-13-01"),
+    *("20261115", "soon", "2026-11-15\u0085", "2026-11-155", "1999-01-01", "0001-01-01"),
+]
+DAYS = [None, dt.date(2026, 11, 14), dt.date(2026, 11, 15), dt.date(2026, 11, 16), dt.date(1, 1, 1)]
+BLOOD = [None, "A", "B", "AB", " O ", "other", "a", "A ", "C", "7"]
+
+
+def nasty(seed: int, rows: int) -> pa.Table:
+    """Return a table of everything that engines may read differently."""
+    draw = random.Random(seed)  # noqa: S311
+    noon = dt.time(12, 30)
+    days = draw.choices(DAYS[:-1], k=rows)
+    unit = [None if draw.random() < 0.05 else draw.randrange(rows // 3 + 1) for _ in range(rows)]
+    columns = {
+        "person id": pa.array(unit, pa.int64()),
+        "wave": pa.array(draw.choices(["x", "y", "'; drop", None], k=rows), pa.string()),
+        "select": pa.array(draw.choices([True, False, None], k=rows), pa.bool_()),
+        'a "word", or\'two': pa.array(draw.choices(WORDS, k=rows), pa.string()),
+        "dotted.name": pa.array(draw.choices(NUMBERS, k=rows), pa.float64()),
+        "order by": pa.array(
+            draw.choices([BIG + 1, -BIG - 1, 2**63 - 1, -(2**63), 3, 0], k=rows), pa.int64()
+        ),
+        "unit0": pa.array(draw.choices(SPELLED, k=rows), pa.string()),
+        "🙂": pa.array(draw.choices(BLOOD, k=rows), pa.string()),
+        "date": pa.array(days, pa.date32()),
+        "moment`": pa.array(
+            [day and dt.datetime.combine(day, noon) for day in days], pa.timestamp("us")
+        ),
+        "cell0": pa.array(draw.choices(DAYTEXT, k=rows), pa.string()),
+        "item": pa.array(draw.choices([None, "a", "b", " c ", "d", "A"], k=rows), pa.string()),
+        "code": pa.array(draw.choices([None, 1, 2, 3, -4, 2**40], k=rows), pa.int64()),
+        "income": pa.array([round(draw.uniform(-50, 250), 2) for _ in range(rows)]),
+    }
+    return pa.table(columns)
+
+
+def crowd() -> pa.Table:
+    """Return the table with one person of 10,000 rows, shuffled."""
+    table, busy = nasty(1, 300), nasty(2, 10_000)
+    busy = busy.set_column(0, "person id", pa.array([5] * 10_000, pa.int64()))
+    both = pa.concat_tables([table, busy])
+    order = list(range(len(both)))
+    random.Random(3).shuffle(order)  # noqa: S311
+    return both.take(order)
+
+
+SMOKER = 'a "word", or\'two'
+ADULT = hn.Where("unit0", at_least=3, missing=("-99",))
+NOVEMBER = hn.Where("date", between=(dt.date(2026, 11, 15), dt.date(2026, 11, 16)))
+
+COUNTS = [
+    hn.Count(SMOKER, name="yes"),
+    hn.Count(SMOKER, true=("NO", 2, "maybe"), name="coded"),
+    hn.Count(SMOKER, equals=True, missing=("1", "N/A"), name="is true"),
+    hn.Count(SMOKER, is_in=("-99", "N/A"), name="is in"),
+    hn.Count("select"),
+    hn.Count("select", where=ADULT, name="selected adult"),
+    hn.Count("dotted.name", at_least=0, name="at least"),
+    hn.Count("dotted.name", above=1e307, name="above"),
+    hn.Count("dotted.name", below=-1e308, name="below"),
+    hn.Count("dotted.name", up_to=0, missing=(-7.25,), name="up to"),
+    hn.Count("dotted.name", between=(-7.25, 2.5), name="between"),
+    hn.Count("dotted.name", equals=0, name="zero"),
+    hn.Count("order by", above=BIG, name="huge"),
+    hn.Count("order by", is_in=(3, "0"), name="small"),
+    hn.Count("unit0", at_least=12, name="spelled"),
+    hn.Count("unit0", above=1e308, name="endless"),
+    hn.Count("unit0", equals=12, name="twelve"),
+    hn.Count("unit0", name="spelled one"),
+    *(
+        hn.Count(column, **{word: "2026-11-15"}, name=f"{column} {word}")
+        for column in ("date", "moment`", "cell0")
+        for word in ("at_least", "above", "below", "up_to", "equals")
+    ),
+    hn.Count("cell0", between=("2026-11-14", dt.date(2026, 11, 15)), name="two days"),
+    hn.Count("code", equals="2", where=NOVEMBER, name="code of November"),
+]
+AMOUNTS = [
+    hn.Sum("dotted.name", bounds=(-3, 20), name="sum"),
+    hn.Sum("income", bounds=(0.1, 99.7), name="positive"),
+    hn.Sum("income", bounds=(-40, -0.3), where=ADULT, name="negative of adults"),
+    hn.Sum("unit0", bounds=(0, 1e6), missing=(-99, "N/A"), name="spelled sum"),
+    hn.Sum("order by", bounds=(-(2.0**60), 2.0**61), name="huge sum"),
+    hn.Mean("income", bounds=(-10, 200)),
+    hn.Mean("unit0", bounds=(5, 2000), where=hn.Where("🙂", is_in=["A", "B"]), name="mean"),
+    hn.Choice("🙂", ["AB", "A", "B", "O"], name="blood"),
+    hn.Choice("code", [2, "1", 2**40, 7], where=ADULT, name="code"),
+    hn.Choice("select", [True, False], name="flag"),
+    hn.Choice(SMOKER, ["yes", "other", "2"], missing="yes", name="other second"),
+    hn.Bins("income", [-20, 0, 18, 65]),
+    hn.Bins("unit0", [0, 10, 1000], where=NOVEMBER, name="bins"),
+]
+ITEMS = [
+    hn.Items("item", ["a", "b", "c", "nobody's"], at_most=2),
+    hn.Items("item", ["d", "A"], where=ADULT, missing=("A",), name="all items"),
+    hn.Items("code", [3, "2", 1, 2**40], at_most=1, name="whole"),
+]
+WORKLOADS = {
+    "counts": hn.Workload(COUNTS),
+    "at most": hn.Workload(COUNTS[:12], at_most=3),
+    "amounts": hn.Workload(AMOUNTS),
+    "items": hn.Workload(ITEMS),
+    "few": hn.Workload([COUNTS[0], COUNTS[14], AMOUNTS[1], AMOUNTS[5], AMOUNTS[7], ITEMS[0]]),
+}
+UNITS: dict[str, Sequence[str]] = {
+    "person": ("person id",),
+    "several": ("person id", "wave"),
+    "row": (),
+}
+
+
+@functools.cache
+def on_grid(name: str) -> OnGrid:
+    """Return the grid of a workload."""
+    return grid_for(hn.plan(WORKLOADS[name], privacy=hn.GaussianDP(mu=1)))
+
+
+@functools.cache
+def table(name: str) -> pa.Table:
+    """Return a table by name."""
+    return {"crowd": crowd, "few": lambda: nasty(1, 600), "empty": lambda: nasty(1, 9)[:0]}[name]()
+
+
+@functools.cache
+def expected(workload: str, unit: str, rows: str) -> tuple[list[list[int]], int]:
+    """Return the totals by the slow rules, which agree on cells with types and cells of text."""
+    rules = (WORKLOADS[workload], on_grid(workload), UNITS[unit])
+    typed = reference.totals(table(rows).to_pylist(), *rules)
+    assert typed == reference.totals(engines.as_text(table(rows)), *rules)
+    return typed
+
+
+def found(data: Any, workload: hn.Workload, grid: OnGrid, unit: Sequence[str]) -> Any:
+    """Return the totals of a table as whole numbers."""
+    columns = [column for query in workload.queries for column in query.columns]
+    with open_source(data, text=TextFormat(), columns=[*columns, *unit]) as source:
+        source.check([*columns, *unit])
+        exact = totals(source, workload, grid, unit or None)
+    sums = [[int(x) - (2**64 if x >= 2**63 else 0) for x in block[0]] for block in exact.sums]
+    return sums, int(exact.people[0])
+
+
+@pytest.mark.parametrize("workload", ["counts", "at most", "amounts", "items"])
+@pytest.mark.parametrize("engine", engines.ENGINES)
+def test_same_totals(engine: str, workload: str, tmp_path: Path) -> None:
+    """Every engine gives the totals of the slow rules."""
+    data = engines.ENGINES[engine](table("few"), tmp_path)
+    got = found(data, WORKLOADS[workload], on_grid(workload), UNITS["person"])
+    assert got == expected(workload, "person", "few")
+
+
+@pytest.mark.parametrize("engine", engines.ENGINES)
+@pytest.mark.parametrize(
+    ("unit", "rows"),
+    [
+        ("person", "crowd"),
+        ("several", "few"),
+        ("row", "few"),
+        ("person", "empty"),
+        ("row", "empty"),
+    ],
+)
+def test_same_people(engine: str, unit: str, rows: str, tmp_path: Path) -> None:
+    """A person of 10,000 rows, units of several columns, rows and no rows: the slow rules again."""
+    data = engines.ENGINES[engine](table(rows), tmp_path)
+    got = found(data, WORKLOADS["few"], on_grid("few"), UNITS[unit])
+    assert got == expected("few", unit, rows)

@@ -1,0 +1,99 @@
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from halfnoise.design.grid import OnGrid
+from halfnoise.shapes import AtMost, OneOf
+from statistical.moments import agree
+from statistical.replay import RELEASES, errors
+from statistical.workloads import KINDS, Floats, every_case, grid_of
+
+PEOPLE = 1000
+DRAWS = 1_000_000
+
+Replay = Callable[[OnGrid, int], Floats]
+
+
+def sound(grid: OnGrid, rows: int) -> Floats:
+    """Return the errors of so many releases of the same totals."""
+    return errors(grid, PEOPLE, rows)
+
+
+def as_promised(grid: OnGrid, replay: Replay = sound) -> bool:
+    """Whether all estimates err as the design says, in 20,000 releases or more."""
+    rows = max(RELEASES, DRAWS // len(grid.scales))
+    return agree(replay(grid, rows), grid.design.covariance, grid.design.noise)
+
+
+def short_scales(grid: OnGrid, rows: int) -> Floats:
+    """Draw noise 1.5% short."""
+    return errors(grid, PEOPLE, rows, short=0.985)
+
+
+def quiet_root(grid: OnGrid, rows: int) -> Floats:
+    """Forget the noise on the number of people, or on the total."""
+    return errors(grid, PEOPLE, rows, root=0)
+
+
+def centre_off(grid: OnGrid, rows: int) -> Floats:
+    """Come back by a centre that is off by two per cent."""
+    first, *others = grid.blocks
+    assert first.center is not None
+    moved = replace(first, center=first.center * Fraction(51, 50))
+    return errors(grid, PEOPLE, rows, back=replace(grid, blocks=(moved, *others)))
+
+
+def unprojected(grid: OnGrid, rows: int) -> Floats:
+    """Leave categories as they come, without projecting them onto their sum."""
+    blocks = [
+        replace(b, shape=AtMost(b.shape.size, 1)) if isinstance(b.shape, OneOf) else b
+        for b in grid.blocks
+    ]
+    return errors(grid, PEOPLE, rows, back=replace(grid, blocks=tuple(blocks)))
+
+
+EVERY = list(every_case())
+CENTRED = [
+    (kind, d, design)
+    for kind, d, design in EVERY
+    if d in (4, 16) and design in ("correlated-gaussian", "known-size-gaussian")
+]
+LEANS = [case for case in CENTRED if case[2] == "correlated-gaussian"]
+TOGETHER = [case for case in CENTRED if case[0] in ("choice", "choices", "bins")]
+
+
+@pytest.mark.parametrize(("kind", "d", "design"), EVERY)
+def test_errors_have_the_promised_covariance(kind: str, d: int, design: str) -> None:
+    """Estimates and size are right on average and vary together as promised; 1.5% less is seen."""
+    grid = grid_of(KINDS[kind](d), design)
+    assert as_promised(grid)
+    assert not as_promised(grid, short_scales)
+
+
+@pytest.mark.parametrize(("kind", "d", "design"), LEANS)
+def test_a_root_without_noise_is_seen(kind: str, d: int, design: str) -> None:
+    """The same test rejects a release that shows the true number of people."""
+    grid = grid_of(KINDS[kind](d), design)
+    assert not as_promised(grid, quiet_root)
+
+
+@pytest.mark.parametrize(("kind", "d", "design"), CENTRED)
+def test_a_centre_off_is_seen(kind: str, d: int, design: str) -> None:
+    """The same test rejects estimates that come back by another centre than they left by."""
+    assert not as_promised(grid_of(KINDS[kind](d), design), centre_off)
+
+
+@pytest.mark.parametrize(("kind", "d", "design"), TOGETHER)
+def test_a_missing_projection_is_seen(kind: str, d: int, design: str) -> None:
+    """The same test rejects categories that do not add up to the number of people."""
+    assert not as_promised(grid_of(KINDS[kind](d), design), unprojected)
+
+
+@pytest.mark.parametrize("d", [2, 9])
+def test_a_total_without_noise_is_seen(d: int) -> None:
+    """The same test rejects the optimum without size where its total shows."""
+    grid = grid_of(KINDS["counts"](d), "optimal-gaussian-without-size")
+    assert not as_promised(grid, quiet_root)
+    assert not as_promised(grid, unprojected)
