@@ -124,9 +124,10 @@ def test_csv_opens_in_a_spreadsheet(tmp_path: Path) -> None:
 def test_numbers_are_not_rounded_nor_escaped() -> None:
     """Files hold every digit, and a negative number stays a number."""
     table = named("x")
-    (row,) = (r for r in csv.DictReader(io.StringIO(as_csv(table))) if r["name"] == "x")
-    assert float(row["estimate"]) == table["x"].estimate
-    assert float(row["low"]) == table["x"].low
+    written = list(csv.DictReader(io.StringIO(as_csv(table))))
+    for row, (_, each) in zip(written, table.rows(), strict=True):
+        shown = [float(row[column]) for column in ("estimate", "std", "low", "high")]
+        assert shown == [each.estimate, each.std, each.low, each.high]
     empty = pl.DataFrame({"x": [False] * 3})
     # An interval of level 1 - 1e-12 around noise of 1e6 lies above zero once in 10^12 runs.
     far = hn.release(
