@@ -50,7 +50,11 @@ def grids() -> Iterator[tuple[str, OnGrid, hn.Workload]]:
     for name, queries in QUERIES.items():
         workload = hn.Workload(queries)
         for privacy in (hn.GaussianDP(mu=1), hn.PureDP(epsilon=1)):
-            yield f"{name} {type(privacy).__name__}", grid_for(hn.plan(workload, privacy=privacy)), workload
+            yield (
+                f"{name} {type(privacy).__name__}",
+                grid_for(hn.plan(workload, privacy=privacy)),
+                workload,
+            )
     few = hn.Workload(QUERIES["counts"], at_most=1)
     yield "at most", grid_for(hn.plan(few, privacy=hn.GaussianDP(mu=1))), few
     known = hn.plan(hn.Workload(QUERIES["counts"]), privacy=hn.GaussianDP(mu=1), known_size=True)
