@@ -14,13 +14,15 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from contract import engines
 
 import halfnoise as hn
+from contract import engines
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import TextFormat, open_source
 from halfnoise.data.totals import Totals, totals
 from halfnoise.release import grid_for
+
+q: Any = hn  # queries also take lists and expressions, which their annotations do not say
 
 CANARY = "Kanarienvogel"
 SECRET = 98765.4321
@@ -35,6 +37,7 @@ ENGINE_WORDS = (
     "Error: ",
     "LINE 1",
 )
+SIMILAR = ("csv-gz", "jsonl", "pandas-arrow", "parquet-split", "tsv")
 MU = hn.GaussianDP(mu=1)
 
 
@@ -50,17 +53,17 @@ def table() -> pa.Table:
     )
 
 
-FAILING = hn.Count(nw.col("word").cast(nw.Int64) > 1, name="cast")
+FAILING = q.Count(nw.col("word").cast(nw.Int64) > 1, name="cast")
 QUERIES: dict[str, list[Any]] = {
     "failing cast": [FAILING],
-    "unknown column in an expression": [hn.Count(nw.col("nowhere") > 1, name="unknown")],
-    "text in arithmetic": [hn.Count(nw.col("word") * nw.col("number") > 1, name="times")],
-    "more than one row": [hn.Count(nw.col("number") > nw.col("number").mean(), name="mean")],
-    "a fold": [hn.Count(nw.col("number").sum().over("id") > 1, name="over")],
+    "unknown column in an expression": [q.Count(nw.col("nowhere") > 1, name="unknown")],
+    "text in arithmetic": [q.Count(nw.col("word") * nw.col("number") > 1, name="times")],
+    "more than one row": [q.Count(nw.col("number") > nw.col("number").mean(), name="mean")],
+    "a fold": [q.Count(nw.col("number").sum().over("id") > 1, name="over")],
     "an expression of text as a sum": [
-        hn.Sum(nw.col("word").str.to_date(), bounds=(0, 1), name="s")
-    ],  # type: ignore[arg-type]  # fmt: skip
-    "unknown column": [hn.Count("wort")],
+        q.Sum(nw.col("word").str.to_date(), bounds=(0, 1), name="s")
+    ],
+    "unknown column": [q.Count("wort")],
 }
 
 
@@ -87,7 +90,7 @@ def silent(provoke: Callable[[], object], caplog: pytest.LogCaptureFixture) -> h
 
 
 @pytest.mark.parametrize("query", QUERIES)
-@pytest.mark.parametrize("engine", ["arrow", "csv", "duckdb", "ibis", "pandas", "pandas-objects", "parquet", "polars", "polars-lazy", "spark"])  # fmt: skip
+@pytest.mark.parametrize("engine", [name for name in engines.ENGINES if name not in SIMILAR])
 def test_failing_queries_are_silent(
     engine: str, query: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -98,7 +101,7 @@ def test_failing_queries_are_silent(
 
 def test_a_file_that_vanishes(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """A file deleted after it was opened ends in one sentence."""
-    workload = hn.Workload([hn.Count("word")])
+    workload = hn.Workload([q.Count("word")])
     grid = grid_for(hn.plan(workload, privacy=MU))
     for make in ("csv", "parquet", "jsonl"):
         path = engines.ENGINES[make](table(), tmp_path)
@@ -112,16 +115,16 @@ def test_a_closed_connection(caplog: pytest.LogCaptureFixture) -> None:
     connection = duckdb.connect()
     relation = connection.from_arrow(table())
     connection.close()
-    silent(lambda: hn.release(relation, [hn.Count("word")], unit="id", privacy=MU), caplog)
+    silent(lambda: hn.release(relation, [q.Count("word")], unit="id", privacy=MU), caplog)
 
 
 def test_lazy_frames_that_fail(caplog: pytest.LogCaptureFixture) -> None:
     """A user's own lazy step that fails on a cell is not quoted."""
     made = pl.DataFrame(pl.from_arrow(table())).lazy()
     lazy = made.with_columns(pl.col("word").cast(pl.Int64))
-    silent(lambda: hn.release(lazy, [hn.Count("word")], unit="id", privacy=MU), caplog)
+    silent(lambda: hn.release(lazy, [q.Count("word")], unit="id", privacy=MU), caplog)
     relation = duckdb.connect().from_arrow(table()).project("id, cast(word as integer) as word")
-    silent(lambda: hn.release(relation, [hn.Count("word")], unit="id", privacy=MU), caplog)
+    silent(lambda: hn.release(relation, [q.Count("word")], unit="id", privacy=MU), caplog)
 
 
 def test_broken_files(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -138,25 +141,25 @@ def test_broken_files(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     zipped.write_text(f"id,word\n{CANARY},1\n", encoding="utf-8")
     for path in (cut, csv, fake, zipped):
         said = silent(
-            lambda path=path: hn.release(path, [hn.Count("word")], unit="id", privacy=MU),  # type: ignore[misc]
+            lambda path=path: hn.release(path, [q.Count("word")], unit="id", privacy=MU),  # type: ignore[misc]
             caplog,
         )
         assert isinstance(said, hn.DataError)
     encoded = TextFormat(encoding="utf-16")
-    silent(lambda: hn.release(csv, [hn.Count("word")], unit="id", privacy=MU, text=encoded), caplog)
+    silent(lambda: hn.release(csv, [q.Count("word")], unit="id", privacy=MU, text=encoded), caplog)
 
 
 def test_odd_cells_warn_nobody(recwarn: pytest.WarningsRecorder) -> None:
     """Overflow and infinities in cells raise no warning, which would tell that they are there."""
     odd = pd.DataFrame({"x": [1e308, float("inf"), -float("inf"), float("nan"), 2.0**63]})
-    hn.release(odd, [hn.Sum("x", bounds=(0, 1e100))], row_is_person=True, privacy=MU)
+    hn.release(odd, [q.Sum("x", bounds=(0, 1e100))], row_is_person=True, privacy=MU)
     assert not recwarn.list
 
 
 def test_totals_show_nothing() -> None:
     """Totals have a repr without numbers, and so has what holds them."""
     data = pl.DataFrame({"x": [True] * 4321})
-    workload = hn.Workload([hn.Count("x")])
+    workload = hn.Workload([q.Count("x")])
     grid = grid_for(hn.plan(workload, privacy=MU))
     with open_source(data, text=TextFormat(), columns=["x"]) as source:
         exact = totals(source, workload, grid, None)
@@ -173,7 +176,7 @@ def test_quietly_keeps_our_own_words() -> None:
     def panic() -> None:
         raise PanicError(CANARY)
 
-    with pytest.raises(hn.DataError, match="^sorry$") as caught:
+    with pytest.raises(hn.DataError, match=r"^sorry$") as caught:
         quietly(panic, "sorry")
     assert caught.value.__context__ is None
     assert quietly(lambda: 3, "sorry") == 3
