@@ -125,7 +125,7 @@ def _edge(excess: Callable[[float], float], inside: float, step: float) -> float
     """Return where an interval ends, seen from a point in it, in the direction of ``step``.
 
     ``excess`` is positive outside. False position with the Illinois rule, as one look at Laplace
-    noise is slow; what is returned is just outside.
+    noise is slow.
     """
     near, far = inside, inside + step
     below = depth = excess(near)
@@ -135,14 +135,14 @@ def _edge(excess: Callable[[float], float], inside: float, step: float) -> float
         far = inside + step
         if not math.isfinite(far):
             return math.copysign(math.inf, step)
-    height, moved = above, 0
+    moved = 0
     for _ in range(60):
-        if height <= -1e-9 * depth:
-            break
         middle = (near * above - far * below) / (above - below)
         value = excess(middle)
+        if abs(value) <= 1e-9 * abs(depth):
+            return middle
         if value > 0:
-            far, above, height = middle, value, value
+            far, above = middle, value
             below, moved = (below / 2, 1) if moved > 0 else (below, 1)
         else:
             near, below = middle, value
