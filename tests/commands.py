@@ -37,9 +37,17 @@ class Ran:
         return estimates(self.out)
 
 
-def run(*words: str | Path) -> Ran:
+class Terminal(io.StringIO):
+    """A terminal, which gets a table where a pipe gets data."""
+
+    def isatty(self) -> bool:
+        """Say yes."""
+        return True
+
+
+def run(*words: str | Path, terminal: bool = False) -> Ran:
     """Run ``halfnoise`` with these words."""
-    out, err = io.StringIO(), io.StringIO()
+    out, err = Terminal() if terminal else io.StringIO(), io.StringIO()
     status: object = 0
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:

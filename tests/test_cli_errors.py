@@ -130,8 +130,8 @@ def test_nothing_asked_is_refused_with_examples() -> None:
         ("--count age:over:65 --unit person_id --mu 1", "words at-least, above, below"),
         ("--count smoker=1 --unit person_id --mu 1", "NAME=COLUMN:WORD:VALUE"),
         ("--counts 3 --unit person_id --mu 1", "for planning alone"),
-        ("--sum 0:20 --unit person_id --mu 1", "name the column: --sum COLUMN=..."),
-        ("--choice 5 --unit person_id --mu 1", "name the column: --choice COLUMN=..."),
+        ("--sum 0:20 --unit person_id --mu 1", "--sum must be given a column to release"),
+        ("--choice 5 --unit person_id --mu 1", "--choice must be given a column to release"),
         ("--count smoker --groups 2 --unit person_id --mu 1", "leave --groups out"),
         ("--count smoker --known-size --unit person_id --mu 1", "needs the number of people"),
         ("--count smoker --known-size 0 --unit person_id --mu 1", "must be a positive number"),
@@ -160,8 +160,9 @@ def test_a_bad_request_writes_nothing(
 @pytest.mark.parametrize("delta", [(), ("--delta", "1e-6")])
 def test_a_release_needs_a_budget(tmp_path: Path, delta: tuple[str, ...]) -> None:
     """Nothing is released without a budget; a delta alone is none."""
-    words = (write_survey(tmp_path), "--count", "smoker", *PEOPLE, *delta)
-    assert "the budget is missing" in refused("release", *words)
+    survey = write_survey(tmp_path)
+    said = refused("release", survey, "--count", "smoker", *PEOPLE, *delta)
+    assert "the budget is missing" in said
 
 
 def _folder(path: Path) -> None:
@@ -207,7 +208,7 @@ def test_a_day_is_no_number(tmp_path: Path) -> None:
     import duckdb
 
     path = tmp_path / "days.parquet"
-    duckdb.sql("select date '1999-12-31' as day, 1 as id").write_parquet(str(path))
+    duckdb.sql(f"copy (select date '1999-12-31' as day, 1 as id) to '{path}'")
     said = refused("release", path, "--sum", "day=0:1", "--unit", "id", "--mu", "1")
     assert "the column 'day' holds Date, not numbers" in said
     assert "1999" not in said

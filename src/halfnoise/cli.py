@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from halfnoise.budgeting import budget_for
+from halfnoise.checks import refuse
 from halfnoise.data.sources import open_source
 from halfnoise.errors import HalfnoiseError, InvalidParameterError, NotSupportedError
 from halfnoise.flags import nameless, number, whole_number
@@ -217,10 +218,8 @@ def _check_release(asked: Request, said: Words) -> None:
     """Refuse what can be planned but not released."""
     for query in asked.workload.queries:
         if nameless(query):
-            raise InvalidParameterError(
-                f"a {query.kind} without a column is for planning alone; to release, name the"
-                f" column: --{query.kind} COLUMN=..."
-            )
+            what, remedy = f"--{query.kind}", "a plan does without"
+            raise refuse(what, "given a column to release", query.label, remedy)
     if asked.workload.grouped:
         raise NotSupportedError("groups can be planned but not released yet; leave --groups out")
     if "known-size" in said and asked.known_size is None:

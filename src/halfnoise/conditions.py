@@ -5,6 +5,7 @@ A condition is a frozen value that says what must hold; reading cells is another
 
 import datetime as dt
 import math
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TypeAlias
 
@@ -37,7 +38,7 @@ below, up_to, between, equals, is_in, got none
     up_to: Literal | None = None
     between: tuple[Literal, Literal] | None = None
     equals: Literal | None = None
-    is_in: tuple[Literal, ...] | None = None
+    is_in: Sequence[Literal] | None = None
     missing: tuple[Literal, ...] = ()
 
     def __post_init__(self) -> None:
@@ -88,7 +89,7 @@ below, up_to, between, equals, is_in, got none
     def __str__(self) -> str:
         """Say it in words."""
         words = self.word.replace("_", " ").replace("equals", "is")
-        joint = " to " if self.word == "between" else ", "
+        joint = " and " if self.word == "between" else ", "
         return f"{self.column} {words} {joint.join(map(str, self.values))}"
 
 

@@ -105,7 +105,12 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Outlook:
-    """What each of several budgets would bring: the answer to "which epsilon?"; ``print`` it."""
+    """What each of several budgets would bring: the answer to "which epsilon?"; ``print`` it.
+
+    >>> from halfnoise import Counts, Workload, plan
+    >>> print(plan(Workload([Counts(100)])).table().splitlines()[3])
+    1             54.7%       ±45.5
+    """
 
     workload: Workload
     delta: float

@@ -1,6 +1,6 @@
 """Queries that put people into categories: choices, bands and sets of items."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -23,7 +23,7 @@ class Choice(Asked):
     ('blood=A', 'blood=B', 'blood=AB', 'blood=O', 'blood=other')
     """
 
-    categories: tuple[Literal, ...]
+    categories: Sequence[Literal]
     other: Literal = "other"
     kind: ClassVar[str] = "choice"
 
@@ -58,7 +58,7 @@ class Bins(Asked):
     ('age=0 to 18', 'age=18 to 65', 'age=65 and over', 'age=other')
     """
 
-    edges: tuple[float, ...]
+    edges: Sequence[float]
     other: str = "other"
     kind: ClassVar[str] = "bins"
 
@@ -97,7 +97,7 @@ class Items(Asked):
     AtMost(size=3, most=2)
     """
 
-    items: tuple[Literal, ...]
+    items: Sequence[Literal]
     _: KW_ONLY
     at_most: int | None = None
     kind: ClassVar[str] = "items"

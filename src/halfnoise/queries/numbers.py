@@ -1,5 +1,6 @@
 """Queries that give a number for each person: counts, sums and means."""
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
@@ -26,14 +27,14 @@ equals=None, is_in=None, missing=())
     """
 
     _: KW_ONLY
-    true: tuple[Literal, ...] = ()
+    true: Sequence[Literal] = ()
     at_least: Literal | None = None
     above: Literal | None = None
     below: Literal | None = None
     up_to: Literal | None = None
     between: tuple[Literal, Literal] | None = None
     equals: Literal | None = None
-    is_in: tuple[Literal, ...] | None = None
+    is_in: Sequence[Literal] | None = None
     kind: ClassVar[str] = "count"
 
     def __post_init__(self) -> None:

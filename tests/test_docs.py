@@ -1,0 +1,148 @@
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import halfnoise as hn
+from commands import SURVEY, run, write_survey
+from gaps import GAPS
+from halfnoise.options import OPTIONS
+from halfnoise.privacy import ApproxDP
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+
+
+def table_rows(text: str, header: str) -> list[list[str]]:
+    """Return the cells of the Markdown table with this header."""
+    below = text[text.index(header) :].splitlines()[2:]
+    rows = []
+    for line in below:
+        if not line.startswith("|"):
+            break
+        rows.append([cell.strip() for cell in line.strip("|").split(" | ")])
+    return rows
+
+
+def terms() -> list[str]:
+    """Return what the glossary explains."""
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    return re.findall(r"^\*\*(.+?)[.,]?\*\*", text, flags=re.MULTILINE)
+
+
+def test_the_table_of_gains_is_what_a_plan_says() -> None:
+    """The margins in the README are those of the plans."""
+    rows = table_rows(README, "| questions, at epsilon 1")
+    assert [row[0] for row in rows] == ["10", "24", "100", "1,000"]
+    for queries, usual, ours, people in rows:
+        workload = hn.Workload([hn.Counts(int(queries.replace(",", "")))])
+        found = hn.plan(workload, privacy=ApproxDP(epsilon=1, delta=1e-6))
+        shown = {line.lstrip("* ").split("  ")[0]: line for line in found.table().splitlines()}
+        assert shown["standard-gaussian"].split()[1] == usual.removesuffix(" people")
+        assert shown["correlated-gaussian"].split()[-2:] == [ours, people]
+        assert found.chosen.name == "correlated-gaussian"
+
+
+def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The example works as it stands on a survey with its columns."""
+    write_survey(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    (code,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    names: dict[str, object] = {}
+    exec(code, names)  # noqa: S102
+    assert isinstance(names["table"], hn.Release)
+
+
+def commands() -> list[list[str]]:
+    """Return the README's commands, as a shell reads them."""
+    text = README.replace("\\\n", " ")
+    return [shlex.split(line) for line in re.findall(r"^ +halfnoise (.+)$", text, re.MULTILINE)]
+
+
+def test_the_commands_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each command works as it stands, and as a plan."""
+    write_survey(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert commands()
+    for word, *others in commands():
+        assert word == "release"
+        for each in ("plan", "release"):
+            assert run(each, *others).status == 0
+    assert (tmp_path / "table.csv").exists()
+
+
+def test_what_can_be_asked_can_be_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every line of the table of queries works on the command line and means the same in Python."""
+    write_survey(tmp_path)
+    (tmp_path / "list.txt").write_text("\n".join("abcdefghij"), encoding="utf-8")
+    header = SURVEY.replace("day", "drug", 1)
+    (tmp_path / "survey.csv").write_text(header, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    python = vars(hn) | {"drugs": list("abcdefghij")}
+    for _, words, code in table_rows(README, "| | on the command line"):
+        (query,) = (eval(text, python) for text in re.findall(r"`(.+?)`", code))  # noqa: S307
+        for text in re.findall(r"`(.+?)`", words):
+            ran = run(
+                "release", "survey.csv", *shlex.split(text), "--unit", "person_id", "--mu", "1e6"
+            )
+            assert ran.status == 0, ran.err
+            assert "*" in text or query.names[0] in ran.table
+
+
+def test_options_that_the_pages_name_exist() -> None:
+    """No page speaks of an option that the command does not have."""
+    known = {option.word for option in OPTIONS}
+    known |= {"out", "overwrite", "dry-run", "no-ledger", "margin", "releases", "json", "help"}
+    for page in PAGES:
+        text = re.sub(r"\| -+:? \|.*", "", page.read_text(encoding="utf-8"))
+        named = set(re.findall(r"(?<![\w-])--([a-z][a-z-]+)", text))
+        assert named - known <= {"editable", "numprocesses"}, page.name
+
+
+def test_the_gaps_are_those_measured() -> None:
+    """The table of gaps in the theory is that of tests/gaps.py, but for rows without a gap."""
+    text = (ROOT / "docs" / "theory.md").read_text(encoding="utf-8")
+    written = table_rows(text, "| workload | error above the optimum |")
+    assert written == [[gap.words, f"{gap.percent:.2f}%"] for gap in GAPS if gap.percent]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pages_name_no_machine_and_their_links_lead_somewhere(page: Path) -> None:
+    """Nothing in the pages depends on where they were written."""
+    text = page.read_text(encoding="utf-8")
+    assert not re.search(r"(?<![\w.])/(?:home|tmp|root|Users|opt|work|var)/|[A-Z]:\\", text)
+    assert "localhost" not in text
+    for link in re.findall(r"\]\((?!https?:)([^)#]+)", text):
+        assert (page.parent / link).exists(), link
+
+
+def test_the_glossary_is_alphabetical() -> None:
+    """Terms stand in alphabetical order."""
+    assert terms() == sorted(terms(), key=lambda term: term.lower().replace("/", " "))
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        *("Add/remove", "Best guess", "Bounds", "Budget", "Delta", "Design", "Epsilon", "Group"),
+        *("Importance", "Item", "Ledger", "Level", "Margin of error", "Mean", "mu", "Neighbours"),
+        *("Odds", "Other", "Pure differential privacy", "Renyi", "Replace", "rho", "Spec"),
+        *("Standard error", "Unit", "zero-concentrated"),
+    ],
+)
+def test_the_glossary_explains_every_word_of_the_help(word: str) -> None:
+    """What the help, the plans and the releases speak of is explained."""
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    bold = " ".join(re.findall(r"\*\*(.+?)\*\*", text))
+    assert re.search(rf"\b{re.escape(word)}", bold, flags=re.IGNORECASE), word
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.word)
+def test_every_option_has_a_sentence(option: object) -> None:
+    """Every option says what it does, in a sentence that fits on a line or two."""
+    text = getattr(option, "help", "")
+    assert text.endswith(".")
+    assert 10 < len(text) <= 70
+    assert "GDP" not in text

@@ -1,0 +1,115 @@
+import pytest
+
+from halfnoise import (
+    ApproxDP,
+    ConcentratedDP,
+    GaussianDP,
+    InvalidParameterError,
+    Neighbors,
+    PureDP,
+    RenyiDP,
+    flags,
+)
+from halfnoise.privacy import Privacy
+from halfnoise.queries import Query
+
+
+def budget(**given: str) -> Privacy | None:
+    """Read a budget of which not all words are given."""
+    none = dict.fromkeys(("epsilon", "delta", "mu", "rho", "rdp"))
+    return flags.privacy(**none | given)
+
+
+def test_every_budget() -> None:
+    """Each way to say a budget is its definition; a delta alone is none."""
+    assert budget(epsilon="1") == PureDP(epsilon=1)
+    assert budget(epsilon="1", delta="1e-6") == ApproxDP(epsilon=1, delta=1e-6)
+    assert budget(mu="0.5") == GaussianDP(mu=0.5)
+    assert budget(rho="0.5") == ConcentratedDP(rho=0.5)
+    assert budget(rdp="8:1") == RenyiDP(alpha=8, epsilon=1)
+    assert budget(delta="1e-6") is None
+    assert budget() is None
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "field", "value"),
+    [
+        ("age:at-least:65", "age at least 65", "at_least", "65"),
+        ("old=age:above:65", "old", "above", "65"),
+        ("age:below:0", "age below 0", "below", "0"),
+        ("age:up-to:-5", "age up to -5", "up_to", "-5"),
+        ("a=age:between:18..64", "a", "between", ("18", "64")),
+        ("a=age:between:-5..-1.5", "a", "between", ("-5", "-1.5")),
+        ("sex:is:F", "sex is F", "equals", "F"),
+        ("n=area:is:north=west", "n", "equals", "north=west"),
+        ("sex:in:F, X", "sex is in F, X", "is_in", ("F", "X")),
+        ("smoker:yes:1,3", "smoker", "true", ("1", "3")),
+        ("at:b:is:c", "at:b is c", "equals", "c"),
+        ("t=time:is:12:30", "t", "equals", "12:30"),
+    ],
+)
+def test_conditions(text: str, name: str, field: str, value: object) -> None:
+    """A condition is [NAME=]COLUMN:WORD:VALUE, whatever marks its parts hold."""
+    (query,) = flags.count(text)
+    assert query.label == name
+    assert getattr(query, field) == value
+
+
+def test_a_column_that_is_there_is_no_pattern() -> None:
+    """Names with marks in them are columns where there are such columns."""
+    for text in ("q_*", "a=b", "a:b", "what?"):
+        (query,) = flags.count(text, [text, "q_1"])
+        assert query.column == text
+
+
+def test_where_takes_a_condition_without_a_name() -> None:
+    """A condition for all queries has no name and no codes for yes."""
+    assert flags.where("age:at-least:18").at_least == "18"
+    for text in ("x=age:at-least:18", "age", "age:yes:1"):
+        with pytest.raises(InvalidParameterError, match="--where must be written COL:WORD:VALUE"):
+            flags.where(text)
+
+
+def test_columns_with_the_sign() -> None:
+    """A sum parts at the last sign, a list at the first: columns and categories may hold it."""
+    assert flags.sum_("a=b=0:20").column == "a=b"
+    assert flags.bins("a=b=0,18").edges == (0, 18)
+    choice = flags.choice("band=<=10,>10")
+    assert (choice.column, choice.categories) == ("band", ("<=10", ">10", "other"))
+
+
+def test_bounds_may_be_negative() -> None:
+    """Bounds and edges are any numbers."""
+    assert flags.sum_("x=-1.5:-0.5").bounds == (-1.5, -0.5)
+    assert flags.mean("x=-1e3:1e3").bounds == (-1000, 1000)
+    assert flags.bins("x=-10,0,10").names[0] == "x=-10 to 0"
+
+
+def test_plain_numbers_plan_without_columns() -> None:
+    """What-if numbers make queries that name no column, told apart where there are several."""
+    asked: list[Query] = [flags.sum_("0:20"), flags.sum_("0:5"), flags.mean("0:1")]
+    asked += [flags.choice("5"), flags.bins("3"), flags.items("10", 2), flags.counts("7")]
+    labels = [query.label for query in flags.distinct(asked)]
+    assert len(set(labels)) == len(labels)
+    assert [flags.nameless(query) for query in asked] == [True] * 6 + [False]
+    assert not flags.nameless(flags.sum_("visits=0:20"))
+    assert len(flags.bins("3").names) == 4
+
+
+def test_the_same_query_twice_stays_the_same() -> None:
+    """Queries on a column are never renamed: asking twice is refused later."""
+    labels = [query.label for query in flags.distinct([flags.sum_("x=0:1"), flags.sum_("x=0:2")])]
+    assert labels == ["x", "x"]
+
+
+def test_lists_drop_spaces_and_what_is_empty() -> None:
+    """A list is forgiving about spaces and a trailing comma."""
+    assert flags.split(" a,b , c,,") == ("a", "b", "c")
+    assert flags.groups("north, south") == ("north", "south")
+    assert flags.groups("16") == 16
+
+
+def test_neighbors_by_name() -> None:
+    """The two rules are said by their names."""
+    assert flags.neighbors("replace") is Neighbors.REPLACE
+    assert flags.neighbors("add-remove") is Neighbors.ADD_REMOVE

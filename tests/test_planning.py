@@ -1,0 +1,117 @@
+import json
+
+import pytest
+
+import halfnoise as hn
+from halfnoise.planning import EPSILONS
+from halfnoise.privacy import Privacy
+
+COUNTS = hn.Workload([hn.Counts(100)])
+GAUSSIAN = hn.GaussianDP(mu=1)
+APPROX = hn.ApproxDP(epsilon=1, delta=1e-6)
+
+
+def test_the_least_error_is_chosen() -> None:
+    """The chosen design has the least error, up to one per cent."""
+    for d in (1, 2, 3, 9, 50, 1000):
+        workload = hn.Workload([hn.Counts(d)])
+        found = hn.plan(workload, privacy=APPROX)
+        errors = [design.total_error(0) ** 0.5 for design in found.designs]
+        assert found.chosen.total_error(0) ** 0.5 <= 1.01 * min(errors)
+
+
+def test_a_near_tie_goes_to_the_design_that_gives_the_size() -> None:
+    """Within one per cent, the design that also gives the number of people wins."""
+    found = hn.plan(hn.Workload([hn.Counts(7)]), privacy=GAUSSIAN)
+    optimal = next(d for d in found.designs if d.name == "optimal-gaussian-without-size")
+    assert optimal.total_error(0) < found.chosen.total_error(0)
+    assert found.chosen.name == "correlated-gaussian"
+
+
+def test_interest_in_the_size_excludes_designs_without_it() -> None:
+    """Who wants the number of people never gets a design that does not tell it."""
+    for d in (1, 2, 3):
+        workload = hn.Workload([hn.Counts(d)], size_importance=0.01)
+        assert hn.plan(workload, privacy=APPROX).chosen.size_std is not None
+
+
+def test_laplace_wins_for_few_counts_and_says_at_which_odds() -> None:
+    """For one count at (1, 1e-6) Laplace noise wins, and the plan tells the worse odds."""
+    found = hn.plan(hn.Workload([hn.Count("smoker")]), privacy=APPROX)
+    assert found.chosen.name == "standard-laplace"
+    assert "73.1% of cases, with Gaussian noise in 54.7%" in found.why
+    assert found.best_guess == pytest.approx(0.731, abs=1e-3)
+
+
+@pytest.mark.parametrize("privacy", [GAUSSIAN, APPROX, hn.PureDP(epsilon=1)])
+def test_releases_together_keep_the_odds(privacy: Privacy) -> None:
+    """The odds after all releases do not depend on how many there are."""
+    one, many = (hn.plan(COUNTS, privacy=privacy, releases=n).best_guess for n in (1, 10))
+    assert many == pytest.approx(one, rel=1e-9)
+
+
+def test_margins_follow_the_level() -> None:
+    """A 95% margin is 1.96 standard errors with Gaussian noise."""
+    found = hn.plan(COUNTS, privacy=GAUSSIAN)
+    assert found.margins[0] == pytest.approx(1.959964 * 5.5, rel=1e-6)
+    wide = hn.plan(COUNTS, privacy=GAUSSIAN, level=0.99)
+    assert wide.margins[0] == pytest.approx(2.575829 * 5.5, rel=1e-6)
+
+
+def test_an_outlook_is_a_plan_for_each_budget() -> None:
+    """Without a budget there is a plan for each epsilon, at the stated delta."""
+    found = hn.plan(COUNTS, delta=1e-9)
+    assert isinstance(found, hn.Outlook)
+    budgets = [hn.ApproxDP(epsilon=epsilon, delta=1e-9) for epsilon in EPSILONS]
+    assert [each.privacy for each in found.plans] == budgets
+    margins = [each.margins[0] for each in found.plans]
+    assert margins == sorted(margins, reverse=True)
+    assert "delta 1e-09" in repr(found)
+    assert json.dumps(found.to_dict())
+
+
+def test_the_table_marks_the_choice() -> None:
+    """One design is marked, and its number of people is shown."""
+    lines = hn.plan(COUNTS, privacy=GAUSSIAN).table().splitlines()
+    (chosen,) = (line for line in lines if line.startswith("* "))
+    assert chosen.split() == ["*", "correlated-gaussian", "±10.8", "±6.5"]
+
+
+def test_what_people_stand_for() -> None:
+    """The number of people is measured, not given, or known."""
+    known = hn.plan(COUNTS, privacy=GAUSSIAN, known_size=True).table()
+    assert "not given" in known
+    assert known.splitlines()[3].endswith("known")
+    replaced = hn.Workload([hn.Counts(100)], neighbors=hn.Neighbors.REPLACE)
+    assert hn.plan(replaced, privacy=GAUSSIAN).table().endswith("known")
+
+
+def test_means_are_told_apart() -> None:
+    """The JSON of a mean has its own error and that of the number who answered."""
+    workload = hn.Workload([hn.Mean("income", bounds=(0, 10))])
+    (block,) = hn.plan(workload, privacy=GAUSSIAN).to_dict()["designs"][0]["blocks"]
+    assert {"std", "mean_std", "answered_std", "margin"} <= block.keys()
+    assert "Divide the margin of a mean" in repr(hn.plan(workload, privacy=GAUSSIAN))
+
+
+def test_wrong_arguments_are_refused() -> None:
+    """A workload and a privacy definition are asked for by name."""
+    with pytest.raises(hn.InvalidParameterError, match="workload must be a Workload"):
+        hn.plan([hn.Count("a")], privacy=GAUSSIAN)  # type: ignore[call-overload]
+    with pytest.raises(hn.InvalidParameterError, match="privacy must be a privacy definition"):
+        hn.plan(COUNTS, privacy=1)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("mu", [1e-9, 1e9])
+def test_the_smallest_and_largest_budgets_work(mu: float) -> None:
+    """At both ends of what may be asked, ten million counts are planned and shown."""
+    found = hn.plan(hn.Workload([hn.Counts(10**7)]), privacy=hn.GaussianDP(mu=mu))
+    assert json.dumps(found.to_dict(), allow_nan=False)
+    assert "correlated-gaussian" in repr(found)
+
+
+@pytest.mark.parametrize("mu", [0.99e-9, 1.01e9])
+def test_budgets_beyond_reason_are_refused(mu: float) -> None:
+    """Where floating point would fail, a sentence comes instead."""
+    with pytest.raises(hn.InvalidParameterError, match="mu must be between 1e-09 and 1e"):
+        hn.plan(COUNTS, privacy=hn.GaussianDP(mu=mu))

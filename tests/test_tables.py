@@ -1,0 +1,51 @@
+import math
+
+import pytest
+
+from halfnoise.tables import meaningful, percent, short, text_table
+
+
+@pytest.mark.parametrize(
+    ("x", "said"),
+    [
+        (0.0, "0"),
+        (45.54, "45.5"),
+        (999.6, "1,000"),
+        (1e-7, "1e-07"),
+        (1234567.0, "1,230,000"),
+        (-0.05, "-0.05"),
+    ],
+)
+def test_three_digits_count(x: float, said: str) -> None:
+    """A margin is shown with three digits."""
+    assert short(x) == said
+
+
+def test_probabilities_are_never_rounded_to_certainty() -> None:
+    """Only what is certain is 100%."""
+    assert percent(0.9996) == "over 99.9%"
+    assert percent(1.0) == "100%"
+    assert percent(0.5) == "50%"
+
+
+@pytest.mark.parametrize(
+    ("x", "std", "said"),
+    [
+        (1234.567, 0.4, "1,234.57"),
+        (1234.567, 400.0, "1,235"),
+        (-0.3, 50.0, "0"),
+        (0.5, 0.0, "0.5"),
+        (math.inf, 1.0, "∞"),
+        (-math.inf, 1.0, "-∞"),
+        (3.0, math.inf, "3"),
+    ],
+)
+def test_digits_that_the_noise_leaves(x: float, std: float, said: str) -> None:
+    """An estimate is shown to the digit that its standard error leaves meaningful."""
+    assert meaningful(x, std) == said
+
+
+def test_columns_are_aligned() -> None:
+    """Text stands to the left, numbers to the right, and no line ends in spaces."""
+    lines = text_table(["", "a", "long name"], [["x", "1", ""], ["yy", "22", "3"]]).splitlines()
+    assert lines == ["     a  long name", "x    1", "yy  22          3"]

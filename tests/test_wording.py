@@ -1,0 +1,81 @@
+import pytest
+
+import halfnoise as hn
+from halfnoise.privacy import Privacy
+from halfnoise.queries import Query
+from halfnoise.wording import definition, describe, heading, meaning, secret, spending
+
+
+@pytest.mark.parametrize(
+    ("privacy", "said", "named"),
+    [
+        (hn.ApproxDP(epsilon=1, delta=1e-6), "epsilon 1, delta 1e-06", "approximate"),
+        (hn.PureDP(epsilon=0.5), "epsilon 0.5", "pure"),
+        (hn.GaussianDP(mu=2), "mu 2", "gaussian"),
+        (hn.ConcentratedDP(rho=0.5), "rho 0.5", "concentrated"),
+        (hn.RenyiDP(alpha=8, epsilon=1), "epsilon 1, alpha 8", "renyi"),
+    ],
+)
+def test_budgets_in_words(privacy: Privacy, said: str, named: str) -> None:
+    """A budget is said in its own terms, in sentences and in files."""
+    assert spending(privacy, 1) == f"Budget: {said}."
+    assert "split over 3 equal releases" in spending(privacy, 3)
+    assert definition(privacy) == named
+
+
+def test_what_is_protected() -> None:
+    """The two rules protect two different secrets."""
+    assert secret(hn.Workload([hn.Count("a")])) == "whether somebody is in the data"
+    replaced = hn.Workload([hn.Count("a")], neighbors=hn.Neighbors.REPLACE)
+    assert "Protected: what somebody in the data answered." in describe(replaced)
+
+
+def test_workloads_in_words() -> None:
+    """A workload is said as it was asked, with limits and ranges."""
+    workload = hn.Workload(
+        [
+            hn.Counts(5),
+            hn.Sum("visits", bounds=(0, 20)),
+            hn.Choice("blood", ["A", "B"]),
+            hn.Items("drug", ["x", "y", "z"], at_most=2),
+        ],
+        at_most=2,
+    )
+    said = describe(workload).splitlines()[0]
+    assert said == (
+        "Asked of each person: 5 counts, at most 2 of them, sum of visits (0 to 20),"
+        " blood (3 categories), drug (3 items, at most 2 of them)."
+    )
+    assert [heading(block) for block in workload.blocks] == [
+        "5 counts",
+        "sum of visits",
+        "blood (3)",
+        "drug (3)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        (hn.Count("smoker"), "smoker says yes"),
+        (hn.Count("smoker", true=["1", "2"]), "smoker says 1, 2"),
+        (hn.Count("age", between=(18, 64)), "age between 18 and 64"),
+        (hn.Mean("income", bounds=(0, 1e5)), "income, kept in 0 to 100000 for each person"),
+        (hn.Choice("blood", ["A"], missing=("?",)), "blood: A, other, no answer: ?"),
+        (hn.Bins("age", [0, 18]), "age: 0 to 18, 18 and over, other"),
+        (
+            hn.Items("n", tuple(map(str, range(50)))),
+            "n: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...",
+        ),
+        (hn.Counts(3), "3 counts"),
+    ],
+)
+def test_queries_in_words(query: Query, said: str) -> None:
+    """A dry run says what each query reads, and how."""
+    assert meaning(query) == said
+
+
+def test_the_only_design_says_so() -> None:
+    """Where nothing can be compared, nothing is claimed."""
+    replaced = hn.Workload([hn.Count("a")], neighbors=hn.Neighbors.REPLACE)
+    assert hn.plan(replaced, privacy=hn.GaussianDP(mu=1)).why.startswith("It is the only design")

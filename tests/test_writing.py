@@ -1,0 +1,172 @@
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+import pytest
+
+import halfnoise as hn
+from commands import EXACT, estimates, refused, run, write_survey
+from halfnoise.writing import FORMATS, as_csv, as_markdown, write_release
+
+WORDS = ("--count", "smoker", "--mean", "income=0:1000", "--choice", "blood=A", *EXACT)
+TRUTH = {
+    "number of people": 6,
+    "smoker": 4,
+    "income": 300,
+    "income sum": 1200,
+    "income answered": 4,
+    "blood=A": 2,
+    "blood=other": 4,
+}
+
+
+@pytest.fixture
+def survey(tmp_path: Path) -> Path:
+    """Return a small survey."""
+    return write_survey(tmp_path)
+
+
+def named(*names: str) -> hn.Release:
+    """Release counts of these names."""
+    frame = pl.DataFrame({name: [True] for name in names})
+    queries = [hn.Count(name) for name in names]
+    privacy = hn.GaussianDP(mu=1e6)
+    return hn.release(frame, queries, row_is_person=True, privacy=privacy)
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "jsonl", "parquet", "md", "CSV"])
+def test_every_format_holds_the_same(survey: Path, tmp_path: Path, ending: str) -> None:
+    """The file's ending says the format; each holds every estimate, and nothing is printed."""
+    out = tmp_path / f"table.{ending}"
+    ran = run("release", survey, *WORDS, "--missing", "-99,N/A", "--out", out)
+    assert (ran.status, ran.out) == (0, "")
+    assert f"Written to {out}." in ran.err
+    assert read(out) == TRUTH
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["survey.csv", out.name]
+
+
+def read(path: Path) -> dict[str, float]:
+    """Read a table in any format: estimates by name, without their noise."""
+    ending = path.suffix.lower()
+    if ending == ".csv":
+        return estimates(path.read_text(encoding="utf-8"))
+    text = "" if ending == ".parquet" else path.read_text(encoding="utf-8")
+    rows: list[Any]
+    if ending == ".json":
+        found = json.loads(text)
+        rows = [found["size"] | {"name": "number of people"}, *found["queries"]]
+    elif ending == ".jsonl":
+        rows = [json.loads(line) for line in text.splitlines()]
+    elif ending == ".parquet":
+        names = "name", "kind", "estimate", "std", "low", "high"
+        cells = duckdb.read_parquet(str(path)).fetchall()
+        rows = [dict(zip(names, row, strict=True)) for row in cells]
+    else:
+        split = [line.strip("| ").split(" | ") for line in text.splitlines()]
+        rows = [dict(zip(split[0], row, strict=True)) for row in split[2:]]
+    return {row["name"]: round(float(row["estimate"]), 2) + 0.0 for row in rows}
+
+
+def test_an_output_that_exists_is_kept(survey: Path, tmp_path: Path) -> None:
+    """An output is replaced when asked to, and not otherwise."""
+    out = tmp_path / "table.csv"
+    out.write_text("mine", encoding="utf-8")
+    words = (survey, "--count", "smoker", *EXACT, "--out", out)
+    assert "exists; name another, or say --overwrite" in refused("release", *words)
+    assert out.read_text(encoding="utf-8") == "mine"
+    assert run("release", *words, "--overwrite").status == 0
+    assert read(out)["smoker"] == 4
+
+
+def test_json_lines_are_appended_or_replaced(survey: Path, tmp_path: Path) -> None:
+    """Another release goes below the first, unless it shall replace it."""
+    out = tmp_path / "table.jsonl"
+    words = ("release", survey, "--count", "smoker", *EXACT, "--out", out)
+    for _ in range(3):
+        assert run(*words).status == 0
+    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [row["name"] for row in rows] == ["number of people", "smoker"] * 3
+    assert rows[0].keys() == rows[1].keys()
+    assert run(*words, "--overwrite").status == 0
+    assert len(out.read_text(encoding="utf-8").splitlines()) == 2
+
+
+@pytest.mark.parametrize("named", ["survey.csv", "./survey.csv", "link.csv", "s*.csv"])
+def test_the_input_is_never_the_output(
+    survey: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    """Not even a glob, a link or --overwrite lets a release replace its data."""
+    before = survey.read_bytes()
+    (tmp_path / "link.csv").hardlink_to(survey)
+    monkeypatch.chdir(tmp_path)
+    for flag in ("--out", "--save-spec"):
+        words = (named, "--count", "smoker", *EXACT, flag, "survey.csv", "--overwrite")
+        assert "another file than the input" in refused("release", *words)
+    assert survey.read_bytes() == before
+
+
+def test_csv_opens_in_a_spreadsheet(tmp_path: Path) -> None:
+    """A CSV file starts with a byte-order mark, and no name in it is a formula."""
+    names = ["=1+1", "+1", "-1", "@x", "\tx", "fine", 'a "quoted", one', "größe"]
+    write_release(named(*names), tmp_path / "table.csv")
+    raw = (tmp_path / "table.csv").read_bytes()
+    assert raw.startswith(b"\xef\xbb\xbf")
+    assert raw.count(b"\xef\xbb\xbf") == 1
+    rows = list(csv.reader(io.StringIO(raw.decode("utf-8-sig"))))
+    shown = [row[0] for row in rows[1:] if row[1] != "size"]
+    assert shown == ["'=1+1", "'+1", "'-1", "'@x", "'\tx", *names[5:]]
+
+
+def test_numbers_are_not_rounded_nor_escaped() -> None:
+    """Files hold every digit, and a negative number stays a number."""
+    table = named("x")
+    written = list(csv.DictReader(io.StringIO(as_csv(table))))
+    for row, (_, each) in zip(written, table.rows(), strict=True):
+        shown = [float(row[column]) for column in ("estimate", "std", "low", "high")]
+        assert shown == [each.estimate, each.std, each.low, each.high]
+    empty = pl.DataFrame({"x": [False] * 3})
+    # An interval of level 1 - 1e-12 around noise of 1e6 lies above zero once in 10^12 runs.
+    far = hn.release(
+        empty,
+        [hn.Count("x")],
+        row_is_person=True,
+        privacy=hn.GaussianDP(mu=1e-6),
+        level=1 - 1e-12,
+    )
+    lows = [row["low"] for row in csv.DictReader(io.StringIO(as_csv(far)))]
+    assert any(low.startswith("-") and float(low) < 0 for low in lows)
+
+
+def test_markdown_keeps_its_columns() -> None:
+    """A name with a bar or a line break stays in its cell."""
+    for line in as_markdown(named("a|b", "c\nd")).splitlines():
+        assert line.replace("\\|", "").count("|") == 7
+
+
+def test_pipes_get_no_byte_order_mark(survey: Path) -> None:
+    """What is printed is for programs, and has no byte-order mark."""
+    assert run("release", survey, *WORDS, "--out", "-").out.startswith("name,kind")
+
+
+def test_a_failed_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a file cannot be put in its place, the old one stays and no part of the new one."""
+
+    def full(*_: object) -> None:
+        raise OSError
+
+    out = tmp_path / "table.csv"
+    out.write_text("old", encoding="utf-8")
+    monkeypatch.setattr("os.replace", full)
+    with pytest.raises(hn.DataError, match="could not be written; check the folder"):
+        write_release(named("x"), out, overwrite=True)
+    assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ["old"]
+
+
+def test_every_ending_is_told(survey: Path) -> None:
+    """An unknown ending is refused with those that there are."""
+    said = refused("release", survey, *WORDS, "--out", survey.with_name("table.docx"))
+    assert all(ending in said for ending in FORMATS)
