@@ -105,11 +105,11 @@ def ratio(
         low, high = ANYTHING
     else:
 
-        def outside(r: float) -> bool:
-            return abs(a - r * b) > errors.margin({top: 1.0, bottom: -r}, level)
+        def excess(r: float) -> float:
+            return abs(a - r * b) - errors.margin({top: 1.0, bottom: -r}, level)
 
         step = max(errors.margin({top: 1.0, bottom: -a / b}, level) / abs(b), 1e-300)
-        low, high = _edge(outside, a / b, -step), _edge(outside, a / b, step)
+        low, high = _edge(excess, a / b, -step), _edge(excess, a / b, step)
     centre = a / b if b else 0.0
     std = errors.std({top: 1.0, bottom: -centre}) / abs(b) if b else math.inf
     return within(Estimate(name=name, estimate=centre, std=std, low=low, high=high), bounds)
@@ -121,16 +121,32 @@ def within(each: Estimate, bounds: tuple[float, float]) -> Estimate:
     return replace(each, estimate=x, low=low, high=high)
 
 
-def _edge(outside: Callable[[float], bool], inside: float, step: float) -> float:
-    """Return where an interval ends, seen from a point in it, in the direction of ``step``."""
-    while not outside(inside + step):
-        step *= 2
-        if not math.isfinite(inside + step):
-            return math.copysign(math.inf, step)
+def _edge(excess: Callable[[float], float], inside: float, step: float) -> float:
+    """Return where an interval ends, seen from a point in it, in the direction of ``step``.
+
+    ``excess`` is positive outside. False position with the Illinois rule, as one look at Laplace
+    noise is slow.
+    """
     near, far = inside, inside + step
-    for _ in range(40):
-        middle = (near + far) / 2
-        near, far = (near, middle) if outside(middle) else (middle, far)
+    below = depth = excess(near)
+    while (above := excess(far)) <= 0:
+        near, below = far, above
+        step *= 2
+        far = inside + step
+        if not math.isfinite(far):
+            return math.copysign(math.inf, step)
+    moved = 0
+    for _ in range(60):
+        middle = (near * above - far * below) / (above - below)
+        value = excess(middle)
+        if abs(value) <= 1e-9 * abs(depth):
+            return middle
+        if value > 0:
+            far, above = middle, value
+            below, moved = (below / 2, 1) if moved > 0 else (below, 1)
+        else:
+            near, below = middle, value
+            above, moved = (above / 2, -1) if moved < 0 else (above, -1)
     return far
 
 

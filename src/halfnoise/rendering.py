@@ -3,6 +3,7 @@
 import html
 import importlib
 import itertools
+import math
 from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,7 @@ def table(release: "Release") -> str:
         [
             each.name,
             meaningful(each.estimate, each.std),
-            short(each.std),
+            _error(each.std),
             f"{meaningful(each.low, each.std)} to {meaningful(each.high, each.std)}",
         ]
         for each in shown
@@ -54,7 +55,7 @@ def markup(release: "Release") -> str:
     shown, more = _first(each for _, each in release.rows())
     body = "".join(
         f"<tr><th>{html.escape(each.name)}</th><td>{meaningful(each.estimate, each.std)}</td>"
-        f"<td>{short(each.std)}</td><td>{meaningful(each.low, each.std)}</td>"
+        f"<td>{_error(each.std)}</td><td>{meaningful(each.low, each.std)}</td>"
         f"<td>{meaningful(each.high, each.std)}</td></tr>"
         for each in shown
     )
@@ -110,6 +111,10 @@ def package(name: str) -> Any:  # noqa: ANN401
 def _said(release: "Release") -> list[str]:
     rounded = [ROUNDED] if release.rounded_values else []
     return [*promises(release), NOISE_ONLY, *rounded, *notes(release)]
+
+
+def _error(std: float) -> str:
+    return short(std) if math.isfinite(std) else "∞"
 
 
 def _first(rows: Iterable[Estimate]) -> tuple[list[Estimate], str]:

@@ -182,18 +182,13 @@ class Release:
         for question in self.questions:
             if question.kind == "mean":
                 yield "mean", self.mean(question.name)
-            shared = self._linear("", {question.start: 1.0})
-            margin = shared.high - shared.estimate
             for place, name in enumerate(question.names):
-                index = question.start + place
-                if question.kind == "mean":
-                    found = self._linear(name, {index: 1.0})
-                else:
-                    # The queries of one question share a margin.
-                    x = float(self.values[index])
-                    found = Estimate(
-                        name=name, estimate=x, std=shared.std, low=x - margin, high=x + margin
-                    )
+                first = {question.start + place: 1.0}
+                if place == 0 or question.kind == "mean":
+                    # But for a Mean the queries of one question share a margin.
+                    std, margin = self.errors.std(first), self.errors.margin(first, self.level)
+                x = float(self.values[question.start + place])
+                found = Estimate(name=name, estimate=x, std=std, low=x - margin, high=x + margin)
                 if question.is_count(place):
                     yield "count", self._shown(found, most)
                 else:

@@ -5,6 +5,7 @@ import datetime as dt
 import functools
 import gzip
 import json
+import math
 import shutil
 import uuid
 import warnings
@@ -59,8 +60,8 @@ def json_lines(table: pa.Table, folder: Path) -> Path:
     path = folder / f"{uuid.uuid4()}.jsonl"
 
     def plain(cell: Any) -> Any:
-        odd = isinstance(cell, dt.date | float) and not abs(cell if isinstance(cell, float) else 9e999) < 9e99  # fmt: skip
-        return text(cell) if odd else cell
+        endless = isinstance(cell, float) and not math.isfinite(cell)
+        return text(cell) if endless or isinstance(cell, dt.date) else cell
 
     with path.open("w", encoding="utf-8") as file:
         for row in table.to_pylist():

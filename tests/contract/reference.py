@@ -1,4 +1,4 @@
-"""The rules from rows to totals once more, slowly, in plain Python: nothing is shared with the data.
+"""The rules from rows to totals once more, slowly, in plain Python.
 
 Rows are dictionaries of Python values. What every engine must agree with.
 """
@@ -136,7 +136,8 @@ def holds(cell: Any, where: Where) -> bool:
         return any(equal(cell, literal) for literal in where.values)
     days = [day(literal) for literal in where.values]
     value: Any = day(cell) if None not in days else number(cell)
-    first, last = (days if None not in days else list(map(number, where.values)))[:: len(days) - 1 or 1] * (3 - len(days))  # fmt: skip
+    bounds: list[Any] = days if None not in days else [number(each) for each in where.values]
+    first, last = bounds[0], bounds[-1]
     if value is None:
         return False
     return bool(

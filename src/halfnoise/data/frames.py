@@ -27,6 +27,8 @@ def _from_frame(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
     package = type(data).__module__.partition(".")[0]
     if package == "pyarrow":
         return _from_arrow(data, text)
+    if package == "pandas" and hasattr(data, "columns"):
+        once(list(data.columns))
     try:
         frame: Any = nw.from_native(data)
     except TypeError:
@@ -115,7 +117,6 @@ def _from_pandas(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
         raise InvalidParameterError(
             "the names of the columns must be text; try frame.rename(columns=str)"
         )
-    once(names)
     dtypes = dict(data.dtypes)
     arrow = any(isinstance(dtype, pd.ArrowDtype) for dtype in dtypes.values())
     plain = data.reset_index(drop=True)

@@ -1,7 +1,9 @@
 """Silence: whatever an engine says may quote cells, so nothing of it is passed on."""
 
+import contextlib
+import logging
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from halfnoise.errors import DataError, HalfnoiseError
@@ -10,16 +12,28 @@ T = TypeVar("T")
 
 
 def quietly(work: Callable[[], T], said: str) -> T:
-    """Do some work; if an engine fails, say ``said`` and nothing else. Warnings are dropped.
+    """Do some work; if an engine fails, say ``said`` and nothing else, not even in a log.
 
     **Guarantee.** The error has neither cause nor context, so no traceback leads to the engine's.
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with _without_words():
             return work()
     except (HalfnoiseError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException:  # noqa: BLE001, S110  # a panic of Polars is not an Exception
         pass
     raise DataError(said)
+
+
+@contextlib.contextmanager
+def _without_words() -> Iterator[None]:
+    """Drop warnings and log records, which would tell that some cell is odd, or quote it."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)

@@ -1,6 +1,7 @@
 """A table that has not been read yet, and what a text file looks like."""
 
 import csv
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -11,6 +12,8 @@ from narwhals.dtypes import DType
 
 from halfnoise.checks import refuse
 from halfnoise.errors import InvalidParameterError
+
+_PLAIN = re.compile("(?!hn_)[a-z_][a-z0-9_]*", re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +87,7 @@ def spelled(names: Sequence[str]) -> dict[str, str]:
     """
     folded = [name.casefold() for name in names]
     return {
-        name: name
-        if name.isascii() and name.isidentifier() and folded.count(folded[i]) == 1
-        else f"hn_{i}"
+        name: name if _PLAIN.fullmatch(name) and folded.count(folded[i]) == 1 else f"hn_{i}"
         for i, name in enumerate(names)
     }
 

@@ -1,0 +1,159 @@
+import datetime as dt
+import decimal
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import halfnoise as hn
+from contract.test_engines import found
+from halfnoise.data.cells import Cell
+from halfnoise.release import grid_for
+
+q: Any = hn  # queries also take lists and expressions, which their annotations do not say
+
+
+class Mute:
+    """An object without text."""
+
+    def __str__(self) -> str:
+        """Fail."""
+        raise ValueError
+
+
+def ask(data: Any, query: Any) -> list[int]:
+    """Return the totals of one query, each row a person."""
+    workload = hn.Workload([query])
+    grid = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1)))
+    sums: list[int] = found(data, workload, grid, ())[0][0]
+    return sums
+
+
+def column(values: list[Any], dtype: Any = None) -> pl.DataFrame:
+    """Return a Polars frame of one column."""
+    return pl.DataFrame({"x": pl.Series(values, dtype=dtype)})
+
+
+ODD: dict[str, Any] = {
+    "all null": column([None, None]),
+    "unsigned": column([2**64 - 1, 1], pl.UInt64),
+    "128 bits": column([2**126, -(2**126), 1], pl.Int128),
+    "decimal": column([decimal.Decimal(10**20), decimal.Decimal(1)]),
+    "single": column([float("nan"), float("inf"), 1], pl.Float32),
+    "long text": column(["a" * 1_000_000, "1", "9" * 5000, "1e99999", "\0"]),
+    "category": column(["a", "1", None], pl.Categorical),
+    "arrow null": pa.table({"x": pa.nulls(3)}),
+    "arrow half": pa.table({"x": pa.array([np.float16(1), None], pa.float16())}),
+    "arrow decimal": pa.table({"x": pa.array([decimal.Decimal(1)], pa.decimal256(76, 0))}),
+    "arrow dictionary": pa.table({"x": pa.array(["a", "1"]).dictionary_encode()}),
+    "pandas objects": pd.DataFrame(
+        {
+            "x": pd.Series(
+                [
+                    *(1, "1", 1.0, True, None, float("nan"), b"\xff", decimal.Decimal("sNaN"), [1]),
+                    *(Mute(), np.array([1, 2]), pd.NaT, pd.NA, "\ud800", 10**400, 1j, {"a": 1}),
+                ],
+                dtype=object,
+            )
+        }
+    ),
+    "pandas surrogate": pd.DataFrame({"x": pd.Series(["1", "\ud800"], dtype=object)}),
+    "pandas nullable": pd.DataFrame({"x": pd.Series([1, None, 2**63 - 1], dtype="Int64")}),
+    "pandas unsigned": pd.DataFrame({"x": pd.Series([1, 2**64 - 1], dtype="uint64")}),
+    "pandas arrow": pd.DataFrame(
+        {"x": pd.Series([1, None, -(2**63)], dtype=pd.ArrowDtype(pa.int64()))}
+    ),
+    "pandas category": pd.DataFrame({"x": pd.Series([1, None, "a"], dtype="category")}),
+    "pandas period": pd.DataFrame({"x": pd.period_range("2026-01", periods=2, freq="M")}),
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_no_cell_can_fail(odd: str) -> None:
+    """Cells of odd types and sizes are read, as null if need be, and every query has its total."""
+    ones = {"all null": 0, "arrow null": 0, "pandas objects": 4, "pandas period": 0}.get(odd, 1)
+    assert ask(ODD[odd], q.Count("x")) == [ones]
+    assert ask(ODD[odd], q.Count("x", equals=1)) == [3 if odd == "pandas objects" else ones]
+    assert ask(ODD[odd], q.Items("x", [1, 2], at_most=1))[1] == 0
+    assert ask(ODD[odd], q.Sum("x", bounds=(0, 10)))[0] >= 0
+    assert sum(ask(ODD[odd], q.Bins("x", [0, 5]))) == len(ODD[odd])
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        column([dt.timedelta(1)]),
+        column([dt.time(1)]),
+        column([b"\xff"]),
+        column([[1]]),
+        column([{"a": 1}]),
+        pd.DataFrame({"x": pd.to_timedelta([1])}),
+        pd.DataFrame({"x": [1j]}),
+    ],
+)
+def test_other_types_are_refused(odd: Any) -> None:
+    """A column of a type that no query reads is refused by its type, before any row is read."""
+    for query in (
+        q.Count("x"),
+        q.Sum("x", bounds=(0, 1)),
+        q.Choice("x", ["a"]),
+        q.Items("x", ["1"]),
+        q.Count("x", at_least="2026-01-01"),
+    ):
+        with pytest.raises(hn.InvalidParameterError, match="the column 'x' holds"):
+            ask(odd, query)
+
+
+MIDNIGHT = dt.datetime(2026, 11, 15, tzinfo=dt.UTC)
+MOMENTS: dict[str, Any] = {
+    "far days": column([2**31 - 1, -(2**31), 20772], pl.Int32).select(pl.col("x").cast(pl.Date)),
+    "far moments": column([2**63 - 1, -(2**63)]).select(pl.col("x").cast(pl.Datetime("ms"))),
+    "time zone": column([MIDNIGHT]).select(pl.col("x").dt.convert_time_zone("Asia/Tokyo")),
+    "pandas zone": pd.DataFrame({"x": [pd.Timestamp(MIDNIGHT).tz_convert("Asia/Tokyo")]}),
+    "pandas far": pd.DataFrame({"x": np.array([2**60, 0], "datetime64[s]")}),
+    "arrow zone": pa.table({"x": pa.array([MIDNIGHT], pa.timestamp("ms", "Asia/Tokyo"))}),
+    "arrow far": pa.table({"x": pa.array([2**60, 0], pa.timestamp("s"))}),
+}
+
+
+@pytest.mark.parametrize("kind", MOMENTS)
+def test_days_and_moments(kind: str) -> None:
+    """Days and moments out of range cannot fail, and those with a time zone count in UTC."""
+    since = ask(MOMENTS[kind], q.Count("x", at_least="2026-11-15", name="since"))
+    before = ask(MOMENTS[kind], q.Count("x", below="2026-11-15", name="before"))
+    assert since[0] + before[0] == len(MOMENTS[kind])
+    if "zone" in kind:
+        assert since == [1]
+        assert ask(MOMENTS[kind], q.Count("x", equals=MIDNIGHT.date(), name="on")) == [1]
+        assert ask(MOMENTS[kind], q.Count("x", above="2026-11-15", name="after")) == [0]
+
+
+def test_last_day_there_is() -> None:
+    """The last day of the calendar can be compared with, though none comes after it."""
+    assert ask(column([dt.date(2026, 1, 1)]), q.Count("x", up_to="9999-12-31")) == [1]
+
+
+def test_conditions_that_compare_with_nothing() -> None:
+    """Text cannot be more or less; numbers beyond all range and NaN are text too."""
+    for literal in ("F", 10**400, "nan"):
+        with pytest.raises(hn.InvalidParameterError, match="neither numbers nor days"):
+            ask(column(["1"]), q.Count("x", at_least=literal))
+    assert ask(column([float("nan"), 1.0]), q.Count("x", equals="nan")) == [0]
+
+
+def test_decimal_comma() -> None:
+    """With a decimal comma, a point in a number makes it no number, not another one."""
+    cell = Cell(name="x", dtype=nw.String(), label="x", decimal=",")
+    frame = nw.from_native(column(["1,5", "1.234", "1.234,5", "7", ",5"]))
+    assert frame.select(n=cell.number())["n"].to_list() == [1.5, None, None, 7.0, 0.5]
+
+
+def test_yes_and_no() -> None:
+    """True and false match numbers, text and flags alike."""
+    for values in ([1, 0, 2], [True, False, None], ["yes", "No", "2"], ["1", "0", "x"]):
+        assert ask(column(values), q.Count("x", equals=True)) == [1]
+        assert ask(column(values), q.Choice("x", [True, False])) == [1, 1, 1]

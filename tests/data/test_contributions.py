@@ -1,0 +1,119 @@
+from fractions import Fraction
+from typing import Any
+
+import hypothesis.strategies as st
+import narwhals as nw
+import polars as pl
+import pytest
+from hypothesis import given, settings
+
+import halfnoise as hn
+from contract.test_engines import found
+from halfnoise.data.contributions import quotient
+from halfnoise.design.grid import OnGrid
+from halfnoise.release import grid_for
+
+q: Any = hn  # queries also take lists and expressions, which their annotations do not say
+
+
+def placed(query: Any) -> tuple[hn.Workload, OnGrid]:
+    """Return one query on its grid."""
+    workload = hn.Workload([query])
+    return workload, grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1)))
+
+
+def person(query: Any, values: list[Any], **others: list[Any]) -> list[Fraction]:
+    """Return what one person adds, in the query's own measure."""
+    workload, grid = placed(query)
+    frame = pl.DataFrame({"id": [7] * len(values), "x": values, **others}, strict=False)
+    (sums,), people = found(frame, workload, grid, ["id"])
+    assert people == 1
+    return [total * grid.blocks[0].unit for total in sums]
+
+
+@pytest.mark.parametrize("low", [0.5, 1.5, 2.5, 3.5, -0.5, -1.5, -2.5])
+@pytest.mark.parametrize("value", [-1e9, 0.0, 1e9])
+def test_bounds_between_two_points_of_the_grid(low: float, value: float) -> None:
+    """Bounds half-way between points of the grid are rounded as the design rounds them."""
+    query = q.Sum("x", bounds=(low / 2**20, 3.0))
+    _, grid = placed(query)
+    shape: Any = grid.blocks[0].shape
+    (total,) = person(query, [value])
+    assert grid.blocks[0].unit == Fraction(1, 2**20)
+    assert Fraction(shape.low) <= total <= Fraction(shape.high)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    far=st.floats(-1000, 1000),
+    width=st.floats(1e-3, 1e6),
+    values=st.lists(st.none() | st.floats(), min_size=1, max_size=5),
+)
+def test_sums_and_means_stay_in_their_range(
+    far: float, width: float, values: list[float | None]
+) -> None:
+    """No rows take a person's sum or mean out of the range that the design was made for."""
+    low = far * width
+    for query in (q.Sum("x", bounds=(low, low + width)), q.Mean("x", bounds=(low, low + width))):
+        shape: Any = placed(query)[1].blocks[0].shape
+        total, *answered = person(query, [*values, None])
+        if answered == [0]:
+            assert total == 0
+        else:
+            assert Fraction(shape.low) <= total <= Fraction(shape.high)
+
+
+def test_sums() -> None:
+    """Rows add up, a person's total is clipped, and without a value it is the point nearest 0."""
+    assert person(q.Sum("x", bounds=(0, 20)), [3, 4, None]) == [7]
+    assert person(q.Sum("x", bounds=(0, 20)), [30, -10]) == [20]
+    assert person(q.Sum("x", bounds=(2, 20)), ["junk"]) == [2]
+    assert person(q.Sum("x", bounds=(-9, -2)), [None]) == [-2]
+    assert person(q.Sum("x", bounds=(-9, 9)), ["nan"]) == [0]
+
+
+def test_sums_with_a_condition() -> None:
+    """Who does not meet the condition adds nothing; who does without a value, the nearest to 0."""
+    query = q.Sum("x", bounds=(2, 20), where=q.Where("w", equals=1))
+    assert person(query, [5, 6], w=[1, 0]) == [5]
+    assert person(query, [5, 6], w=[0, 0]) == [0]
+    assert person(query, [None, 6], w=[1, 0]) == [2]
+
+
+def test_means() -> None:
+    """A person's mean is over the values given, each clipped; without one the person is not in."""
+    assert person(q.Mean("x", bounds=(0, 10)), [3, 5, None]) == [4, Fraction(1, 1) * person_unit()]
+    assert person(q.Mean("x", bounds=(0, 10)), [100, 0])[0] == 5
+    assert person(q.Mean("x", bounds=(0, 10)), [None]) == [0, 0]
+
+
+def person_unit() -> Fraction:
+    """Return how one who answered shows in the measure of values."""
+    return placed(q.Mean("x", bounds=(0, 10)))[1].blocks[0].unit
+
+
+def test_choices() -> None:
+    """The first listed category that any row names counts, whatever the order of rows."""
+    query = q.Choice("x", ["A", "B"])
+    assert person(query, ["B", "A", None]) == [1, 0, 0]
+    assert person(query, ["Z", "B"]) == [0, 1, 0]
+    assert person(query, ["Z", None]) == [0, 0, 1]
+    assert person(q.Choice("x", ["other", "B"]), ["other", "B"]) == [0, 1]
+
+
+def test_at_most() -> None:
+    """Who says yes to more than allowed counts as a fraction for each, never above the limit."""
+    queries = [q.Count(f"x{i}") for i in range(5)]
+    workload = hn.Workload(queries, at_most=2)
+    grid = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1)))
+    frame = pl.DataFrame({f"x{i}": [True] for i in range(5)})
+    (sums,), _ = found(frame, workload, grid, ())
+    assert sums == [2 * 2**16 // 5] * 5
+
+
+@settings(deadline=None)
+@given(total=st.integers(0, 2**53 - 1), by=st.integers(1, 2**31))
+def test_quotients(total: int, by: int) -> None:
+    """Quotients of whole numbers below 2^53 are rounded down exactly."""
+    frame = nw.from_native(pl.DataFrame({"a": [total], "b": [by]}))
+    assert frame.select(quotient(nw.col("a"), nw.col("b"))).rows() == [(total // by,)]

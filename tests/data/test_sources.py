@@ -1,0 +1,221 @@
+import gzip
+import socket
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import halfnoise as hn
+from halfnoise.data.sources import TextFormat, fetch, open_source
+
+q: Any = hn  # queries also take lists and expressions, which their annotations do not say
+
+Row = tuple[Any, ...]
+
+
+def read(data: object, columns: list[str], **text: Any) -> list[Row]:
+    """Return the rows of some columns."""
+    with open_source(data, text=TextFormat(**text), columns=columns) as source:
+        source.check(columns)
+        own = [source.names[column] for column in columns]
+        return fetch(source.frame.select(*own))
+
+
+def refused(data: object, columns: list[str], **text: Any) -> str:
+    """Return the sentence with which a table is refused."""
+    with pytest.raises(hn.HalfnoiseError) as caught:
+        read(data, columns, **text)
+    assert caught.value.__context__ is None or isinstance(caught.value, hn.InvalidParameterError)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def written(path: Path, content: bytes | str, encoding: str = "utf-8") -> Path:
+    """Write a file and return its path."""
+    path.write_bytes(content if isinstance(content, bytes) else content.encode(encoding))
+    return path
+
+
+def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
+    """A missing, empty or foreign file and a folder are each one sentence that names them."""
+    empty = written(tmp_path / "empty.csv", "")
+    foreign = written(tmp_path / "table.xlsx", "PK")
+    blank = written(tmp_path / "blank.csv.gz", gzip.compress(b""))
+    assert "there is no file" in refused(tmp_path / "nowhere.csv", ["a"])
+    assert "there is no file" in refused(str(tmp_path / "*.tsv"), ["a"])
+    assert "is a folder" in refused(tmp_path, ["a"])
+    assert "has not even a header" in refused(empty, ["a"])
+    assert "no header line" in refused(blank, ["a"])
+    assert "by its ending" in refused(foreign, ["a"])
+    assert "download it" in refused("https://example.org/table.csv", ["a"])
+    assert "download it" in refused("s3://bucket/table.parquet", ["a"])
+
+
+def test_broken_files(tmp_path: Path) -> None:
+    """Truncated gzip and broken Parquet are told as incomplete files."""
+    zipped = gzip.compress(b"a,b\n" + b"1,2\n" * 100_000)
+    cut = written(tmp_path / "cut.csv.gz", zipped[:8])
+    late = written(tmp_path / "late.csv.gz", zipped[:-20])
+    pq.write_table(pa.table({"a": [1, 2]}), tmp_path / "whole.parquet")
+    whole = (tmp_path / "whole.parquet").read_bytes()
+    parquet = written(tmp_path / "cut.parquet", whole[:-9])
+    assert "complete" in refused(cut, ["a"])
+    assert "complete" in refused(cut, ["a"], encoding="latin-1")
+    assert "complete" in refused(late, ["a"], encoding="latin-1")
+    assert "complete" in refused(parquet, ["a"])
+    with pytest.raises(hn.DataError, match="read to the end"):
+        hn.release(late, [q.Count("a")], row_is_person=True, privacy=hn.GaussianDP(mu=1))
+
+
+def test_unknown_columns(tmp_path: Path) -> None:
+    """An unknown column is told with the nearest and with all there are."""
+    path = written(tmp_path / "table.csv", "smoker,age\n1,2\n")
+    said = refused(path, ["smokr"])
+    assert "did you mean 'smoker'?" in said
+    assert "'smoker', 'age'" in said
+    assert "did you mean" not in refused(path, ["zzz"])
+
+
+def test_headers(tmp_path: Path) -> None:
+    """Repeated columns, another delimiter and headers that differ are told from headers alone."""
+    twice = written(tmp_path / "twice.csv", "a,b,a\n1,2,3\n")
+    other = written(tmp_path / "other.csv", "a;b\n1;2\n")
+    one = written(tmp_path / "1.csv", "a,b\n1,2\n")
+    two = written(tmp_path / "2.csv", "b,a\n1,2\n")
+    assert "'a' is there twice" in refused(twice, ["a"])
+    assert "--delimiter ';'" in refused(other, ["a"])
+    assert read(other, ["b"], delimiter=";") == [("2",)]
+    assert "differs from" in refused([one, two], ["a"])
+    assert "named twice" in refused([one, one], ["a"])
+    assert "one format" in refused([one, written(tmp_path / "3.tsv", "a\tb\n")], ["a"])
+
+
+def test_repeated_columns_of_frames() -> None:
+    """Repeated columns of a frame are told by name, and names must be text."""
+    twice = pd.DataFrame([[1, 2]], columns=["a", "a"])
+    assert "'a' is there twice" in refused(twice, ["a"])
+    assert "there twice" in refused(pa.table([[1], [2]], names=["a", "a"]), ["a"])
+    assert "must be text" in refused(pd.DataFrame([[1]]), ["a"])
+
+
+def test_parquet_files_agree(tmp_path: Path) -> None:
+    """Parquet files whose columns or types differ are refused: a cast could fail on a row."""
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "1.parquet")
+    pq.write_table(pa.table({"a": ["x"]}), tmp_path / "2.parquet")
+    pq.write_table(pa.table({"b": [1]}), tmp_path / "3.parquet")
+    assert "differ from" in refused([tmp_path / "1.parquet", tmp_path / "2.parquet"], ["a"])
+    assert "differ from" in refused([tmp_path / "1.parquet", tmp_path / "3.parquet"], ["a"])
+
+
+def test_folders_are_not_columns(tmp_path: Path) -> None:
+    """A path such as year=2026 adds no column."""
+    (tmp_path / "year=2026").mkdir()
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "year=2026" / "x.parquet")
+    assert "no column 'year'" in refused(tmp_path / "year=2026" / "x.parquet", ["year"])
+
+
+def test_formats_of_text() -> None:
+    """A mark of several characters and an encoding that does not exist are refused."""
+    for wrong in (
+        {"delimiter": "ab"},
+        {"quote": ""},
+        {"decimal": None},
+        {"decimal": "e"},
+        {"delimiter": '"'},
+        {"encoding": "utf-99"},
+        {"encoding": None},
+    ):
+        with pytest.raises(hn.InvalidParameterError):
+            TextFormat(**wrong)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16", "cp1252"])
+@pytest.mark.parametrize("zipped", [False, True])
+def test_encodings(encoding: str, zipped: bool, tmp_path: Path) -> None:  # noqa: FBT001
+    """A declared encoding is read as declared, zipped or not, with a byte-order mark or not."""
+    content = "näme,b\r\nä,1\r\nß,2\r\n".encode(encoding)
+    name = "table.csv.gz" if zipped else "table.csv"
+    path = written(tmp_path / name, gzip.compress(content) if zipped else content)
+    declared = "utf-8" if encoding == "utf-8-sig" else encoding
+    assert read(path, ["näme", "b"], encoding=declared) == [("ä", "1"), ("ß", "2")]
+
+
+def test_surrogates_cannot_fail_an_encoding(tmp_path: Path) -> None:
+    """An encoding in which half of a surrogate pair can be written fails on no row."""
+    path = written(tmp_path / "table.csv", b"a,b\n1,\\ud800\n2,x\n")
+    assert [row[0] for row in read(path, ["a"], encoding="unicode_escape")] == ["1", "2"]
+
+
+def test_quotes(tmp_path: Path) -> None:
+    """With quote=None quotes are text, and an unbalanced one joins no rows."""
+    path = written(tmp_path / "table.csv", 'a,b\n1,"x\n2,y"\n')
+    assert read(path, ["b"], quote=None) == [('"x',), ('y"',)]
+    assert len(read(path, ["b"])) == 1
+
+
+def test_empty_tables(tmp_path: Path) -> None:
+    """A header alone, with or without a line end, and empty JSON lines are empty tables."""
+    assert read(written(tmp_path / "1.csv", "a,b"), ["b"]) == []
+    assert read(written(tmp_path / "2.csv", "a,b\r\n"), ["b"]) == []
+    assert read(written(tmp_path / "3.jsonl", ""), ["b"]) == []
+    release = hn.release(tmp_path / "1.csv", [q.Count("b")], unit="a", privacy=hn.GaussianDP(mu=1))
+    assert abs(release["b"].estimate) < 100
+
+
+def test_names_of_columns(tmp_path: Path) -> None:
+    """Names that differ by case, are empty, quoted, or hold a line break are like others."""
+    path = written(tmp_path / "table.csv", 'a,A,,"x ""y"" z","line\nbreak",hn_1\n1,2,3,4,5,6\n')
+    columns = ["a", "A", "", 'x "y" z', "line\nbreak", "hn_1"]
+    assert read(path, columns) == [("1", "2", "3", "4", "5", "6")]
+    table = pa.table([[1], [2]], names=["a", "A"])
+    assert read(table, ["A", "a"]) == [(2, 1)]
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    """Lines that are no object are passed over, whatever they are; names are exact."""
+    lines = [
+        b'\xef\xbb\xbf{"a/b~c": "x", "A": 1}',
+        b'{"A": 2, "A": 3, "n": {"x": 1}}',
+        b"{nope", b"5", b"null", b"[1]", b"", b'{"A": "\xff"}', b'{"A": 1} {"A": 2}',
+        b'{"A": "' + b"z" * 40_000_000 + b'"}',
+        b'{"A": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+        b'{"A": null, "a/b~c": true}',
+    ]  # fmt: skip
+    path = written(tmp_path / "table.jsonl", b"\n".join(lines))
+    rows = [row for row in read(path, ["a/b~c", "A", "a"]) if len(row[1] or "") < 10]
+    assert rows == [("x", "1", None), (None, "2", None), ("true", None, None)]
+
+
+def test_frames_that_are_not_promised() -> None:
+    """What is no table, and tables that can be read once only, are refused by kind."""
+    table = pa.table({"a": [1]})
+    for data in (3, None, [], {"a": [1]}, pl.Series([1]), table.to_reader(), object()):
+        assert "must be a path, or a pandas" in refused(data, ["a"])
+
+
+def test_nothing_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No network is used, and no extension can load itself."""
+
+    def no_network(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(socket.socket, "connect", no_network)
+    path = written(tmp_path / "table.csv", "a\n1\n")
+    with open_source(path, text=TextFormat(), columns=["a"]) as source:
+        settings = "select current_setting('autoload_known_extensions'), current_setting('autoinstall_known_extensions')"  # noqa: E501
+        assert source.frame.to_native().query("t", settings).fetchall() == [(False, False)]
+
+
+def test_a_relation_stays_as_it_is() -> None:
+    """A user's relation is read on its own connection, and its tables stay."""
+    connection = duckdb.connect()
+    connection.execute("create table halfnoise_people as select 1 as id, 'x' as a")
+    relation = connection.table("halfnoise_people")
+    queries = [q.Items("a", ["x", "y"], at_most=1)]
+    hn.release(relation, queries, unit="id", privacy=hn.GaussianDP(mu=1))
+    assert connection.table("halfnoise_people").fetchall() == [(1, "x")]

@@ -1,0 +1,194 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from halfnoise import Choice, Count, InvalidParameterError, Items, Mean, Sum, Workload
+from halfnoise.data.totals import Totals
+from halfnoise.design import designs
+from halfnoise.design.grid import ITEM_UNIT, OnGrid, on_grid
+from halfnoise.design.noise import Noise
+from halfnoise.privacy import Budget, Neighbors
+from halfnoise.queries import Query
+from halfnoise.shapes import Answered, Box
+from statistical.workloads import KINDS, every_case, fixed, grid_of
+
+SMALL = [case for case in every_case() if case[1] in (1, 4, 9)]
+
+
+def recovered(
+    grid: OnGrid, totals: Totals, people: float
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Measure and come back without any noise."""
+    estimates, size = grid.recover(grid.measure(totals.sums, totals.people), people)
+    return np.asarray(estimates[0] if size is None else np.append(estimates[0], size[0]))
+
+
+@pytest.mark.parametrize(("kind", "d", "design"), SMALL)
+@pytest.mark.parametrize("people", [0, 1, 12_345, 10**9])
+def test_without_noise_totals_come_back(kind: str, d: int, design: str, people: int) -> None:
+    """Measuring and coming back gives the totals that went in."""
+    grid = grid_of(KINDS[kind](d), design)
+    totals, truth = fixed(grid, people)
+    assert recovered(grid, totals, people) == pytest.approx(truth, rel=1e-12, abs=1e-9)
+
+
+@pytest.mark.parametrize(("kind", "d", "design"), SMALL)
+def test_what_is_measured_is_exact(kind: str, d: int, design: str) -> None:
+    """What gets noise is  f - c n  in steps, as exact fractions say, modulo 2^64."""
+    grid = grid_of(KINDS[kind](d), design)
+    totals, _ = fixed(grid, 10**6)
+    measured = [int(x) for x in grid.measure(totals.sums, totals.people)[0]]
+    expected: list[Fraction] = []
+    root, root_unit = Fraction(int(totals.people[0])), Fraction(1)
+    if grid.root_is_total:
+        root_unit = grid.blocks[0].unit
+        root = Fraction(sum(_signed(x) for x in totals.sums[0][0]))
+    root *= root_unit
+    for block, sums in zip(grid.blocks, totals.sums, strict=True):
+        f = [_signed(x) * block.unit for x in sums[0]]
+        c = block.center or Fraction(0)
+        if isinstance(block.shape, Answered):
+            answered = Fraction(_signed(sums[0][1]))
+            middle = block.shape.middle if block.center is not None else 0
+            expected.append((f[0] - middle * answered) / block.steps[0])
+            expected.append((answered - c * root) / block.steps[1])
+        else:
+            expected += [(x - c * root) / block.steps[0] for x in f]
+    if grid.root_step is not None:
+        expected.append(root / grid.root_step)
+    assert all(x.denominator == 1 for x in expected)
+    assert measured == [int(x) % 2**64 for x in expected]
+
+
+def _signed(x: np.uint64) -> int:
+    return int(x) - 2**64 if int(x) >= 2**63 else int(x)
+
+
+@pytest.mark.parametrize(("kind", "d", "design"), SMALL)
+def test_wrapped_sums_give_the_same(kind: str, d: int, design: str) -> None:
+    """Adding shares of the totals that wrap around 2^64 on the way measures the same."""
+    grid = grid_of(KINDS[kind](d), design)
+    totals, _ = fixed(grid, 1000)
+    rng = np.random.default_rng(7)
+
+    def measure(sums: tuple[np.ndarray, ...], people: np.ndarray) -> np.ndarray:
+        return grid.measure(sums, people)
+
+    part = tuple(rng.integers(0, 2**64, x.shape, dtype=np.uint64) for x in totals.sums)
+    some = rng.integers(0, 2**64, 1, dtype=np.uint64)
+    rest = tuple(x - y for x, y in zip(totals.sums, part, strict=True))
+    whole = measure(totals.sums, totals.people)
+    assert np.array_equal(measure(part, some) + measure(rest, totals.people - some), whole)
+
+
+finite = st.floats(-1e6, 1e6)
+bounds = st.tuples(finite, st.floats(1e-3, 1e6)).map(lambda x: (x[0], x[0] + x[1]))
+query = st.one_of(
+    st.just("count"),
+    bounds.map(lambda b: ("sum", b)),
+    bounds.map(lambda b: ("mean", b)),
+    st.integers(1, 30).map(lambda v: ("choice", v)),
+    st.tuples(st.integers(1, 30), st.integers(1, 5)).map(lambda x: ("items", x)),
+)
+
+
+def asked(i: int, drawn: object) -> Query:
+    """Make a query of what was drawn."""
+    match drawn:
+        case ("sum", tuple() as given_bounds):
+            return Sum(f"q{i}", bounds=given_bounds)
+        case ("mean", tuple() as given_bounds):
+            return Mean(f"q{i}", bounds=given_bounds)
+        case ("choice", int() as v):
+            return Choice(f"q{i}", tuple(range(v)))
+        case ("items", (int() as v, int() as most)):
+            return Items(f"q{i}", tuple(range(v)), at_most=min(v, most))
+        case _:
+            return Count(f"q{i}")
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    drawn=st.lists(query, min_size=1, max_size=6),
+    amount=st.floats(-13, 6).map(lambda x: 2.0**x),
+    interest=st.sampled_from([0.0, 1.0]),
+    neighbors=st.sampled_from(Neighbors),
+)
+def test_any_design_fits_its_grid(
+    drawn: list[object], amount: float, interest: float, neighbors: Neighbors
+) -> None:
+    """On the grid the loss is proved, scales are in range, bounds whole, and totals come back."""
+    queries = [asked(i, each) for i, each in enumerate(drawn)]
+    workload = Workload(queries, size_importance=interest, neighbors=neighbors)
+    for design in designs(workload, Budget(mu=amount, epsilon=amount), known_size=True):
+        try:
+            grid = on_grid(workload, design, amount)
+        except InvalidParameterError as error:
+            assert "too close together" in str(error)  # noqa: PT017
+            assume(False)
+        assert grid.design.loss() <= amount
+        assert float(grid.design.loss()) >= amount * (1 - 1e-9)
+        assert grid.scales.min() >= 2**10
+        assert grid.scales.max() <= 2**36
+        scales = [
+            s * float(step) for b in grid.blocks for s, step in zip(b.scales, b.steps, strict=True)
+        ]
+        assert all(s > 0 for s in scales)
+        for block in grid.blocks:
+            if isinstance(block.shape, Box | Answered):
+                ends = [Fraction(x) / block.unit for x in (block.shape.low, block.shape.high)]
+                assert all(end.denominator == 1 and abs(end) <= 2**22 for end in ends)
+        totals, truth = fixed(grid, 1000)
+        found = recovered(grid, totals, 1000.0)
+        assert found == pytest.approx(truth, rel=1e-9, abs=1e-6)
+
+
+@pytest.mark.parametrize(("kind", "d", "design"), SMALL)
+def test_scales_in_steps_are_not_below_the_design(kind: str, d: int, design: str) -> None:
+    """What is drawn is at least the scale for which the loss was proved, and no more than that."""
+    grid = grid_of(KINDS[kind](d), design)
+    proved = getattr(grid.design, "scales", None)
+    if proved is None:
+        proved = ((grid.design.across,),)  # type: ignore[attr-defined]
+    for block, scales in zip(grid.blocks, proved, strict=True):
+        for drawn, step, scale in zip(block.scales, block.steps, scales, strict=True):
+            assert Fraction(drawn) * step >= Fraction(scale)
+            assert drawn * float(step) == pytest.approx(scale, rel=1e-15)
+    if grid.root_step is not None and grid.design.size_scale is not None:
+        assert grid.root_scale is not None
+        assert Fraction(grid.root_scale) * grid.root_step >= Fraction(grid.design.size_scale)
+
+
+@pytest.mark.parametrize("noise", Noise)
+def test_bounds_too_narrow_for_their_place_are_refused(noise: Noise) -> None:
+    """Bounds that fall on one point of the grid are an error that says what to do."""
+    workload = Workload([Sum("year", bounds=(1e9, 1e9 + 1))])
+    with pytest.raises(InvalidParameterError, match=r"'year' are too close together.*subtract"):
+        grid_of(workload, f"standard-{noise.value}")
+
+
+def test_a_budget_too_small_is_refused() -> None:
+    """Noise beyond what can be drawn exactly is an error that says what to do."""
+    with pytest.raises(InvalidParameterError, match=r"budget is too small.*larger budget"):
+        grid_of(KINDS["items"](9), "standard-gaussian", mu=1e-9)
+
+
+def test_a_limit_counts_in_fractions() -> None:
+    """Items and limited counts have units fine enough for a fraction of a person."""
+    assert grid_of(KINDS["items"](4), "standard-gaussian").blocks[0].unit == ITEM_UNIT
+    assert grid_of(KINDS["at_most"](4), "standard-gaussian").blocks[0].unit == ITEM_UNIT
+
+
+@pytest.mark.parametrize("mu", [0.001, 0.1, 1.0, 4.0])
+@pytest.mark.parametrize("kind", ["counts", "sums", "means", "choice", "items"])
+def test_there_is_room_for_many_people(kind: str, mu: float) -> None:
+    """Totals of 2^36 people come back without wrapping."""
+    people = 2**36
+    grid = grid_of(KINDS[kind](9), "correlated-gaussian", mu=mu)
+    totals, truth = fixed(grid, people)
+    found = recovered(grid, totals, people)
+    assert np.allclose(found, truth, rtol=1e-9, atol=1e-3 * math.sqrt(people))

@@ -1,0 +1,195 @@
+import json
+import math
+from dataclasses import replace
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import pytest
+from dp_accounting import NeighboringRelation
+from dp_accounting.pld import PLDAccountant
+from dp_accounting.rdp import RdpAccountant
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+
+from halfnoise import ApproxDP, ConcentratedDP, DataError, GaussianDP, PureDP, Release, RenyiDP
+from halfnoise.exchange import from_json, to_dict
+from halfnoise.privacy import Privacy
+from statistical.replay import many
+from statistical.workloads import KINDS
+
+PRIVACIES: list[Privacy] = [
+    GaussianDP(mu=0.7),
+    ApproxDP(epsilon=1, delta=1e-6),
+    ConcentratedDP(rho=0.1),
+    RenyiDP(alpha=8, epsilon=1),
+    PureDP(epsilon=0.5),
+]
+SCHEMA = json.loads(files("halfnoise").joinpath("schema/release.schema.json").read_text("utf-8"))
+VALIDATOR = Draft202012Validator(SCHEMA)
+EVERY = pytest.mark.parametrize("kind", KINDS)
+UNDER_EACH = pytest.mark.parametrize(
+    "privacy", PRIVACIES, ids=[type(each).__name__ for each in PRIVACIES]
+)
+
+
+def made(kind: str, privacy: Privacy, *, people: int = 100, known: bool = False) -> Release:
+    """Release a small table of fixed totals."""
+    return many(KINDS[kind](4), privacy, people=people, known=known, rows=1).one
+
+
+def strictly(text: str) -> Any:
+    """Read JSON as the standard has it: without NaN and infinities."""
+
+    def refuse(word: str) -> None:
+        raise AssertionError(word)
+
+    return json.loads(text, parse_constant=refuse)
+
+
+@EVERY
+@UNDER_EACH
+def test_json_comes_back_the_same(kind: str, privacy: Privacy) -> None:
+    """A release read from its JSON writes the same JSON, and concludes the same."""
+    for release in (made(kind, privacy), made(kind, privacy).rounded()):
+        text = release.to_json()
+        again = Release.from_json(text)
+        assert again.to_json() == text
+        assert list(again) == list(release)
+        assert again.size == release.size
+        assert repr(again) == repr(release)
+        assert again.questions == release.questions
+        assert again.errors == release.errors
+        assert again.privacy == release.privacy
+        assert again.guarantee == release.guarantee
+        assert np.array_equal(again.values, release.values)
+        assert not again.values.flags.writeable
+
+
+@EVERY
+@UNDER_EACH
+def test_json_follows_its_schema(kind: str, privacy: Privacy) -> None:
+    """What is written is what the schema file describes, however wide the intervals are."""
+    for people in (0, 100):
+        VALIDATOR.validate(strictly(made(kind, privacy, people=people).to_json()))
+    VALIDATOR.validate(strictly(made(kind, privacy, known=True).to_json()))
+
+
+def test_the_schema_is_one() -> None:
+    """The schema file is a valid schema, and refuses what is not a release."""
+    Draft202012Validator.check_schema(SCHEMA)
+    sound = strictly(made("mixture", GaussianDP(mu=1)).to_json())
+    assert VALIDATOR.is_valid(sound)
+    for broken in (
+        {},
+        sound | {"schema": 2},
+        sound | {"queries": []},
+        sound | {"level": 1.5},
+        {name: value for name, value in sound.items() if name != "guarantee"},
+        sound | {"values": sound["values"] | {"totals": [1, 2, 3]}},
+        sound | {"size": sound["size"] | {"true": 1000}},
+    ):
+        assert not VALIDATOR.is_valid(broken)
+
+
+def test_an_infinite_error_is_null() -> None:
+    """JSON has no infinity: an error without limit has none."""
+    release = made("means", GaussianDP(mu=1))
+    nobody = replace(release, values=np.zeros_like(release.values))
+    mean = strictly(nobody.to_json())["queries"][0]
+    assert (mean["name"], mean["kind"], mean["std"]) == ("m0", "mean", None)
+    VALIDATOR.validate(strictly(nobody.to_json()))
+
+
+def test_promised_parts_are_there() -> None:
+    """The parts that every reader may count on are there, under these names."""
+    found = made("choice", GaussianDP(mu=1)).to_dict()
+    assert found["schema"] == 1
+    assert "noise" in found["intervals"]
+    assert set(found["size"]) == {"estimate", "std", "low", "high"}
+    assert {"name", "estimate", "std", "low", "high"} <= set(found["queries"][0])
+    assert [each["name"] for each in found["queries"]] == ["x=0", "x=1", "x=2", "x=3", "x=other"]
+    assert {"design", "unit", "version"} <= set(found)
+
+
+@UNDER_EACH
+def test_the_guarantee_is_said_in_every_definition(privacy: Privacy) -> None:
+    """What is implied is at least as much as is spent, and no more than was asked."""
+    release = made("counts", privacy)
+    said = to_dict(release)["guarantee"]
+    spent = release.guarantee
+    assert said["mu"] == spent.mu
+    assert said["best_guess"] == spent.best_guess
+    if isinstance(spent, PureDP):
+        assert said["epsilon"] == spent.epsilon <= getattr(privacy, "epsilon", math.inf)
+        assert said["delta"] == 0
+        assert said["rho"] == pytest.approx(spent.epsilon**2 / 2, rel=1e-12)
+        return
+    assert said["rho"] >= spent.mu**2 / 2 * (1 - 1e-15)
+    assert said["rho"] == pytest.approx(spent.mu**2 / 2, rel=1e-12)
+    for each in said["approximate"]:
+        assert spent.delta(each["epsilon"]) <= each["delta"] * (1 + 1e-9)
+    if isinstance(privacy, ApproxDP):
+        assert said["delta"] == privacy.delta
+        assert said["epsilon"] == pytest.approx(privacy.epsilon, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        "null",
+        '{"schema": 2}',
+        '{"schema": 1}',
+        '{"schema": 1, "values": 3}',
+        '{"schema": NaN}',
+    ],
+)
+def test_what_is_no_release_is_refused(text: str) -> None:
+    """Text that is not the JSON of a release is an error in one sentence."""
+    with pytest.raises(DataError, match=r"^(this is not the JSON of a release|schema must be 1)"):
+        from_json(text)
+
+
+def test_a_broken_release_is_refused() -> None:
+    """A release with a part that is missing or of another kind is an error in one sentence."""
+    sound = made("counts", GaussianDP(mu=1)).to_dict()
+    values = sound["values"]
+    for broken in (
+        values | {"estimates": [1.0]},
+        values | {"estimates": "abc"},
+        values | {"noise": "uniform"},
+        values | {"privacy": {"kind": "Release"}},
+        values | {"privacy": {"kind": "GaussianDP", "mu": -1}},
+        {name: value for name, value in values.items() if name != "covariance"},
+    ):
+        with pytest.raises(DataError, match="not the JSON of a release"):
+            from_json(json.dumps(sound | {"values": broken}))
+
+
+@pytest.mark.parametrize("kind", ["counts", "mixture"])
+@UNDER_EACH
+def test_other_accountants_agree(kind: str, privacy: Privacy) -> None:
+    """An accountant that composes the event twice gives what the guarantee gives twice over."""
+    release = made(kind, privacy)
+    accountant = PLDAccountant(NeighboringRelation.ADD_OR_REMOVE_ONE)
+    accountant.compose(release.dp_event(), 2)
+    spent = release.guarantee
+    if isinstance(spent, PureDP):
+        assert accountant.get_epsilon(1e-12) == pytest.approx(2 * spent.epsilon, rel=1e-3)
+        return
+    twice = GaussianDP(mu=spent.mu * math.sqrt(2)).epsilon(1e-6)
+    assert accountant.get_epsilon(1e-6) == pytest.approx(twice, rel=2e-3)
+
+
+@UNDER_EACH
+def test_a_looser_accountant_is_above(privacy: Privacy) -> None:
+    """A Renyi accountant, which is not exact, gives a little more than the guarantee."""
+    release = made("counts", privacy)
+    accountant = RdpAccountant()
+    accountant.compose(release.dp_event())
+    spent = release.guarantee
+    exact = spent.epsilon if isinstance(spent, PureDP) else spent.epsilon(1e-6)
+    found = accountant.get_epsilon(1e-6)
+    assert exact * 0.98 <= found <= 1.3 * exact

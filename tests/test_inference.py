@@ -1,0 +1,142 @@
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import multivariate_normal, norm
+
+from halfnoise.design.covariance import Covariance, Run, Shared
+from halfnoise.design.noise import Noise
+from halfnoise.inference import (
+    ANYTHING,
+    Errors,
+    Estimate,
+    linear,
+    ratio,
+    simultaneous_level,
+    within,
+)
+
+PEOPLE = Shared(4.0, (Run(0, 2, 0.5), Run(2, 3, 1.0)))
+THREE = Covariance(3, (Run(0, 2, 9.0),), (PEOPLE,))
+PROJECTED = Covariance(
+    4,
+    (Run(0, 2, 8.0), Run(2, 4, 2.0)),
+    (Shared(-4.0, (Run(0, 2, 1.0),)), Shared(2.0, (Run(0, 4, 0.5),))),
+)
+
+
+@pytest.mark.parametrize("noise", Noise)
+@pytest.mark.parametrize("covariance", [THREE, PROJECTED])
+@pytest.mark.parametrize(
+    "weights", [{0: 1.0}, {0: 1.0, 1: -1.0}, {0: 2.0, 1: 0.5, 2: -1.0}, {1: 1.0, 2: 1.0}]
+)
+def test_standard_errors_are_those_of_the_covariance(
+    noise: Noise, covariance: Covariance, weights: Mapping[int, float]
+) -> None:
+    """The noises in a weighted sum have together the variance that the full matrix says."""
+    w = np.zeros(covariance.size)
+    w[list(weights)] = list(weights.values())
+    expected = math.sqrt(w @ covariance.dense() @ w)
+    assert Errors(noise, covariance).std(weights) == pytest.approx(expected, rel=1e-12)
+
+
+def test_laplace_noise_is_projected_in_pairs() -> None:
+    """Two categories hold half the difference of their noises each."""
+    pair = Covariance(2, (Run(0, 2, 8.0),), (Shared(-4.0, (Run(0, 2, 1.0),)),))
+    errors = Errors(Noise.LAPLACE, pair)
+    assert sorted(errors.parts({0: 1.0})) == pytest.approx([1.0, 1.0])
+    assert sorted(errors.parts({0: 1.0, 1: -1.0})) == pytest.approx([2.0, 2.0])
+    assert errors.margin({0: 1.0, 1: 1.0}, 0.95) == 0
+
+
+def test_nothing_has_no_error() -> None:
+    """A sum with weights of zero has neither error nor margin."""
+    for noise in Noise:
+        none = linear("none", np.ones(3), Errors(noise, THREE), {0: 0.0}, 0.95)
+        assert none == Estimate(name="none", estimate=0.0, std=0.0, low=0.0, high=0.0)
+
+
+def test_shared_noise_cancels() -> None:
+    """The difference of two counts with one centre has its own two noises alone."""
+    errors = Errors(Noise.GAUSSIAN, THREE)
+    found = linear("a - b", np.array([7.0, 4.0, 20.0]), errors, {0: 1.0, 1: -1.0}, 0.95)
+    assert found.estimate == 3
+    assert found.std == pytest.approx(math.sqrt(18))
+    assert found.high - 3 == pytest.approx(norm.ppf(0.975) * math.sqrt(18))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    a=st.floats(-1e4, 1e4),
+    b=st.integers(-(2**24), 2**24).map(lambda steps: steps / 2**10),
+    own=st.floats(0.01, 100),
+    level=st.sampled_from([0.5, 0.9, 0.95, 0.999]),
+)
+def test_ratios_are_fiellers(a: float, b: float, own: float, level: float) -> None:
+    """An end of an interval solves Fieller's quadratic; there is none where the bottom may be 0."""
+    covariance = Covariance(3, (Run(0, 2, own),), (PEOPLE,))
+    found = ratio("r", np.array([0.0, a, b]), Errors(Noise.GAUSSIAN, covariance), (1, 2), level)
+    dense, z = covariance.dense(), norm.ppf((1 + level) / 2)
+    if abs(b) <= z * math.sqrt(dense[2, 2]):
+        assert (found.low, found.high) == ANYTHING
+        return
+    assert found.estimate == pytest.approx(a / b)
+    assert found.low <= found.estimate <= found.high
+    for r in (found.low, found.high):
+        variance = dense[1, 1] - 2 * r * dense[1, 2] + r**2 * dense[2, 2]
+        assert (a - r * b) ** 2 == pytest.approx(z**2 * variance, rel=1e-6)
+
+
+def test_a_bottom_of_zero_is_no_failure() -> None:
+    """Dividing by an estimate of exactly zero gives an interval of everything."""
+    found = ratio("r", np.array([1.0, 2.0, 0.0]), Errors(Noise.GAUSSIAN, THREE), (0, 2), 0.95)
+    assert (found.low, found.high, found.std) == (*ANYTHING, math.inf)
+    assert math.isfinite(found.estimate)
+
+
+def test_bounds_keep_order() -> None:
+    """Whatever lies outside the bounds moves to them, and low stays below high."""
+    outside = Estimate(name="x", estimate=-5.0, std=1.0, low=-6.0, high=-4.0)
+    kept = within(outside, (0.0, 1.0))
+    assert (kept.low, kept.estimate, kept.high) == (0, 0, 0)
+    assert within(outside, ANYTHING) == outside
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+def test_together_is_the_joint_probability(level: float) -> None:
+    """All intervals hold at once with the probability that the joint distribution says."""
+    covariance = Covariance(
+        4, (Run(0, 2, 9.0), Run(2, 3, 1.0)), (Shared(4.0, (Run(0, 2, 0.5), Run(2, 4, 1.0))),)
+    )
+    each = simultaneous_level(Errors(Noise.GAUSSIAN, covariance), 3, 0, level)
+    z = norm.ppf((1 + each) / 2)
+    dense = covariance.dense()[:3, :3]
+    reach = z * np.sqrt(np.diagonal(dense))
+    joint = multivariate_normal(np.zeros(3), dense, seed=1)
+    assert joint.cdf(reach, lower_limit=-reach) == pytest.approx(level, abs=1e-4)
+
+
+def test_one_interval_alone_keeps_its_level() -> None:
+    """With one query nothing has to be wider, and every further mean makes all wider."""
+    one = Errors(Noise.GAUSSIAN, Covariance(1, (Run(0, 1, 9.0),)))
+    assert simultaneous_level(one, 1, 0, 0.95) == pytest.approx(0.95, abs=1e-6)
+    assert simultaneous_level(one, 1, 1, 0.95) == pytest.approx(math.sqrt(0.95), abs=1e-6)
+    laplace = Errors(Noise.LAPLACE, Covariance(2, (Run(0, 2, 9.0),)))
+    assert simultaneous_level(laplace, 2, 0, 0.9) == pytest.approx(0.95)
+
+
+@pytest.mark.parametrize("count", [1, 2, 10])
+def test_laplace_margins_hold_their_share(count: int) -> None:
+    """The margin of a sum of Laplace noises leaves 5% outside, by numerical convolution."""
+    covariance = Covariance(
+        count, tuple(Run(i, i + 1, 2.0 * (1 + i % 3) ** 2) for i in range(count))
+    )
+    margin = Errors(Noise.LAPLACE, covariance).margin(dict.fromkeys(range(count), 1.0), 0.95)
+    t = np.linspace(0, 40, 400_001)[1:]
+    transform = np.prod([1 / (1 + (1 + i % 3) ** 2 * t**2) for i in range(count)], axis=0)
+    inside = 2 / np.pi * np.trapezoid(np.sin(t * margin) / t * transform, t)
+    inside += 2 / np.pi * t[0] * margin
+    assert inside == pytest.approx(0.95, abs=2e-3)
