@@ -30,6 +30,7 @@ from halfnoise import (
 )
 from halfnoise.data.totals import Totals
 from halfnoise.release import grid_for, noisy
+from halfnoise.spec import Request
 
 PEOPLE = 3000
 # Far beyond what noise can do, once in 10^20 releases.
@@ -180,10 +181,11 @@ def test_nothing_true_is_held(
     }
     for block, sums in zip(grid.blocks, exact.sums, strict=True):
         true |= {int(x) for x in sums[0]} | {float(int(x) * block.unit) for x in sums[0]}
-    assert not leaks(noisy(found, grid, exact, known_size=None, units=["person"]), true)
+    asked = Request(workload=found.workload, unit=("person",))
+    assert not leaks(noisy(found, grid, exact, asked), true)
     for name in ("rounded_gaussian", "rounded_laplace"):
         monkeypatch.setattr(sys.modules["halfnoise.release"], name, silent)
-    assert leaks(noisy(found, grid, exact, known_size=None, units=["person"]), true)
+    assert leaks(noisy(found, grid, exact, asked), true)
 
 
 def leaks(made: Release, true: set[float]) -> bool:

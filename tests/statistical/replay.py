@@ -12,6 +12,7 @@ from halfnoise.inference import Errors
 from halfnoise.noise import rounded_gaussian, rounded_laplace
 from halfnoise.privacy import Privacy
 from halfnoise.release import grid_for, noisy
+from halfnoise.spec import Request
 from statistical.workloads import Floats, fixed
 
 RELEASES = 20_000
@@ -74,7 +75,8 @@ def many(
     found = plan(workload, privacy=privacy, known_size=known)
     grid = grid_for(found)
     totals, truth = fixed(grid, people)
-    one = noisy(found, grid, totals, known_size=people if known else None, units=[])
+    asked = Request(workload=workload, known_size=people if known else None)
+    one = noisy(found, grid, totals, asked)
     return Many(one=one, truth=truth, errors=errors(grid, people, rows))
 
 
