@@ -13,12 +13,11 @@ import typer
 
 from halfnoise.budgeting import budget_for
 from halfnoise.checks import refuse
-from halfnoise.data.sources import open_source
 from halfnoise.errors import HalfnoiseError, InvalidParameterError, NotSupportedError
 from halfnoise.flags import nameless, number, whole_number
 from halfnoise.options import SHOW, SPEND, with_options
 from halfnoise.planning import DELTA, Outlook, Plan, plan
-from halfnoise.release import carry_out, check_people
+from halfnoise.release import ask, carry_out, check_people
 from halfnoise.result import NOISE_ONLY, Release
 from halfnoise.spec import Request, Words, gather, request, write_spec
 from halfnoise.wording import meaning
@@ -91,7 +90,7 @@ def plan_command(
     """
     del out, no_ledger  # said so that a plan becomes a release by changing one word
     said = gather(words)
-    asked = _asked(said, data or [])
+    asked = ask(said, list(data)) if data else request(said)
     save = _saving(words, said, overwrite=overwrite, others=data or [])
     shared = {
         "releases": whole_number("--releases", releases),
@@ -151,7 +150,7 @@ def release_command(
     """
     del no_ledger  # there is no ledger yet: nothing is kept either way
     said = gather(words)
-    asked = _asked(said, data)
+    asked = ask(said, list(data))
     _check_release(asked, said)
     written = [] if out in (None, "-") else [str(out)]
     for path in map(Path, written):
@@ -186,21 +185,6 @@ def figures_command(
 
     for path in draw_figures(folder):
         typer.echo(path)
-
-
-def _asked(said: Words, data: Sequence[str]) -> Request:
-    """Read what was said; what it names must be in the header, and nothing else is read."""
-    asked = request(said)
-    if not data:
-        return asked
-    # JSON lines have no header: any column may be there, and a pattern matches none.
-    headless = data[0].lower().removesuffix(".gz").endswith((".jsonl", ".ndjson"))
-    with open_source(list(data), text=asked.text, columns=["any"]) as source:
-        asked = request(said, [] if headless else list(source.dtypes))
-        if not headless:
-            named = [query for query in asked.workload.queries if not nameless(query)]
-            source.check([*(name for query in named for name in query.columns), *asked.unit])
-    return asked
 
 
 def _saving(

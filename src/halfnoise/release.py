@@ -6,6 +6,7 @@ the totals to the design.
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,10 +15,11 @@ import numpy as np
 
 from halfnoise.checks import positive, refuse
 from halfnoise.data.sources import TextFormat, open_source
-from halfnoise.data.totals import Totals, totals
+from halfnoise.data.totals import Totals, prepared
 from halfnoise.design import Noise
 from halfnoise.design.grid import OnGrid, on_grid
 from halfnoise.errors import InvalidParameterError, NotSupportedError
+from halfnoise.flags import nameless
 from halfnoise.inference import Errors
 from halfnoise.noise import rounded_gaussian, rounded_laplace
 from halfnoise.planning import Plan, plan, size_is_public
@@ -25,7 +27,7 @@ from halfnoise.privacy import GaussianDP, Privacy, PureDP
 from halfnoise.queries import Choice, Counts, Query
 from halfnoise.result import Question, Release
 from halfnoise.shapes import Answered, Box
-from halfnoise.spec import Request, read_spec, request
+from halfnoise.spec import Request, Words, read_spec, request
 from halfnoise.workload import Workload
 
 
@@ -48,7 +50,7 @@ def release(  # noqa: PLR0913
     unit: str | Sequence[str] | None = None,
     row_is_person: bool = False,
     known_size: float | None = None,
-    level: float = 0.95,
+    level: float | None = None,
     ledger: Ledger | None = None,
     text: TextFormat | None = None,
     spec: str | Path | None = None,
@@ -77,26 +79,43 @@ def release(  # noqa: PLR0913
     >>> 1900 < table["smoker"].estimate < 2100
     True
     """
-    asked = None if spec is None else spec_request(spec, parameters or {}, data, text)
+    asked = None if spec is None else ask(read_spec(spec, parameters or {}), data, text)
     if asked is not None:
         queries = asked.workload if queries is None else queries
         privacy = privacy or asked.privacy
         unit = unit or asked.unit or None
         row_is_person = row_is_person or (asked.row_is_person and unit is None)
         known_size = asked.known_size if known_size is None else known_size
+        level = asked.level if level is None else level
         text = text or asked.text
     if queries is None:
         raise InvalidParameterError("queries must be given, here or in a spec; got none")
+    if rules and isinstance(queries, Workload):
+        raise InvalidParameterError(
+            f"{min(rules)} is a rule of the workload, which is given whole; say it there"
+        )
     wanted = Request(
         workload=queries if isinstance(queries, Workload) else Workload(queries, **rules),
         privacy=privacy,
         unit=(unit,) if isinstance(unit, str) else tuple(unit or ()),
         row_is_person=row_is_person,
         known_size=known_size,
-        level=level,
+        level=0.95 if level is None else level,
         text=text or TextFormat(),
     )
     return carry_out(data, wanted, ledger=ledger, step=step)
+
+
+def ask(words: Words, data: object, text: TextFormat | None = None) -> Request:
+    """Read what was said of a table: what it names must be in the header; no row is read."""
+    asked = request(words)
+    with open_source(data, text=text or asked.text, columns=["any"]) as source:
+        # Without a header any column may be there, and a pattern matches none.
+        asked = request(words, [] if source.headless else list(source.dtypes))
+        if not source.headless:
+            named = [query for query in asked.workload.queries if not nameless(query)]
+            source.check([*(name for query in named for name in query.columns), *asked.unit])
+    return asked
 
 
 def carry_out(
@@ -117,22 +136,13 @@ def carry_out(
     columns = [*(c for query in workload.queries for c in query.columns), *asked.unit]
     with open_source(data, text=asked.text, columns=columns) as source:
         source.check(columns)
+        read = prepared(source, workload, grid, asked.unit)
         if ledger is not None:
             ledger.charge(grid.design.guarantee)
         with step("adding up"):
-            exact = totals(source, workload, grid, asked.unit or None)
+            exact = read()
     with step("adding noise"):
         return noisy(found, grid, exact, asked)
-
-
-def spec_request(
-    spec: str | Path, parameters: Mapping[str, str], data: object, text: TextFormat | None
-) -> Request:
-    """Read a spec for a table, whose columns its patterns may name."""
-    words = read_spec(spec, parameters)
-    declared = text or request(words).text
-    with open_source(data, text=declared, columns=[]) as source:
-        return request(words, list(source.dtypes))
 
 
 def grid_for(found: Plan) -> OnGrid:
@@ -155,7 +165,7 @@ def noisy(found: Plan, grid: OnGrid, exact: Totals, asked: Request) -> Release:
     estimates, size = grid.recover(measured + np.asarray(noise).view(np.uint64), known)
     values = estimates[0] if size is None else np.append(estimates[0], size[0])
     public = size_is_public(found.workload) or grid.design.name == "known-size-gaussian"
-    return Release(
+    made = Release(
         questions=tuple(_questions(found.workload)),
         values=values,
         errors=Errors(grid.design.noise, grid.design.covariance),
@@ -165,6 +175,10 @@ def noisy(found: Plan, grid: OnGrid, exact: Totals, asked: Request) -> Release:
         known_size=known if public else None,
         facts=_facts(found, grid, asked.unit),
     )
+    if known is None or public:
+        return made
+    # A design that does not use a known number of people may still have measured it.
+    return made.with_known_size(known) if size is not None else replace(made, known_size=known)
 
 
 def _questions(workload: Workload) -> list[Question]:

@@ -86,7 +86,8 @@ def _source(
     frame = nw.from_native(relation)
     inside = dict(frame.collect_schema())
     dtypes = {name: inside[own] for name, own in names.items()}
-    return Source(frame=frame, dtypes=dtypes, names=names, text=text)
+    headless = ending in _JSON
+    return Source(frame=frame, dtypes=dtypes, names=names, text=text, headless=headless)
 
 
 def _paths(data: Any) -> list[Path]:  # noqa: ANN401

@@ -58,13 +58,15 @@ class TextFormat:
 class Source:
     """A table that has not been read yet: a lazy frame, and its columns with their types.
 
-    ``names`` are the columns' names inside the frame, which engines can spell.
+    ``names`` are the columns' names inside the frame, which engines can spell. ``headless``: there
+    is no header to tell which columns there are.
     """
 
     frame: nw.LazyFrame[Any]
     dtypes: Mapping[str, DType]
     names: Mapping[str, str]
     text: TextFormat = field(default_factory=TextFormat)
+    headless: bool = False
 
     def check(self, columns: Sequence[str]) -> None:
         """Refuse columns that the table does not have, with the nearest ones it has."""

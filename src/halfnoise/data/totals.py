@@ -31,18 +31,30 @@ class Totals:
     people: Ring
 
 
+FAILED = (
+    "the table could not be read to the end; check that every file is complete and of the format"
+    " that its name says, and that an expression of yours cannot fail on a row"
+)
+
+
 def totals(source: Source, workload: Workload, grid: OnGrid, unit: Sequence[str] | None) -> Totals:
     """Return the exact totals of a workload; ``unit`` None means that each row is a person."""
+    return prepared(source, workload, grid, unit)()
+
+
+def prepared(
+    source: Source, workload: Workload, grid: OnGrid, unit: Sequence[str] | None
+) -> Callable[[], Totals]:
+    """Return what reads the totals; whatever a column's type forbids is refused before that."""
     for query in workload.queries:
         _check_expression(query)
-    return quietly(
-        lambda: _totals(source, workload, grid, unit or ()),
-        "the table could not be read to the end; check that every file is complete and of the"
-        " format that its name says, and that an expression of yours cannot fail on a row",
-    )
+    work = quietly(lambda: _prepared(source, workload, grid, unit or ()), FAILED)
+    return lambda: quietly(work, FAILED)
 
 
-def _totals(source: Source, workload: Workload, grid: OnGrid, unit: Sequence[str]) -> Totals:
+def _prepared(
+    source: Source, workload: Workload, grid: OnGrid, unit: Sequence[str]
+) -> Callable[[], Totals]:
     frame, cell = _read(source, workload, unit)
     keys = [f"unit{i}" for i in range(len(unit))]
     person = frame.filter(*(~nw.col(key).is_null() for key in keys)) if keys else frame
@@ -54,17 +66,22 @@ def _totals(source: Source, workload: Workload, grid: OnGrid, unit: Sequence[str
             if isinstance(query, Items)
             else contribution(block, on, cell, f"hn{i}")
         )
-    first = _one_row(person, [part for part in parts if isinstance(part, Contribution)], keys)
-    sums = []
-    start = 0
-    for part in parts:
-        if isinstance(part, Contribution):
-            stop = start + len(part.person)
-            found, start = first[start:stop], stop
-        else:
-            found = part()
-        sums.append(_ring(found))
-    return Totals(sums=tuple(sums), people=_ring(first[-1:])[:, 0])
+    together = _one_row(person, [part for part in parts if isinstance(part, Contribution)], keys)
+
+    def read() -> Totals:
+        first = [int(value or 0) for value in fetch(together)[0]]
+        sums = []
+        start = 0
+        for part in parts:
+            if isinstance(part, Contribution):
+                stop = start + len(part.person)
+                found, start = first[start:stop], stop
+            else:
+                found = part()
+            sums.append(_ring(found))
+        return Totals(sums=tuple(sums), people=_ring(first[-1:])[:, 0])
+
+    return read
 
 
 def _read(
@@ -136,8 +153,8 @@ def _row_by_row(expression: nw.Expr) -> bool:
 
 def _one_row(
     frame: nw.LazyFrame[Any], parts: Sequence[Contribution], keys: Sequence[str]
-) -> list[int]:
-    """Return all sums and, last, the number of people, from one pass over the rows."""
+) -> nw.LazyFrame[Any]:
+    """Return one row: all sums and, last, the number of people, from one pass over the rows."""
     rows = {name: e for part in parts for name, e in part.rows.items()}
     together = {name: how for part in parts for name, how in part.together.items()}
     if keys:
@@ -149,8 +166,7 @@ def _one_row(
     sums = [e.alias(f"s{i}") for i, e in enumerate(e for part in parts for e in part.person)]
     bounded = people.select(*sums) if sums else people
     totals = [nw.col(f"s{i}").sum() for i in range(len(sums))]
-    (row,) = fetch(bounded.select(*totals, nw.len().alias("people")))
-    return [int(value or 0) for value in row]
+    return bounded.select(*totals, nw.len().alias("people"))
 
 
 def _ring(values: Sequence[int]) -> Ring:
