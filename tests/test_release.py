@@ -243,7 +243,8 @@ def test_who_is_one_person_is_said() -> None:
         ({}, "never guessed"),
         ({"unit": "person", "row_is_person": True}, "not both"),
         ({"unit": "a"}, "unit and a query's column at once"),
-        ({"unit": []}, "unit must be a column's name"),
+        ({"unit": []}, "never guessed"),
+        ({"unit": [1]}, "unit must be a column's name"),
     ):
         with pytest.raises(InvalidParameterError, match=words):
             release(survey(), [A], privacy=GaussianDP(mu=1), **rules)
