@@ -105,6 +105,9 @@ def check_literals(name: str, values: object) -> tuple[Literal, ...]:
         return (values,)
     if not isinstance(values, tuple | list | set | frozenset):
         raise refuse(name, "a list", values)
+    for value in values:
+        if not isinstance(value, str | int | float | dt.date):
+            raise refuse(name, "text, numbers or dates", value)
     return tuple(values)
 
 
@@ -118,7 +121,7 @@ def as_number(literal: Literal) -> float | None:
         return None
     try:
         number = float(literal)
-    except (OverflowError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         return None
     return None if math.isnan(number) else number
 

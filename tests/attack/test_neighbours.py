@@ -124,7 +124,7 @@ crowd: st.SearchStrategy[list[Row]] = st.tuples(
     rows_of("p", 3), rows_of("q", 3), rows_of(None, 2)
 ).map(lambda parts: [row for part in parts for row in part])
 replay = settings(
-    max_examples=15,
+    max_examples=12,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     derandomize=True,

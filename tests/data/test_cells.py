@@ -145,6 +145,13 @@ def test_conditions_that_compare_with_nothing() -> None:
     assert ask(column([float("nan"), 1.0]), q.Count("x", equals="nan")) == [0]
 
 
+def test_codes_that_are_no_values() -> None:
+    """A code that is neither text nor a number nor a day is refused where it is given."""
+    for codes in ({"true": (None,)}, {"missing": [["a"]]}, {"is_in": (None,)}):
+        with pytest.raises(hn.InvalidParameterError, match="text, numbers or dates"):
+            q.Count("x", **codes)
+
+
 def test_decimal_comma() -> None:
     """With a decimal comma, a point in a number makes it no number, not another one."""
     cell = Cell(name="x", dtype=nw.String(), label="x", decimal=",")

@@ -74,14 +74,12 @@ EXPRESSIONS = {
 
 
 @pytest.mark.parametrize("name", EXPRESSIONS)
-@pytest.mark.parametrize("engine", engines.TYPED)
+@pytest.mark.parametrize("engine", sorted(engines.TYPED.keys() - {"pandas-objects"}))
 def test_expressions(engine: str, name: str, tmp_path: Any) -> None:
     """An expression that looks at one row at a time is read like a column of its own type."""
     query: Any
     query, expected = EXPRESSIONS[name]
     table = pl.DataFrame({"x": [1, 2, 3, 4], "y": ["a", "b", "a", "c"]}).to_arrow()
-    if engine == "pandas-objects":
-        pytest.skip("its numbers are text, on which the expression cannot be computed")
     workload, grid = placed(query)
     sums, _ = found(engines.ENGINES[engine](table, tmp_path), workload, grid, ())
     assert [total * grid.blocks[0].unit for total in sums[0]] == expected
