@@ -20,7 +20,6 @@ from halfnoise import (
     Sum,
     Workload,
 )
-from halfnoise.privacy import Neighbors
 from halfnoise.rendering import NOISE_ONLY
 from halfnoise.result import SIZE
 from statistical.replay import many
@@ -156,7 +155,7 @@ def test_a_share_outside_its_bounds_stays_an_interval() -> None:
 
 def test_without_size_there_is_no_share() -> None:
     """Where the number of people is neither measured nor given, a share is refused."""
-    release = made(workload=Workload([Counts(2)], at_most=1))
+    release = made(workload=Workload([Count("a"), Count("b")], at_most=1))
     assert release.size is None
     with pytest.raises(NotSupportedError, match="does not give the number of people"):
         release.share("a")

@@ -31,6 +31,7 @@ class Choice(Asked):
         """Refuse an empty list, repeated categories, and nothing but the one for all others."""
         Asked.__post_init__(self)
         listed = _check_list("categories", self.categories)
+        _check_label("other", self.other)
         if self.other not in listed:
             listed = (*listed, self.other)
         if len(listed) == 1:
@@ -144,7 +145,15 @@ def _check_list(name: str, values: object) -> tuple[Any, ...]:
     listed = tuple(values)
     if not listed:
         raise InvalidParameterError(f"{name} must list at least one, got none")
+    for value in listed:
+        _check_label(name, value)
     if len(set(listed)) < len(listed):
         twice = next(value for value in listed if listed.count(value) > 1)
         raise refuse(name, "different from each other", twice, "list each one once")
     return listed
+
+
+def _check_label(name: str, value: object) -> None:
+    """Refuse what no cell can be compared with."""
+    if not isinstance(value, str | int | float | dt.date) or value != value:  # noqa: PLR0124
+        raise refuse(name, "text, numbers or dates", value)
