@@ -1,5 +1,6 @@
 """Queries that put people into categories: choices, bands and sets of items."""
 
+import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
