@@ -176,7 +176,8 @@ def _unit(block: Block, scale: float) -> Fraction:
     shape = block.shape
     if block.kind in VALUES and isinstance(shape, Box | Answered):
         reach = max(abs(shape.low), abs(shape.high))
-        fine, coarse = 2 * _power(reach) / 2**VALUE_BITS, 4 * _power(scale) / 2**MOST_SCALE_BITS
+        # Steps may be half a unit, and the scale may still grow a little with the bounds.
+        fine, coarse = 2 * _power(reach) / 2**VALUE_BITS, 8 * _power(scale) / 2**MOST_SCALE_BITS
         unit: Fraction = max(coarse, fine)
         return unit
     weighed = isinstance(shape, AtMost) and block.kind in ("count", "items")
@@ -223,11 +224,12 @@ def _steps(
     if isinstance(shape, OneOf) and center is not None:
         return (_step(scales[0] * shape.size, unit) / shape.size,)
     if isinstance(shape, Answered):
-        finest = 1 if center is None else Fraction(1, center.denominator)
-        return _step(scales[0], unit / 2), _step(scales[1], Fraction(finest))
+        whole = Fraction(1 if center is None else Fraction(1, center.denominator))
+        return _step(scales[0], unit / 2), _step(scales[1], whole)
     if isinstance(shape, Box) and center is not None:
         return (_step(scales[0], unit / 2),)
-    return (_step(scales[0], min(unit, Fraction(1, (center or Fraction(1)).denominator))),)
+    finest = unit if center is None else min(unit, Fraction(1, center.denominator))
+    return (_step(scales[0], finest),)
 
 
 def _in_steps(scale: float, step: Fraction) -> float:
