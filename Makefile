@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 GROUPS_OF = $(shell $(PYTHON) -c "import sys, tomllib; groups = tomllib.load(open('pyproject.toml', 'rb'))['dependency-groups']; print(*(name for group in sys.argv[1:] for name in groups[group]))" $(1))
 
-.PHONY: demo test check bench format clean
+.PHONY: demo test check bench reference format clean
 
 demo: .venv/installed ## set up, then run the main job
 	$(BIN)/halfnoise demo
@@ -19,6 +19,9 @@ check: .venv/developed ## lint, format and strict types
 
 bench: .venv/benched ## speed and memory, as ratios within one run
 	$(BIN)/python -m bench
+
+reference: .venv/developed ## write docs/cli.md anew from the command's help
+	$(BIN)/python tests/cli_reference.py > docs/cli.md
 
 format: .venv/developed
 	$(BIN)/ruff format .
