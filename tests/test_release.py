@@ -32,7 +32,7 @@ from halfnoise.data.totals import Totals
 from halfnoise.release import grid_for, noisy
 
 PEOPLE = 3000
-# Far beyond what noise can do, once in 10^20 releases.
+# Twice as many standard errors are exceeded once in 10^12 Laplace releases, and never in others.
 FAR = 10
 
 
