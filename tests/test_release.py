@@ -33,7 +33,7 @@ from halfnoise.release import grid_for, noisy
 from halfnoise.spec import Request
 
 PEOPLE = 3000
-# Far beyond what noise can do, once in 10^20 releases.
+# Twice as many standard errors are exceeded once in 10^12 Laplace releases, and never in others.
 FAR = 10
 
 
