@@ -223,7 +223,8 @@ def best_design(found: Iterable[Design], workload: Workload) -> Design:
         errors = {d: e for d, e in errors.items() if d.size_scale or _size_is_given(d)}
     limit = min(errors.values()) * AS_GOOD
     good = [design for design, error in errors.items() if error <= limit]
-    return min(good, key=lambda design: (design.size_scale is None, errors[design]))
+    # Ties go to the plainer design, which comes first.
+    return min(good, key=lambda d: (d.size_scale is None, round(errors[d] / limit, 9)))
 
 
 def size_is_public(workload: Workload) -> bool:

@@ -141,10 +141,13 @@ def _check_queries(queries: Sequence[Query]) -> None:
     for query in queries:
         if not isinstance(query, Query):
             raise refuse("query", "a Count, Sum, Mean, Choice, Bins or Items", query)
-    names = [name for query in queries for name in query.names]
+    # A mean has a name of its own beside those of its two sums.
+    names = [query.label for query in queries if query.kind == "mean"]
+    names += [name for query in queries for name in query.names]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidParameterError(f"the query {twice!r} is asked twice; ask it once")
+        remedy = "ask it once, or give one another name"
+        raise InvalidParameterError(f"the query {twice!r} is asked twice; {remedy}")
 
 
 def _check_groups(groups: object) -> tuple[object, ...] | int | None:

@@ -29,8 +29,14 @@ Ring = NDArray[np.uint64]
 
 Floats = NDArray[np.float64]
 
-VALUE_BITS = 22
-"""A person's value is at most 2^22 units: 2^40 of them stay below 2^63."""
+REACH_BITS = 22
+"""A person moves what is measured by at most 2^22 steps: 2^40 people stay below 2^63."""
+
+VALUE_BITS = 21
+"""A person's value is at most 2^21 units, as a step may be half of one."""
+
+LEAST_UNITS = 2**10
+"""Bounds are at least so many units apart, lest rounding show."""
 
 VALUES = ("sum", "mean")
 """The kinds of queries whose values are not just people."""
@@ -140,7 +146,7 @@ def on_grid(workload: Workload, design: Design, budget: float) -> OnGrid:
         grid_blocks.append(
             GridBlock(shape=block.shape, center=center, unit=unit, steps=steps, scales=drawn)
         )
-    root_step = None if final.size_scale is None else _step(final.size_scale, Fraction(1))
+    root_step = None if final.size_scale is None else _step(final.size_scale, Fraction(1), 1.0)
     return OnGrid(
         design=final,
         blocks=tuple(grid_blocks),
@@ -152,8 +158,8 @@ def on_grid(workload: Workload, design: Design, budget: float) -> OnGrid:
 def _total_on_grid(design: OptimalWithoutSize) -> OnGrid:
     shape = design.block.shape
     unit = _unit(design.block, design.across)
-    step = _step(design.across * shape.size, unit) / shape.size
-    root_step = _step(design.total_scale, unit)
+    step = _step(design.across * shape.size, unit, shape.size) / shape.size
+    root_step = _step(design.total_scale, unit, shape.size)
     block = GridBlock(
         shape=OneOf(shape.size),  # like categories, the counts minus total/d sum to zero
         center=Fraction(1, shape.size),
@@ -190,10 +196,11 @@ def _snap(block: Block, unit: Fraction) -> Shape:
     if block.kind not in VALUES or not isinstance(shape, Box | Answered):
         return shape
     low, high = (math.floor(Fraction(x) / unit + Fraction(1, 2)) for x in (shape.low, shape.high))
-    if low >= high:
+    if high - low < LEAST_UNITS:
         raise InvalidParameterError(
             f"the bounds of {block.label!r} are too close together for how far from zero they are,"
-            f" got {shape.low:g} to {shape.high:g}; subtract a constant from the column first"
+            f" or for so small a budget, got {shape.low:.10g} to {shape.high:.10g}; subtract a"
+            " constant from the column first, or use a larger budget"
         )
     return replace(shape, low=float(low * unit), high=float(high * unit))
 
@@ -206,9 +213,10 @@ def _dyadic(shape: Shape, center: Center, scale: float) -> Center:
     return Fraction(round(center * 2**bits), 2**bits)
 
 
-def _step(scale: float, unit: Fraction) -> Fraction:
-    """Return a power of two that divides the unit, near scale / 2^20."""
-    step: Fraction = min(unit, _power(scale) / 2**SCALE_BITS)
+def _step(scale: float, unit: Fraction, reach: float) -> Fraction:
+    """Return a power of two that divides the unit, near scale/2^20 and at least reach/2^22."""
+    step: Fraction = max(_power(scale) / 2**SCALE_BITS, 2 * _power(reach) / 2**REACH_BITS)
+    step = min(unit, step)
     if scale / step > 2.0**MOST_SCALE_BITS:
         raise InvalidParameterError(
             "the budget is too small: the noise would be more than 2^36 times the finest difference"
@@ -222,14 +230,15 @@ def _steps(
 ) -> tuple[Fraction, ...]:
     """Return the steps of a block's scales: they divide the unit and what the centre subtracts."""
     if isinstance(shape, OneOf) and center is not None:
-        return (_step(scales[0] * shape.size, unit) / shape.size,)
+        return (_step(scales[0] * shape.size, unit, shape.size) / shape.size,)
+    reach = max(abs(shape.low), abs(shape.high)) if isinstance(shape, Box | Answered) else 1.0
     if isinstance(shape, Answered):
         whole = Fraction(1 if center is None else Fraction(1, center.denominator))
-        return _step(scales[0], unit / 2), _step(scales[1], whole)
+        return _step(scales[0], unit / 2, reach), _step(scales[1], whole, 1.0)
     if isinstance(shape, Box) and center is not None:
-        return (_step(scales[0], unit / 2),)
+        return (_step(scales[0], unit / 2, reach),)
     finest = unit if center is None else min(unit, Fraction(1, center.denominator))
-    return (_step(scales[0], finest),)
+    return (_step(scales[0], finest, reach),)
 
 
 def _in_steps(scale: float, step: Fraction) -> float:
