@@ -34,22 +34,25 @@ def item_totals(
     if query.where is not None:
         there = there & cell(query.where).meets(query.where)
     rows = frame.select(*keys, hn_item=value, hn_there=there).filter(nw.col("hn_there"))
-    rows = rows.join(_table(frame, listed), left_on="hn_item", right_on="hn_listed", how="semi")
+    # From here on an item is its place in the list: a number is quicker to group by than text.
+    table = _table(frame, listed)
+    rows = rows.join(table, left_on="hn_item", right_on="hn_listed", how="inner")
+    rows = rows.select(*keys, "hn_place")
     whole = unit.denominator
     if keys:
-        rows = rows.group_by(*keys, "hn_item").agg(nw.len().alias("hn_rows"))
+        rows = rows.group_by(*keys, "hn_place").agg(nw.len().alias("hn_rows"))
     if keys and query.at_most is not None and query.at_most < len(listed):
         number = nw.col("hn_rows").count().over(*keys).cast(nw.Int64)
         rows = rows.with_columns(hn_number=number)
         rows = rows.with_columns(hn_weight=item_weight(nw.col("hn_number"), query.at_most, unit))
-        totals = rows.group_by("hn_item").agg(nw.col("hn_weight").sum().alias("hn_total"))
+        totals = rows.group_by("hn_place").agg(nw.col("hn_weight").sum().alias("hn_total"))
     else:
-        totals = rows.group_by("hn_item").agg(nw.len().alias("hn_total"))
+        totals = rows.group_by("hn_place").agg(nw.len().alias("hn_total"))
         totals = totals.with_columns(hn_total=nw.col("hn_total").cast(nw.Int64) * whole)
 
     def read() -> list[int]:
-        found = {item: int(total) for item, total in fetch(totals)}
-        return [found.get(item, 0) for item in listed]
+        found = {int(place): int(total) for place, total in fetch(totals)}
+        return [found.get(place, 0) for place in range(len(listed))]
 
     return read
 
@@ -88,7 +91,7 @@ def _whole(item: Literal, label: str) -> int:
 
 
 def _table(frame: nw.LazyFrame[Any], listed: Sequence[Any]) -> nw.LazyFrame[Any]:
-    """Return the list as a table of the same engine."""
+    """Return the list and its places as a table of the same engine."""
     found: nw.LazyFrame[Any] = nw.from_native(_native_table(frame, listed)).lazy()
     return found
 
@@ -98,14 +101,18 @@ def _native_table(frame: nw.LazyFrame[Any], listed: Sequence[Any]) -> Any:  # no
     kind = frame.implementation
     if kind.is_duckdb():
         dtype = np.int64 if isinstance(listed[0], int) else object
-        halfnoise_listed = {"hn_listed": np.array(listed, dtype=dtype)}  # noqa: F841
-        # DuckDB finds the array by its name in this function.
+        halfnoise_listed = {  # noqa: F841  # DuckDB finds it by its name in this function
+            "hn_listed": np.array(listed, dtype=dtype),
+            "hn_place": np.arange(len(listed), dtype=np.int32),
+        }
         return native.query("halfnoise_rows", "select * from halfnoise_listed")
     if kind.is_spark_like():
-        kinds = "hn_listed bigint" if isinstance(listed[0], int) else "hn_listed string"
-        return native.sparkSession.createDataFrame([(item,) for item in listed], kinds)
+        kinds = "bigint" if isinstance(listed[0], int) else "string"
+        rows = [(item, place) for place, item in enumerate(listed)]
+        return native.sparkSession.createDataFrame(rows, f"hn_listed {kinds}, hn_place int")
+    columns = {"hn_listed": list(listed), "hn_place": list(range(len(listed)))}
     if kind.is_ibis():
         import ibis
 
-        return ibis.memtable({"hn_listed": list(listed)})
-    return nw.from_dict({"hn_listed": list(listed)}, backend=kind).to_native()
+        return ibis.memtable(columns)
+    return nw.from_dict(columns, backend=kind).to_native()
