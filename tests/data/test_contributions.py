@@ -35,11 +35,11 @@ def person(query: Any, values: list[Any], **others: list[Any]) -> list[Fraction]
 @pytest.mark.parametrize("value", [-1e9, 0.0, 1e9])
 def test_bounds_between_two_points_of_the_grid(low: float, value: float) -> None:
     """Bounds half-way between points of the grid are rounded as the design rounds them."""
-    query = q.Sum("x", bounds=(low / 2**20, 3.0))
+    query = q.Sum("x", bounds=(low / 2**19, 3.0))
     _, grid = placed(query)
     shape: Any = grid.blocks[0].shape
     (total,) = person(query, [value])
-    assert grid.blocks[0].unit == Fraction(1, 2**20)
+    assert grid.blocks[0].unit == Fraction(1, 2**19)
     assert Fraction(shape.low) <= total <= Fraction(shape.high)
 
 
