@@ -263,6 +263,9 @@ class Release:
 
     def _per_person(self, name: str, index: int, bounds: tuple[float, float]) -> Estimate:
         if self.known_size is not None:
+            if not self.known_size:  # nobody is there, as anybody may know
+                low, high = bounds
+                return Estimate(name=name, estimate=max(0.0, low), std=math.inf, low=low, high=high)
             return within(self._linear(name, {index: 1 / self.known_size}), bounds)
         if self._size_index is None:
             raise NotSupportedError(

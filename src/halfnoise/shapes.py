@@ -21,6 +21,9 @@ Number: TypeAlias = Fraction | float
 Cases: TypeAlias = tuple[tuple[Number, ...], ...]
 """For each kind of person that may be the worst, the distance charged to each scale."""
 
+MANY = 64
+"""Noises of more categories than this are not told apart."""
+
 Parts: TypeAlias = dict[str, list[float]]
 """For each kind of estimate, the scales of the independent noises that add up in it."""
 
@@ -192,9 +195,12 @@ class OneOf(Shape):
         """Return its own noise, projected where it is centred, and that of the number of people."""
         if center is None:
             return {"sum": [scales[0]]}
-        # Of two, the projection leaves half the difference of two noises; of more, only Gaussian
-        # noise is ever projected, which stays one noise.
-        own = [scales[0] / 2] * 2 if self.size == 2 else [scales[0] * (1 - 1 / self.size) ** 0.5]
+        # The projection leaves most of its own noise and a little of each other's; of many, that
+        # is nearly one noise again.
+        v = self.size
+        own = [scales[0] * (1 - 1 / v) ** 0.5]
+        if v <= MANY:
+            own = [scales[0] * (1 - 1 / v), *[scales[0] / v] * (v - 1)]
         return {"sum": [*own, float(center) * root]}
 
     def corners(self) -> Iterator[tuple[float, ...]]:

@@ -166,13 +166,21 @@ def _check_importance(workload: Workload) -> Mapping[str, float]:
     for name, weight in workload.importance.items():
         if name not in known:
             raise refuse("importance", "given for the name of a query", name)
-        positive(**{f"importance of {name}": weight})
+        _within_reason(**{f"importance of {name}": positive(**{f"importance of {name}": weight})})
     return MappingProxyType({name: float(w) for name, w in workload.importance.items()})
+
+
+def _within_reason(**named: float) -> float:
+    ((name, weight),) = named.items()
+    if not 1e-50 <= weight <= 1e50:
+        raise refuse(name, "between 1e-50 and 1e50", weight, "importances count relative to others")
+    return weight
 
 
 def _size_importance(workload: Workload) -> float:
     if workload.size_dial is None:
-        return not_negative(size_importance=workload.size_importance)
+        interest = not_negative(size_importance=workload.size_importance)
+        return _within_reason(size_importance=interest) if interest else interest
     if workload.size_importance:
         raise InvalidParameterError(
             "give size_importance or size_dial, not both: they say the same"

@@ -64,7 +64,7 @@ def person(rows: Sequence[Row], asked: Sequence[Any], on: GridBlock, shape: Any)
     low, high = (math.floor(Fraction(b) / on.unit + Fraction(1, 2)) for b in query.bounds)
     if isinstance(query, Mean):
         steps = [on_grid(x, low, high, on.unit) for x in values]
-        return [sum(steps) // len(steps), 1] if steps else [0, 0]
+        return [(2 * sum(steps) + len(steps)) // (2 * len(steps)), 1] if steps else [0, 0]
     assert isinstance(query, Sum)
     if query.where is not None and not rows:
         return [0]
@@ -183,6 +183,8 @@ def number(cell: Any) -> float | None:
     """Return a cell as a number, if it is one."""
     if isinstance(cell, str):
         text = trim(cell).lower()
+        if text in ("true", "false"):
+            return float(text == "true")
         if text.lstrip("+-") in ENDLESS and len(text) - len(text.lstrip("+-")) < 2:
             return -math.inf if text.startswith("-") else math.inf
         if not text.isascii() or not re.fullmatch(

@@ -8,9 +8,9 @@ belong to the day that it then is in UTC.
 
 import datetime as dt
 import math
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from zoneinfo import ZoneInfo
 
 import narwhals as nw
@@ -208,6 +208,9 @@ class Cell:
         below = small.is_in(("-inf", "-infinity"))
         above = small.is_in(("inf", "+inf", "infinity", "+infinity"))
         number: nw.Expr = nw.when(plain).then(text).cast(nw.Float64)
+        # As in a column of true and false, which one missing answer can turn into text.
+        number = nw.when(small == "true").then(nw.lit(1.0)).otherwise(number)
+        number = nw.when(small == "false").then(nw.lit(0.0)).otherwise(number)
         number = nw.when(below).then(nw.lit(-math.inf)).otherwise(number)
         return nw.when(above).then(nw.lit(math.inf)).otherwise(number)
 
@@ -219,7 +222,16 @@ class Cell:
 
 def any_of(conditions: Sequence[nw.Expr]) -> nw.Expr:
     """Whether one of several conditions holds."""
-    return reduce(lambda a, b: a | b, conditions)
+    return combined(operator.or_, conditions)
+
+
+def combined(two: Callable[[nw.Expr, nw.Expr], nw.Expr], expressions: Sequence[nw.Expr]) -> nw.Expr:
+    """Combine many expressions pair by pair: engines limit how deep one may be."""
+    layer = list(expressions)
+    while len(layer) > 1:
+        pairs = [two(a, b) for a, b in zip(layer[::2], layer[1::2], strict=False)]
+        layer = pairs + layer[len(pairs) * 2 :]
+    return layer[0]
 
 
 def is_true(condition: nw.Expr) -> nw.Expr:

@@ -7,16 +7,16 @@ contribution leaves the block's set K.
 """
 
 import math
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import reduce
 
 import narwhals as nw
 from narwhals.dtypes import NumericType
 
 from halfnoise.conditions import Where
-from halfnoise.data.cells import Cell, is_true
+from halfnoise.data.cells import Cell, combined, is_true
 from halfnoise.design.grid import GridBlock
 from halfnoise.queries import Asked, Bins, Choice, Count, Mean, Sum
 from halfnoise.shapes import Answered, AtMost
@@ -73,7 +73,7 @@ def _counts(found: Contribution, block: Block, grid: GridBlock, cell: ReadCell) 
         yes = own.yes(query.true) if query.condition is None else own.meets(query.condition)
         said.append(found.read(str(i), _within(yes, query, cell), "max", nw.Int8))
     if isinstance(block.shape, AtMost):
-        weight = item_weight(reduce(lambda a, b: a + b, said), block.shape.most, grid.unit)
+        weight = item_weight(combined(operator.add, said), block.shape.most, grid.unit)
         said = [yes * weight for yes in said]
     found.person += said
 
@@ -101,7 +101,7 @@ def _sum(found: Contribution, query: Sum, grid: GridBlock, cell: ReadCell) -> No
 
 
 def _mean(found: Contribution, query: Mean, grid: GridBlock, cell: ReadCell) -> None:
-    """Take the average of the values that a person gave, rounded down on the grid."""
+    """Take the average of the values that a person gave, rounded half up on the grid."""
     shape = grid.shape
     assert isinstance(shape, Answered)  # noqa: S101
     low, high = (int(Fraction(bound) / grid.unit) for bound in (shape.low, shape.high))
@@ -112,7 +112,7 @@ def _mean(found: Contribution, query: Mean, grid: GridBlock, cell: ReadCell) -> 
     total = found.read("value", above, "sum")
     given = found.read("given", there, "sum")
     answers = nw.when(given > 0).then(given).otherwise(nw.lit(1))
-    average = _clip(quotient(total, answers) + low, low, high)
+    average = _clip(quotient(total * 2 + answers, answers * 2) + low, low, high)
     found.person.append(nw.when(given > 0).then(average).otherwise(nw.lit(0)))
     found.person.append((given > 0).cast(nw.Int64))
 
@@ -124,7 +124,7 @@ def _category(found: Contribution, query: Choice | Bins, cell: ReadCell) -> None
         value = own.number()
         # One less than the number of edges reached: -1 is below the first, hence other.
         reached = [is_true(value >= edge).cast(nw.Int64) for edge in query.edges]
-        band = reduce(lambda a, b: a + b, reached) - 1
+        band = combined(operator.add, reached) - 1
         count, other = len(query.edges) + 1, len(query.edges)
         places = list(range(count))
         place = nw.when(band >= 0).then(band).otherwise(nw.lit(other))

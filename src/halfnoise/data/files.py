@@ -128,7 +128,7 @@ def _parquet(connection: Any, paths: list[Path]) -> Any:  # noqa: ANN401
     """Read Parquet files whose columns agree, types included: a cast could fail on a row."""
 
     def read(each: list[Path]) -> Any:  # noqa: ANN401
-        return connection.read_parquet([*map(str, each)], hive_partitioning=False)
+        return connection.read_parquet(_named(each), hive_partitioning=False)
 
     first = read(paths[:1])
     for path in paths[1:]:
@@ -138,6 +138,11 @@ def _parquet(connection: Any, paths: list[Path]) -> Any:  # noqa: ANN401
                 f"the columns of {str(path)!r} differ from those of {str(paths[0])!r}"
             )
     return read(paths)
+
+
+def _named(paths: Sequence[str | Path]) -> list[str]:
+    """Return paths that DuckDB takes by name: it would read marks such as * and [ as patterns."""
+    return [glob.escape(str(path)) for path in paths]
 
 
 def _lines(
@@ -151,7 +156,7 @@ def _lines(
     """Read lines with everything declared: short ones are padded, broken ones passed over."""
     quote = text.quote or ""
     return connection.read_csv(
-        paths,
+        _named(paths),
         columns=dict.fromkeys(names, "VARCHAR"),
         header=header,
         delimiter=text.delimiter,
@@ -177,10 +182,10 @@ def _json(connection: Any, paths: list[str], names: dict[str, str]) -> Any:  # n
 
     whole = TextFormat(delimiter="\x1e", quote=None)
     lines = _lines(connection, paths, ["line"], whole, header=False)
+    # The line itself becomes null, so that nothing is extracted from it whatever DuckDB does first.
+    valid = "case when json_valid(line) then case when json_type(line) = 'OBJECT' then line end end"
+    objects = lines.project(f"{valid} as line").filter("line is not null")
     line = duckdb.ColumnExpression("line")
-    objects = lines.filter(
-        "case when json_valid(line) then json_type(line) = 'OBJECT' else false end"
-    )
     cells = []
     for name, own in names.items():
         pointer = "/" + name.replace("~", "~0").replace("/", "~1")

@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from typing import TypeVar
@@ -9,6 +10,7 @@ from typing import TypeVar
 from halfnoise.errors import DataError, HalfnoiseError
 
 T = TypeVar("T")
+_lock = threading.RLock()
 
 
 def quietly(work: Callable[[], T], said: str) -> T:
@@ -28,12 +30,16 @@ def quietly(work: Callable[[], T], said: str) -> T:
 
 @contextlib.contextmanager
 def _without_words() -> Iterator[None]:
-    """Drop warnings and log records, which would tell that some cell is odd, or quote it."""
-    before = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(before)
+    """Drop warnings and log records, which would tell that some cell is odd, or quote it.
+
+    Both are settings of the whole process, so threads that read take turns.
+    """
+    with _lock:
+        before = logging.root.manager.disable
+        logging.disable(logging.CRITICAL)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                yield
+        finally:
+            logging.disable(before)

@@ -146,9 +146,15 @@ def _check_expression(query: Query) -> None:
 def _row_by_row(expression: nw.Expr) -> bool:
     return all(
         node.kind.name in ("COL", "NTH", "LITERAL", "ELEMENTWISE", "WHEN_THEN")
+        and not any(_is_column(each) for each in (*node.exprs, *node.kwargs.values()))
         and all(_row_by_row(each) for each in node.exprs if isinstance(each, nw.Expr))
         for node in expression._nodes  # noqa: SLF001  # there is no public way to ask
     )
+
+
+def _is_column(value: object) -> bool:
+    """Whether a value is a column of its own, whose cells would meet rows by their order."""
+    return isinstance(value, nw.Series) or hasattr(value, "__array__") or hasattr(value, "to_numpy")
 
 
 def _one_row(

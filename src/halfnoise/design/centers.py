@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from halfnoise.design.noise import Noise
 from halfnoise.design.scales import best_unit
-from halfnoise.shapes import AtMost, Number, OneOf
+from halfnoise.shapes import AtMost, Box, Number, OneOf
 from halfnoise.workload import Block
 
 _GOLDEN = (math.sqrt(5) - 1) / 2
@@ -74,10 +74,11 @@ def public_size_centers(blocks: Sequence[Block]) -> tuple[Fraction | None, ...]:
     """Return the centres when people can only be replaced: then their number is public.
 
     No centre brings two points of K closer, but values can be centred on the number who answered,
-    and the categories of a choice are known to sum to the number of people.
+    and the categories of a choice are known to sum to the number of people. Sums are centred too,
+    which costs nothing and keeps what is measured small.
     """
     return tuple(
-        block.shape.midpoint if isinstance(block.shape, OneOf) else _around_zero(block)
+        block.shape.midpoint if isinstance(block.shape, OneOf | Box) else _around_zero(block)
         for block in blocks
     )
 
