@@ -62,11 +62,7 @@ class Cell:
     def present(self) -> nw.Expr:
         """Whether there is a value that is not one of the codes for missing."""
         there = ~nw.col(self.name).is_null()
-        return (
-            there & ~any_of([self._matches(code) for code in self.missing])
-            if self.missing
-            else there
-        )
+        return there & ~self._is_one_of(self.missing) if self.missing else there
 
     def number(self) -> nw.Expr:
         """Return the value as a float64; null where there is none."""
@@ -109,7 +105,7 @@ class Cell:
     def yes(self, codes: Sequence[Literal]) -> nw.Expr:
         """Whether the cell says yes: true, 1, and as text 1/true/yes/y/t; or one of ``codes``."""
         if codes:
-            return is_true(any_of([self._matches(code) for code in codes]) & self.present())
+            return is_true(self._is_one_of(codes) & self.present())
         if self.dtype == nw.Boolean:
             return is_true(nw.col(self.name) & self.present())
         if self.is_text:
@@ -124,7 +120,7 @@ class Cell:
     def meets(self, where: Where) -> nw.Expr:
         """Whether the cell meets a condition; a missing cell meets none."""
         if where.word in ("equals", "is_in"):
-            return any_of([self.equals(literal) for literal in where.values])
+            return is_true(self._is_one_of(where.values) & self.present())
         days = [day for literal in where.values if (day := as_date(literal)) is not None]
         numbers = [n for literal in where.values if (n := as_number(literal)) is not None]
         if len(days) == len(where.values):
@@ -170,6 +166,24 @@ class Cell:
             return nw.lit(dt.datetime(day.year, day.month, day.day))  # noqa: DTZ001
         moment = dt.datetime(day.year, day.month, day.day, tzinfo=dt.UTC)
         return nw.lit(moment.astimezone(ZoneInfo(self.dtype.time_zone)))
+
+    def _is_one_of(self, literals: Sequence[Literal]) -> nw.Expr:
+        """Whether the cell is one of several values; a long list is looked up, not spelled out."""
+        plain = [not isinstance(each, bool) and as_date(each) is None for each in literals]
+        listed = [each for each, is_plain in zip(literals, plain, strict=True) if is_plain]
+        if len(listed) < 2 or not (self.is_text or self.dtype.is_numeric()):
+            return any_of([self._matches(each) for each in literals])
+        found = [
+            self._matches(each)
+            for each, is_plain in zip(literals, plain, strict=True)
+            if not is_plain
+        ]
+        if self.is_text:
+            found.append(is_true(self.text().is_in([str(each).strip() for each in listed])))
+        if numbers := [number for each in listed if (number := as_number(each)) is not None]:
+            value = self._spelled_number() if self.is_text else self._plain_number()
+            found.append(is_true(value.is_in(numbers)))
+        return any_of(found) if found else _never()
 
     def _matches(self, literal: Literal) -> nw.Expr:
         number, day = as_number(literal), as_date(literal)
