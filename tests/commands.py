@@ -72,7 +72,7 @@ def refused(*words: str | Path) -> str:
 def estimates(text: str) -> dict[str, float]:
     """Read a table in CSV: estimates by name, without their noise."""
     rows = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
-    return {row["name"]: round(float(row["estimate"]), 1) + 0.0 for row in rows}
+    return {row["name"]: round(4 * float(row["estimate"])) / 4 for row in rows}
 
 
 def write_survey(folder: Path) -> Path:

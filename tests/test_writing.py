@@ -68,7 +68,7 @@ def read(path: Path) -> dict[str, float]:
     else:
         split = [line.strip("| ").split(" | ") for line in text.splitlines()]
         rows = [dict(zip(split[0], row, strict=True)) for row in split[2:]]
-    return {row["name"]: round(float(row["estimate"]), 1) + 0.0 for row in rows}
+    return {row["name"]: round(4 * float(row["estimate"])) / 4 for row in rows}
 
 
 def test_an_output_that_exists_is_kept(survey: Path, tmp_path: Path) -> None:
