@@ -124,7 +124,7 @@ def test_at_most_limits_counts_or_items() -> None:
 
 def test_groups_are_planned_by_name_or_number() -> None:
     """Added or removed, people in groups cost what people without cost."""
-    for groups, number in (("16", 16), ("a,b", 2)):
+    for groups, number in (("16", 16), ("a,b", 3)):
         found = planned("--counts", "100", "--groups", groups, "--mu", "1")
         assert found["groups"] == number
         assert stds(found)["correlated-gaussian"] == pytest.approx(5.5, rel=1e-12)

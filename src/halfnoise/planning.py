@@ -95,7 +95,7 @@ class Plan:
         return {
             "privacy": _privacy_dict(self.privacy) | {"releases": self.releases},
             "neighbors": self.workload.neighbors.value,
-            "groups": self.workload.group_count,
+            "groups": None if self.workload.grouping is None else self.workload.grouping.number,
             "level": self.level,
             "chosen": self.chosen.name,
             "why": self.why,

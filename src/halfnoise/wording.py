@@ -95,8 +95,8 @@ def notes(workload: Workload) -> list[str]:
     said = []
     if any(isinstance(block.shape, Answered) for block in workload.blocks):
         said.append("Divide the margin of a mean by the number of people who answered.")
-    if workload.grouped:
-        said.append(f"The same holds in each of {workload.group_count} groups.")
+    if workload.grouping is not None:
+        said.append(f"The same holds in each of {workload.grouping.number} groups.")
     said.append(
         "Margins cover the noise that protects people, not who was asked or how they answered."
     )

@@ -6,8 +6,9 @@ from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
 from types import MappingProxyType
 
-from halfnoise.checks import finite, not_negative, positive, refuse, whole
+from halfnoise.checks import finite, not_negative, positive, refuse
 from halfnoise.errors import InvalidParameterError, NotSupportedError
+from halfnoise.grouping import OTHER, By, Grouping, grouping
 from halfnoise.privacy import Neighbors
 from halfnoise.queries import Query, at_most_shape, check_at_most
 from halfnoise.shapes import Box, Shape
@@ -36,8 +37,12 @@ class Block:
 class Workload:
     """The queries of one release, and the rules under which it is made.
 
-    ``neighbors``: which two tables must look alike. ``groups``: the groups of which each person is
-    in one, by name or just how many. ``at_most``: how many of the counts one person may have.
+    ``neighbors``: which two tables must look alike. ``by``: the column, or columns, that say which
+    group a row is in. ``groups``: the groups, by key, for several columns as one list for each or
+    as tuples; ``"discover"`` where they are not known; or, in a plan, how many. ``other``: the
+    group of people elsewhere, None to leave them out. ``max_groups``: in how many groups a person
+    may be. ``discover_delta``: how likely discovering may show somebody's own key (default: a tenth
+    of delta). ``at_most``: how many of the counts one person may have.
     ``importance``: by query name, how much a squared error counts (default 1/width^2, so that
     errors count relative to a query's own range). ``size_importance``: the same for the number of
     people (default 0: a by-product); ``size_dial``, C >= d^(1/4), says it the paper's way.
@@ -53,11 +58,16 @@ class Workload:
     queries: Sequence[Query]
     _: KW_ONLY
     neighbors: Neighbors = Neighbors.ADD_REMOVE
-    groups: tuple[object, ...] | int | None = None
+    by: str | By | Sequence[str | By] | None = None
+    groups: object = None
+    other: str | None = OTHER
+    max_groups: int = 1
+    discover_delta: float | None = None
     at_most: int | None = None
     importance: Mapping[str, float] = field(default_factory=dict)
     size_importance: float = 0.0
     size_dial: float | None = None
+    grouping: Grouping | None = field(init=False, repr=False)
     blocks: tuple[Block, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -69,19 +79,27 @@ class Workload:
         _check_queries(self.queries)
         if not isinstance(self.neighbors, Neighbors):
             raise refuse("neighbors", "Neighbors.ADD_REMOVE or Neighbors.REPLACE", self.neighbors)
-        _set(self, groups=_check_groups(self.groups), importance=_check_importance(self))
+        _set(self, grouping=_check_groups(self), importance=_check_importance(self))
         _set(self, blocks=tuple(_blocks(self)))
         _set(self, size_importance=_size_importance(self))
 
     @property
     def grouped(self) -> bool:
-        """Whether each person is in one of several groups."""
-        return self.groups is not None
+        """Whether people are in groups."""
+        return self.grouping is not None
 
     @property
-    def group_count(self) -> int | None:
-        """The number of listed groups."""
-        return len(self.groups) if isinstance(self.groups, tuple) else self.groups
+    def touched(self) -> int:
+        """In how many groups one person can change what is measured.
+
+        Added or removed, a person is in up to ``max_groups`` groups; the whole table counts as one.
+        Replaced, a person can leave one group and enter another, or be elsewhere where there is
+        only one; without groups nobody enters or leaves.
+        """
+        groups = self.grouping
+        if self.neighbors is Neighbors.ADD_REMOVE:
+            return 1 if groups is None else groups.most
+        return 0 if groups is None else 1 if groups.number == 1 else 2
 
     @property
     def size(self) -> int:
@@ -150,15 +168,22 @@ def _check_queries(queries: Sequence[Query]) -> None:
         raise InvalidParameterError(f"the query {twice!r} is asked twice; {remedy}")
 
 
-def _check_groups(groups: object) -> tuple[object, ...] | int | None:
-    if groups is None:
-        return None
-    if isinstance(groups, Iterable) and not isinstance(groups, str):
-        listed = tuple(groups)
-        if not listed or len(set(listed)) < len(listed):
-            raise refuse("groups", "a list of different groups", list(listed))
-        return listed
-    return whole("list the groups, or say how many", groups=groups)
+def _check_groups(workload: Workload) -> Grouping | None:
+    if isinstance(workload.groups, Iterable) and not isinstance(workload.groups, str | Mapping):
+        _set(workload, groups=tuple(workload.groups))
+    found = grouping(
+        workload.by,
+        workload.groups,
+        workload.other,
+        workload.max_groups,
+        workload.discover_delta,
+    )
+    if found and found.most > 1 and workload.neighbors is Neighbors.REPLACE:
+        raise NotSupportedError(
+            f"max_groups must be 1 where people are replaced, got {workload.max_groups}; under"
+            " replacement each person is in one group, so keep one, or use add-remove"
+        )
+    return found
 
 
 def _check_importance(workload: Workload) -> Mapping[str, float]:
