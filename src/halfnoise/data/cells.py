@@ -73,13 +73,13 @@ class Cell:
         elif self.is_text:
             value = self._spelled_number()
         else:
-            raise self._wrong_type("numbers")
+            raise self.wrong_type("numbers")
         return nw.when(self.present()).then(value)
 
     def whole(self) -> tuple[nw.Expr, nw.Expr]:
         """Return the value as an int64, and whether it is a whole number that small."""
         if not self.dtype.is_numeric():
-            raise self._wrong_type("text or whole numbers")
+            raise self.wrong_type("text or whole numbers")
         number = self.number()
         most = float(MOST_WHOLE if self.dtype.is_integer() else 2**53)
         small = is_true((number > -most) & (number < most))
@@ -93,7 +93,7 @@ class Cell:
         if self.is_day:
             return nw.col(self.name)
         if not self.is_text:
-            raise self._wrong_type("days")
+            raise self.wrong_type("days")
         text = self.text()
         ends = (text.str.len_chars() == 10) | text.str.contains(_MOMENT)
         return nw.when(text.str.contains(_DAY) & ends).then(text.str.slice(0, 10))
@@ -203,7 +203,7 @@ class Cell:
         if self.is_day:
             return _never() if day is None else is_true(self._day_holds("between", day, day))
         if not self.dtype.is_numeric():
-            raise self._wrong_type("numbers, text or days")
+            raise self.wrong_type("numbers, text or days")
         if isinstance(literal, bool):
             number = float(literal)
         return _never() if number is None else is_true(self._plain_number() == number)
@@ -228,7 +228,8 @@ class Cell:
         number = nw.when(below).then(nw.lit(-math.inf)).otherwise(number)
         return nw.when(above).then(nw.lit(math.inf)).otherwise(number)
 
-    def _wrong_type(self, wanted: str) -> InvalidParameterError:
+    def wrong_type(self, wanted: str) -> InvalidParameterError:
+        """Say that a column is not of a kind that will do."""
         return InvalidParameterError(
             f"the column {self.label!r} holds {self.dtype}, not {wanted}; name a column of {wanted}"
         )
