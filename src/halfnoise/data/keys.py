@@ -69,15 +69,19 @@ def key_column(cell: Cell, by: By, *, listed: bool) -> KeyColumn:
 
 
 def _text(cell: Cell, *, listed: bool) -> KeyColumn:
-    own = cell.text() if listed else nw.col(cell.name).cast(nw.String)
+    """Take text as it is; listed keys without spaces around it, and true and false in any case."""
     there = ~nw.col(cell.name).is_null()
-    return KeyColumn(
-        value=nw.when(there).then(own).otherwise(nw.lit("")),
-        there=there,
-        read=lambda key: str(key).strip(SPACES),
-        back=str,
-        nothing="",
-    )
+    own = nw.col(cell.name).cast(nw.String)
+    if listed:
+        own, small = cell.text(), cell.text().str.to_lowercase()
+        own = nw.when(small.is_in(("true", "false"))).then(small).otherwise(own)
+
+    def read(key: Literal) -> str:
+        text = str(key).strip(SPACES)
+        return text.lower() if text.lower() in ("true", "false") else text
+
+    value = nw.when(there).then(own).otherwise(nw.lit(""))
+    return KeyColumn(value=value, there=there, read=read, back=str, nothing="")
 
 
 def _days(cell: Cell, by: By) -> KeyColumn:
@@ -103,16 +107,17 @@ def _days(cell: Cell, by: By) -> KeyColumn:
         value = nw.when(there).then(day.str.slice(0, _LENGTH[every])).otherwise(nw.lit(""))
         return KeyColumn(value=value, there=there, read=read, back=back, nothing="")
     moment = _in_utc(cell)
-    year, month, of_month = (
-        part.cast(nw.Int64) for part in (moment.dt.year(), moment.dt.month(), moment.dt.day())
-    )
+    year = moment.dt.year()
     there = is_true((year >= 1) & (year <= 9999))
-    number = {"day": (year * 100 + month) * 100 + of_month, "month": year * 100 + month}
+    parts = (year, moment.dt.month(), moment.dt.day())[: len(_LENGTH) - list(_LENGTH).index(every)]
+    number: nw.Expr = nw.lit(0)
+    for part in parts:
+        number = number * 100 + nw.when(there).then(part).otherwise(nw.lit(0)).cast(nw.Int64)
     return KeyColumn(
-        value=nw.when(there).then(number.get(every, year)).otherwise(nw.lit(0)).cast(nw.Int64),
+        value=number,
         there=there,
         read=lambda key: int(read(key).replace("-", "")),
-        back=lambda number: back(_dashed(f"{number:0{_LENGTH[every] - (every != 'year')}d}")),
+        back=lambda number: back(_dashed(f"{number:0{2 + 2 * len(parts)}d}")),
         nothing=0,
     )
 
