@@ -13,7 +13,7 @@ import typer
 
 from halfnoise.budgeting import budget_for
 from halfnoise.checks import refuse
-from halfnoise.errors import HalfnoiseError, InvalidParameterError, NotSupportedError
+from halfnoise.errors import HalfnoiseError, InvalidParameterError
 from halfnoise.flags import nameless, number, whole_number
 from halfnoise.options import SHOW, SPEND, with_options
 from halfnoise.planning import DELTA, Outlook, Plan, plan
@@ -204,8 +204,6 @@ def _check_release(asked: Request, said: Words) -> None:
         if nameless(query):
             what, remedy = f"--{query.kind}", "a plan does without"
             raise refuse(what, "given a column to release", query.label, remedy)
-    if asked.workload.grouped:
-        raise NotSupportedError("groups can be planned but not released yet; leave --groups out")
     if "known-size" in said and asked.known_size is None:
         raise InvalidParameterError("--known-size needs the number of people, for example 200000")
     check_people(asked)
