@@ -1,4 +1,4 @@
-"""The threshold of groups that are discovered: p1 for the noise as it is drawn, half a step included."""
+"""The threshold of discovered groups: p1 for the noise that is drawn, half a step included."""
 
 import math
 from fractions import Fraction
@@ -15,7 +15,7 @@ CASES = [(2.0**20, Fraction(1, 2**20)), (3.0, Fraction(1)), (1500.7, Fraction(1,
 def own_key(noise: Noise, scale: float, steps: int) -> float:
     """Return how likely noise of this scale is at least so many steps after rounding."""
     x = (steps - 0.5) / scale
-    return NormalDist().cdf(-x) if noise is Noise.GAUSSIAN else math.exp(-x) / 2
+    return math.erfc(x / math.sqrt(2)) / 2 if noise is Noise.GAUSSIAN else math.exp(-x) / 2
 
 
 @pytest.mark.parametrize("noise", list(Noise))
