@@ -14,7 +14,9 @@ docs/groups.md.
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from halfnoise.calibration import holds, normal_cdf, round_up
 from halfnoise.design.contract import ball
@@ -33,6 +35,10 @@ class Threshold:
     def size(self) -> float:
         """The same in people."""
         return float(self.steps * self.step)
+
+    def passed(self, sizes: NDArray[np.uint64]) -> list[int]:
+        """Return which of the noisy sizes, in steps, reach it."""
+        return [int(place) for place in np.flatnonzero(sizes.view(np.int64) >= self.steps)]
 
 
 def threshold(noise: Noise, scale: float, step: Fraction, *, most: int, delta: float) -> Threshold:
