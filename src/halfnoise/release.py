@@ -76,7 +76,7 @@ def release(  # noqa: PLR0913
     spec: str | Path | None = None,
     parameters: Mapping[str, str] | None = None,
     step: Step = nullcontext,
-    **rules: Any,  # noqa: ANN401
+    **rules: Any,
 ) -> Release | GroupedRelease:
     """Release a private table of counts, sums and means.
 
@@ -176,7 +176,9 @@ def noisy(found: Plan, grid: OnGrid, exact: Totals, asked: Request) -> Release |
     if known is None or given:
         return made
     # A design that does not use a known number of people may still have measured it.
-    return made.with_known_size(known) if back.sizes is not None else replace(made, known_size=known)
+    return (
+        made.with_known_size(known) if back.sizes is not None else replace(made, known_size=known)
+    )
 
 
 def _in_groups(

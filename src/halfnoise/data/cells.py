@@ -11,6 +11,7 @@ import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import narwhals as nw
@@ -116,6 +117,32 @@ class Cell:
     def equals(self, literal: Literal) -> nw.Expr:
         """Whether the cell is ``literal``: as text, or as the number or day that it spells."""
         return is_true(self._matches(literal) & self.present())
+
+    def lookups(
+        self, literals: Sequence[Literal]
+    ) -> tuple[dict[str, tuple[nw.Expr, dict[Any, int]]], list[int]]:
+        """Return how plain values are looked up, as text and as numbers, and which are not plain.
+
+        The first of values that read the same counts.
+        """
+        if not (self.is_text or self.dtype.is_numeric()):
+            return {}, list(range(len(literals)))
+        texts: dict[Any, int] = {}
+        numbers: dict[Any, int] = {}
+        others = []
+        for rank, each in enumerate(literals):
+            if isinstance(each, bool) or as_date(each) is not None:
+                others.append(rank)
+                continue
+            texts.setdefault(str(each).strip(), rank)
+            if (number := as_number(each)) is not None:
+                numbers.setdefault(number + 0.0, rank)
+        found = {}
+        if self.is_text and texts:
+            found["text"] = (nw.when(self.present()).then(self.text()), texts)
+        if numbers:
+            found["number"] = (self.number() + 0.0, numbers)
+        return found, others
 
     def meets(self, where: Where) -> nw.Expr:
         """Whether the cell meets a condition; a missing cell meets none."""

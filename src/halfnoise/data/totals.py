@@ -201,12 +201,15 @@ def _together(
     rows = {name: e for part in parts for name, e in part.rows.items()}
     together = {name: how for part in parts for name, how in part.together.items()}
     group = groups.columns
+    table = groups.rows
+    for part in parts:
+        table = part.looked_up(table)
     if people:
-        read = groups.rows.select(*people, *group, **rows)
+        read = table.select(*people, *group, **rows)
         aggregates = [getattr(nw.col(name), how)() for name, how in together.items()]
         each = read.group_by(*people, *group).agg(*aggregates)
     else:
-        each = groups.rows.select(*group, **rows) if rows or group else groups.rows
+        each = table.select(*group, **rows) if rows or group else table
     sums = [e.alias(f"s{i}") for i, e in enumerate(e for part in parts for e in part.person)]
     bounded = each.select(*group, *sums) if sums or group else each
     totals = [nw.col(f"s{i}").sum() for i in range(len(sums))]
