@@ -6,6 +6,7 @@ from typing import Any, overload
 
 from halfnoise.checks import fraction, refuse, whole
 from halfnoise.design import Design, Noise, designs
+from halfnoise.errors import NotSupportedError
 from halfnoise.privacy import ApproxDP, Neighbors, Privacy, PureDP, compose
 from halfnoise.tables import percent, short, text_table
 from halfnoise.wording import definition, describe, heading, notes, reason, secret, spending
@@ -66,12 +67,15 @@ class Plan:
         """Return the designs and their margins of error as text."""
         header = [f"margin of error ({percent(self.level)})"]
         header += [*map(heading, self.workload.blocks), "people"]
+        everyone = any(design.people_std is not None for design in self.designs)
+        header += ["all people"] if everyone else []
         chosen = self.chosen
         rows = []
         for design in self.designs:
             mark = "* " if design is chosen else "  "
             margins = [f"±{short(margin)}" for margin in margins_of(design, self.level)]
             rows.append([mark + design.name, *margins, _size_margin(design, self)])
+            rows[-1] += [_people_margin(design, self)] if everyone else []
         return text_table(header, rows)
 
     def __repr__(self) -> str:
@@ -88,14 +92,16 @@ class Plan:
             "",
             f"Chosen (*): {chosen.name}. {self.why}",
         ]
-        return "\n".join(lines + notes(self.workload))
+        return "\n".join(lines + notes(self.workload, self.designs))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain values, ready for JSON."""
+        grouping = self.workload.grouping
         return {
             "privacy": _privacy_dict(self.privacy) | {"releases": self.releases},
             "neighbors": self.workload.neighbors.value,
-            "groups": None if self.workload.grouping is None else self.workload.grouping.number,
+            "groups": None if grouping is None else grouping.number,
+            "max_groups": None if grouping is None else grouping.most,
             "level": self.level,
             "chosen": self.chosen.name,
             "why": self.why,
@@ -138,7 +144,7 @@ class Outlook:
             self.table(),
             "",
         ]
-        return "\n".join(lines + notes(self.workload))
+        return "\n".join(lines + notes(self.workload, self.plans[0].designs))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the outlook as plain values, ready for JSON."""
@@ -187,6 +193,11 @@ def plan(
     """
     if not isinstance(workload, Workload):
         raise refuse("workload", "a Workload", workload, 'for example Workload([Count("smoker")])')
+    if known_size and workload.grouped:
+        raise NotSupportedError(
+            "known_size is the size of a whole table; with groups leave it out, and use"
+            " release[key].with_known_size afterwards"
+        )
     if privacy is None:
         plans = tuple(
             plan(
@@ -220,11 +231,11 @@ def best_design(found: Iterable[Design], workload: Workload) -> Design:
     interest = workload.size_importance
     errors = {design: design.total_error(interest) ** 0.5 for design in found}
     if interest and not size_is_public(workload):
-        errors = {d: e for d, e in errors.items() if d.size_scale or _size_is_given(d)}
+        errors = {d: e for d, e in errors.items() if d.size_scale or d.size_is_given}
     limit = min(errors.values()) * AS_GOOD
     good = [design for design, error in errors.items() if error <= limit]
-    # Ties go to the plainer design, which comes first.
-    return min(good, key=lambda d: (d.size_scale is None, round(errors[d] / limit, 9)))
+    # Ties, to a tenth of a per cent, go to the plainer design, which comes first.
+    return min(good, key=lambda d: (d.size_scale is None, round(errors[d] / limit, 3)))
 
 
 def size_is_public(workload: Workload) -> bool:
@@ -232,15 +243,17 @@ def size_is_public(workload: Workload) -> bool:
     return workload.neighbors is Neighbors.REPLACE and not workload.grouped
 
 
-def _size_is_given(design: Design) -> bool:
-    return design.name == "known-size-gaussian"
-
-
 def _size_margin(design: Design, plan: Plan) -> str:
     if design.size_scale is not None:
         return f"±{short(design.noise.margin([design.size_scale], plan.level))}"
-    public = _size_is_given(design) or size_is_public(plan.workload)
+    public = design.size_is_given or size_is_public(plan.workload)
     return "known" if public else "not given"
+
+
+def _people_margin(design: Design, plan: Plan) -> str:
+    if design.people_std is None:
+        return "not given"
+    return f"±{short(design.noise.margin([design.people_std], plan.level))}"
 
 
 def margins_of(design: Design, level: float) -> tuple[float, ...]:
@@ -269,10 +282,12 @@ def _design_dict(design: Design, level: float) -> dict[str, Any]:
         entry |= {f"{name}_std": noise.std(ps) for name, ps in parts.items() if name != "sum"}
         blocks.append(entry)
     loss = "loss_mu" if noise is Noise.GAUSSIAN else "loss_epsilon"
+    everyone = {} if design.people_std is None else {"people_std": design.people_std}
     return {
         "name": design.name,
         "blocks": blocks,
         "size_std": design.size_std,
+        **everyone,
         loss: design.loss(),
         "best_guess": design.guarantee.best_guess,
     }

@@ -8,7 +8,7 @@ import halfnoise as hn
 from halfnoise.design.centered import Centered, best_scales
 from halfnoise.design.centers import at_most_center, gaussian_centers
 from halfnoise.design.noise import Noise
-from workloads import QUERIES, RELATIONS, design_of, maker
+from workloads import QUERIES, RELATIONS, design_of, designs_of, maker
 
 PRIVACY = hn.ApproxDP(epsilon=1, delta=1e-3)
 
@@ -35,7 +35,7 @@ def test_no_other_scales_are_better(queries: str, relation: str) -> None:
     """For the centres chosen, no other scales of the same loss have less error."""
     workload = maker(queries)(**RELATIONS[relation], size_importance=0.3)
     rng = np.random.default_rng(4)
-    for design in hn.plan(workload, privacy=PRIVACY, known_size=True).designs:
+    for design in designs_of(workload, PRIVACY):
         if isinstance(design, Centered):
             error = design.total_error(workload.size_importance)
             for spread in (0.3, 0.03, 0.003):
