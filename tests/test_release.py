@@ -29,7 +29,8 @@ from halfnoise import (
     release,
 )
 from halfnoise.data.totals import Totals
-from halfnoise.release import grid_for, noisy
+from halfnoise.gridded import grid_for
+from halfnoise.release import noisy
 from halfnoise.spec import Request
 
 PEOPLE = 3000
@@ -174,10 +175,11 @@ def test_nothing_true_is_held(
             for i, block in enumerate(grid.blocks)
         ),
         people=np.array([987_654_321_987], dtype=np.uint64),
+        everyone=np.array([987_654_321_987], dtype=np.uint64),
     )
     true = {
         float(exact.people[0]),
-        *grid.measure(exact.sums, exact.people).view(np.int64)[0].tolist(),
+        *grid.measure(exact.sums, exact.people, exact.everyone)[0].view(np.int64)[0].tolist(),
     }
     for block, sums in zip(grid.blocks, exact.sums, strict=True):
         true |= {int(x) for x in sums[0]} | {float(int(x) * block.unit) for x in sums[0]}
@@ -201,7 +203,8 @@ def leaks(made: Release, true: set[float]) -> bool:
 
 def test_totals_have_no_text() -> None:
     """The exact totals do not show themselves."""
-    exact = Totals(sums=(np.array([[424242]], dtype=np.uint64),), people=np.ones(1, np.uint64))
+    one = np.ones(1, np.uint64)
+    exact = Totals(sums=(np.array([[424242]], dtype=np.uint64),), people=one, everyone=one)
     assert "424242" not in repr(exact)
     assert "424242" not in str(exact)
 

@@ -11,13 +11,14 @@ from typing import Annotated, Any
 
 import typer
 
+from halfnoise.asking import ask, check_people
 from halfnoise.budgeting import budget_for
 from halfnoise.checks import refuse
 from halfnoise.errors import HalfnoiseError, InvalidParameterError
 from halfnoise.flags import nameless, number, whole_number
 from halfnoise.options import SHOW, SPEND, with_options
 from halfnoise.planning import DELTA, Outlook, Plan, plan
-from halfnoise.release import ask, carry_out, check_people
+from halfnoise.release import carry_out
 from halfnoise.result import NOISE_ONLY, Release
 from halfnoise.spec import Request, Words, gather, request, write_spec
 from halfnoise.wording import meaning

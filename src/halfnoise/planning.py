@@ -7,6 +7,7 @@ from typing import Any, overload
 from halfnoise.checks import fraction, refuse, whole
 from halfnoise.design import Design, Noise, designs
 from halfnoise.errors import NotSupportedError
+from halfnoise.discovery import spendable
 from halfnoise.privacy import ApproxDP, Neighbors, Privacy, PureDP, compose
 from halfnoise.tables import percent, short, text_table
 from halfnoise.wording import definition, describe, heading, notes, reason, secret, spending
@@ -212,7 +213,7 @@ def plan(
         return Outlook(workload=workload, delta=delta, plans=plans)
     if not hasattr(privacy, "budget"):
         raise refuse("privacy", "a privacy definition", privacy, "for example GaussianDP(mu=1)")
-    budget = privacy.budget(whole(releases=releases))
+    budget, _ = spendable(privacy, workload.grouping, whole(releases=releases))
     for name, amount in asdict(budget).items():
         if amount is not None and not LEAST <= amount <= MOST:
             rule = f"between {LEAST:g} and {MOST:g} for each release"

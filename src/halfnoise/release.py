@@ -20,10 +20,11 @@ from halfnoise.design import Noise
 from halfnoise.design.on_grid import Floats, OnGrid, Recovered, Ring
 from halfnoise.errors import InvalidParameterError
 from halfnoise.grouped import GroupedRelease
+from halfnoise.gridded import grid_for
 from halfnoise.grouping import By, Grouping, Key
 from halfnoise.inference import Errors, Estimate
 from halfnoise.noise import rounded_gaussian, rounded_laplace
-from halfnoise.planning import Plan, grid_for, plan, size_is_public
+from halfnoise.planning import Plan, plan, size_is_public
 from halfnoise.privacy import Guarantee, Privacy
 from halfnoise.queries import Choice, Query
 from halfnoise.result import SIZE, Question, Release
@@ -161,9 +162,8 @@ def noisy(found: Plan, grid: OnGrid, exact: Totals, asked: Request) -> Release |
         ring + np.asarray(draw(np.broadcast_to(scales, ring.shape))).view(np.uint64)
         for ring, scales in zip(measured, grid.scales, strict=True)
     ]
-    grouping = found.workload.grouping
-    if grouping is not None:
-        return _in_groups(found, grid, rings, grouping, exact.keys, asked)
+    if found.workload.grouping is not None:
+        return _in_groups(found, grid, rings, exact.keys, asked)
     public = size_is_public(found.workload)
     known = float(exact.people[0]) if public else asked.known_size
     back = grid.recover(rings, known)
@@ -185,11 +185,12 @@ def _in_groups(
     found: Plan,
     grid: OnGrid,
     rings: list[Ring],
-    grouping: Grouping,
     keys: tuple[Key, ...] | None,
     asked: Request,
 ) -> GroupedRelease:
     """Come back to the groups that are listed, or to those of all that pass the threshold."""
+    grouping = found.workload.grouping
+    assert grouping is not None  # noqa: S101
     if keys is None:
         keys = grouping.released
     else:

@@ -13,8 +13,8 @@ from halfnoise.data import contributions
 from halfnoise.data.sources import TextFormat, open_source
 from halfnoise.data.totals import totals
 from halfnoise.design import Noise
-from halfnoise.design.grid import OnGrid
-from halfnoise.release import grid_for
+from halfnoise.design.on_grid import OnGrid
+from halfnoise.gridded import grid_for
 
 q: Any = hn  # queries also take lists and expressions, which their annotations do not say
 

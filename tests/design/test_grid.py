@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from halfnoise import Choice, Count, Counts, InvalidParameterError, Items, Mean, Sum, Workload
 from halfnoise.data.totals import Totals
 from halfnoise.design import designs
-from halfnoise.design.grid import ITEM_UNIT, REACH_BITS, OnGrid, Ring, on_grid
+from halfnoise.design.grid import ITEM_UNIT, REACH_BITS, on_grid
+from halfnoise.design.on_grid import OnGrid, Ring
 from halfnoise.design.noise import Noise
 from halfnoise.design.two_level import CENTER_BITS, TwoLevel, two_level
 from halfnoise.privacy import Budget, Neighbors

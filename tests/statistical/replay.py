@@ -6,12 +6,13 @@ import numpy as np
 
 from halfnoise import Release, Workload, plan
 from halfnoise.design.covariance import Covariance, Run, Shared
-from halfnoise.design.grid import OnGrid
+from halfnoise.design.on_grid import OnGrid
 from halfnoise.design.noise import Noise
 from halfnoise.inference import Errors
 from halfnoise.noise import rounded_gaussian, rounded_laplace
 from halfnoise.privacy import Privacy
-from halfnoise.release import grid_for, noisy
+from halfnoise.gridded import grid_for
+from halfnoise.release import noisy
 from halfnoise.spec import Request
 from statistical.workloads import Floats, fixed
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from halfnoise.design.grid import OnGrid
+from halfnoise.design.on_grid import OnGrid
 from halfnoise.shapes import AtMost, OneOf
 from statistical.moments import agree
 from statistical.replay import RELEASES, errors

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from halfnoise import Bins, Choice, Count, Items, Mean, Sum, Workload
 from halfnoise.data.totals import Totals
 from halfnoise.design import designs
-from halfnoise.design.grid import GridBlock, OnGrid, on_grid
+from halfnoise.design.grid import on_grid
+from halfnoise.design.on_grid import GridBlock, OnGrid
 from halfnoise.privacy import Budget
 from halfnoise.shapes import Answered, AtMost, Box, OneOf
 

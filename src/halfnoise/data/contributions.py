@@ -20,7 +20,7 @@ from narwhals.dtypes import NumericType
 from halfnoise.conditions import Where
 from halfnoise.data.cells import Cell, combined, is_true
 from halfnoise.data.lookup import PLACE, lookup
-from halfnoise.design.grid import GridBlock
+from halfnoise.design.on_grid import GridBlock
 from halfnoise.queries import Asked, Bins, Choice, Count, Mean, Sum
 from halfnoise.shapes import Answered, AtMost
 from halfnoise.workload import Block

@@ -18,7 +18,7 @@ from halfnoise.data.groups import Groups, Values, in_groups
 from halfnoise.data.items import item_totals
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import Source, fetch
-from halfnoise.design.grid import OnGrid, Ring
+from halfnoise.design.on_grid import OnGrid, Ring
 from halfnoise.errors import InvalidParameterError
 from halfnoise.grouping import Key
 from halfnoise.queries import Asked, Items, Query

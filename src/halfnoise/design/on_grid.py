@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from halfnoise.design.centered import Center
 from halfnoise.design.contract import Design
 from halfnoise.design.optimal import OptimalWithoutSize
+from halfnoise.design.threshold import Threshold
+from halfnoise.privacy import DiscoveryDP, Guarantee
 from halfnoise.shapes import Answered, OneOf, Shape
 
 Ring = NDArray[np.uint64]
@@ -55,6 +57,7 @@ class OnGrid:
 
     What blocks are centred on, the root, is the number of people, or for the optimum without it the
     total of the counts. The sizes of groups may themselves be centred on the number of all people.
+    Groups that are discovered have to reach a ``threshold``.
     """
 
     design: Design
@@ -62,6 +65,15 @@ class OnGrid:
     root_step: Fraction | None
     root_scale: float | None
     everyone: Everyone | None = None
+    threshold: Threshold | None = None
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the release promises; where groups are discovered, but for the threshold's delta."""
+        kept = self.design.guarantee
+        if self.threshold is None:
+            return kept
+        return DiscoveryDP(kept=kept, delta=self.threshold.delta)
 
     @property
     def root_is_total(self) -> bool:
