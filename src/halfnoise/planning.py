@@ -6,8 +6,8 @@ from typing import Any, overload
 
 from halfnoise.checks import fraction, refuse, whole
 from halfnoise.design import Design, Noise, designs
-from halfnoise.errors import NotSupportedError
 from halfnoise.discovery import spendable
+from halfnoise.errors import NotSupportedError
 from halfnoise.privacy import ApproxDP, Neighbors, Privacy, PureDP, compose
 from halfnoise.tables import percent, short, text_table
 from halfnoise.wording import definition, describe, heading, notes, reason, secret, spending

@@ -19,8 +19,8 @@ from halfnoise.data.totals import Totals, prepared
 from halfnoise.design import Noise
 from halfnoise.design.on_grid import Floats, OnGrid, Recovered, Ring
 from halfnoise.errors import InvalidParameterError
-from halfnoise.grouped import GroupedRelease
 from halfnoise.gridded import grid_for
+from halfnoise.grouped import GroupedRelease
 from halfnoise.grouping import By, Grouping, Key
 from halfnoise.inference import Errors, Estimate
 from halfnoise.noise import rounded_gaussian, rounded_laplace

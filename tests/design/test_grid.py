@@ -12,8 +12,8 @@ from halfnoise import Choice, Count, Counts, InvalidParameterError, Items, Mean,
 from halfnoise.data.totals import Totals
 from halfnoise.design import designs
 from halfnoise.design.grid import ITEM_UNIT, REACH_BITS, on_grid
-from halfnoise.design.on_grid import OnGrid, Ring
 from halfnoise.design.noise import Noise
+from halfnoise.design.on_grid import OnGrid, Ring
 from halfnoise.design.two_level import CENTER_BITS, TwoLevel, two_level
 from halfnoise.privacy import Budget, Neighbors
 from halfnoise.queries import Query

@@ -125,6 +125,7 @@ def fixed(grid: OnGrid, people: int, rows: int = 1) -> tuple[Totals, Floats]:
     totals = Totals(
         sums=tuple(np.repeat(each, rows, axis=0) for each in ring),
         people=np.full(rows, people, dtype=np.uint64),
+        everyone=np.array([people], dtype=np.uint64),
     )
     truth = [float(x) for _, values in found for x in values]
     if grid.design.size_scale is not None:
