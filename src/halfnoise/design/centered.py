@@ -226,12 +226,12 @@ def _most_for_change(parts: Weighed, noise: Noise, budget: float) -> float:
     it. (The listing alg:correlatedGaussianGroups prints Var(eta) = 4/mu^2 under replacement; its
     proof gives 1/mu^2, as eta is half the noise of n, and so does this.)
     """
-    costs = [unit.cost(noise) for unit in parts.units]
     change = sum(
-        cost / sum(costs) * unit.worst(view.change)
-        for cost, unit, view in zip(costs, parts.units, parts.views, strict=True)
+        unit.cost(noise) * unit.worst(view.change)
+        for unit, view in zip(parts.units, parts.views, strict=True)
     )
-    return float(budget**noise.p / change)
+    own = sum(unit.cost(noise) for unit in parts.units)
+    return float(budget**noise.p * own / change)
 
 
 def _views(blocks: Sequence[Block], centers: Sequence[Center], noise: Noise) -> list[View]:

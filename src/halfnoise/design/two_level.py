@@ -112,7 +112,7 @@ def best_two_level(workload: Workload, budget: float) -> TwoLevel | None:
     spread = float(_spread(groups, most, center))
     charge = (math.sqrt(spread) + float(center)) ** 2 / most
     centers = gaussian_centers(workload.blocks, workload.size_importance, charge)
-    leans = weighed(workload, centers, Noise.GAUSSIAN).size > 0
+    leans = workload.size_importance or any(centers)
     return two_level(workload, centers, budget) if leans and center else None
 
 
