@@ -1,7 +1,9 @@
 """A release as JSON and back: a versioned schema, so that old files stay readable."""
 
+import datetime as dt
 import json
 import math
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -10,53 +12,75 @@ from flint import arb
 
 from halfnoise import privacy as definitions
 from halfnoise.calibration import round_up
-from halfnoise.checks import fraction
+from halfnoise.checks import fraction, not_negative, whole
 from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.design.noise import Noise
 from halfnoise.errors import DataError
+from halfnoise.grouped import GroupedRelease
+from halfnoise.grouping import By, Key
 from halfnoise.inference import Errors, Estimate
-from halfnoise.privacy import ApproxDP, GaussianDP, Privacy, PureDP
-from halfnoise.result import NOISE_ONLY, Question, Release
+from halfnoise.privacy import ApproxDP, DiscoveryDP, Privacy, PureDP
+from halfnoise.published import Guarantee, Published
+from halfnoise.rendering import NOISE_ONLY
+from halfnoise.result import Release
+from halfnoise.sheet import COLUMNS, NUMBERS, Question, spelled
 
 SCHEMA = 1
-OWN = ("schema", "guarantee", "level", "intervals", "size", "queries", "notes", "values")
+OWN = (
+    *("schema", "guarantee", "level", "intervals", "by", "size", "queries", "groups", "notes"),
+    "values",
+)
 """What a release writes itself; the rest are its public facts."""
 
 DELTAS = (1e-5, 1e-6, 1e-9)
 """Where nobody stated a delta, epsilon is given for these."""
 
 
-def to_dict(release: Release) -> dict[str, Any]:
+def to_dict(release: Published) -> dict[str, Any]:
     """Return a release as plain values."""
-    size = release.size
+    shown = _groups(release) if isinstance(release, GroupedRelease) else _table(rows(release))
     return {
         "schema": SCHEMA,
         "guarantee": guarantee_dict(release.guarantee, release.privacy),
         "level": release.level,
         "intervals": NOISE_ONLY,
-        "size": None if size is None else _estimate(size),
-        "queries": [
-            {"name": each.name, "kind": kind} | _estimate(each)
-            for kind, each in release.rows()
-            if kind != "size"
-        ],
+        **shown,
         "notes": release.notes(),
         **release.facts,
         "values": {
             "estimates": release.values.tolist(),
-            "known_size": release.known_size,
             "rounded": release.rounded_values,
             "questions": [asdict(question) for question in release.questions],
             "noise": release.errors.noise.value,
             "covariance": asdict(release.errors.covariance),
-            "privacy": {"kind": type(release.privacy).__name__} | _fields(release.privacy),
-            "guarantee": {"kind": type(release.guarantee).__name__} | _fields(release.guarantee),
+            "copies": release.errors.copies,
+            "privacy": _definition(release.privacy),
+            "guarantee": _definition(release.guarantee),
+            **_own_values(release),
         },
     }
 
 
-def from_json(text: str) -> Release:
-    """Read a release from its JSON."""
+def rows(release: Published) -> list[dict[str, Any]]:
+    """Return the table row by row, without keys; what is infinite has no number in JSON."""
+    found = release.columns()
+    numbers = (
+        [x if math.isfinite(x) else None for x in found[title].tolist()] for title in NUMBERS
+    )
+    text = (found[title].tolist() for title in ("name", "kind"))
+    return [dict(zip(COLUMNS, row, strict=True)) for row in zip(*text, *numbers, strict=True)]
+
+
+def key_dict(release: GroupedRelease, key: Key) -> dict[str, Any]:
+    """Return a key by title; what JSON has no word for becomes text."""
+    return {
+        each.title: spelled(value) if isinstance(_stored(value), dict) else value
+        for each, value in zip(release.by, key, strict=True)
+    }
+
+
+def from_json(text: str) -> Release | GroupedRelease:
+    """Read a release, with groups or without, from its JSON."""
     try:
         found = json.loads(text, parse_constant=_no_number)
         schema = found["schema"]
@@ -65,68 +89,161 @@ def from_json(text: str) -> Release:
     if schema != SCHEMA:
         raise DataError(f"schema must be {SCHEMA}, got {schema!r}; use a newer halfnoise")
     try:
-        return _release(found)
+        return _read(found)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise DataError(
             "this is not the JSON of a release; a part of it is missing or of another kind"
         ) from None
 
 
-def _release(found: dict[str, Any]) -> Release:
+def _read(found: dict[str, Any]) -> Release | GroupedRelease:
     values = found["values"]
-    release = Release(
-        questions=tuple(_question(each) for each in values["questions"]),
-        values=np.array(values["estimates"], dtype=np.float64),
-        errors=Errors(Noise(values["noise"]), _covariance(values["covariance"])),
-        guarantee=_definition(values["guarantee"]),
-        privacy=_definition(values["privacy"]),
-        level=fraction(level=found["level"]),
-        known_size=values["known_size"],
-        facts={name: value for name, value in found.items() if name not in OWN},
-        rounded_values=values["rounded"],
+    estimates = np.array(values["estimates"], dtype=np.float64)
+    errors = Errors(
+        Noise(values["noise"]),
+        _covariance(values["covariance"]),
+        whole(copies=values.get("copies", 1)),
     )
-    if not len(release.names) <= len(release.values) == release.errors.covariance.size:
+    questions = tuple(_question(each) for each in values["questions"])
+    size = errors.covariance.size
+    if sum(len(question.names) for question in questions) > size:
         raise ValueError
-    return release
+    shared: dict[str, Any] = {
+        "questions": questions,
+        "errors": errors,
+        "guarantee": _defined(values["guarantee"]),
+        "privacy": _defined(values["privacy"]),
+        "level": fraction(level=found["level"]),
+        "facts": {name: value for name, value in found.items() if name not in OWN},
+        "rounded_values": values["rounded"],
+    }
+    if "groups" not in found:
+        return Release(
+            values=estimates.reshape(size),
+            known_size=values["known_size"],
+            remarks=tuple(values.get("remarks", ())),
+            **shared,
+        )
+    by = tuple(By(**each) for each in found["by"])
+    keys = tuple(tuple(_value(each) for each in key) for key in values["keys"])
+    people = values["people"]
+    if any(len(key) != len(by) for key in keys):
+        raise ValueError
+    return GroupedRelease(
+        by=by,
+        keys=keys,
+        values=estimates.reshape(len(keys), size),
+        common=not_negative(common=values["common"]),
+        people=None if people is None else Estimate(**people),
+        most=whole(most=values["most"]),
+        discovered=values["discovered"],
+        **shared,
+    )
 
 
-def guarantee_dict(guarantee: GaussianDP | PureDP, asked: Privacy) -> dict[str, Any]:
-    """Return the guarantee in every definition that it implies, each rounded to the safe side."""
-    mu = guarantee.mu
-    implied: dict[str, Any] = {"mu": mu, "best_guess": guarantee.best_guess}
-    if isinstance(guarantee, PureDP):
+def guarantee_dict(guarantee: Guarantee, asked: Privacy) -> dict[str, Any]:
+    """Return the guarantee in every definition that it implies, each rounded to the safe side.
+
+    Where groups were discovered there is no rho, and mu or pure epsilon only beside the
+    probability with which they do not hold.
+    """
+    implied: dict[str, Any]
+    least = 0.0
+    if isinstance(guarantee, DiscoveryDP):
+        kept, least = guarantee.kept, guarantee.delta
+        implied = {"pure_epsilon": kept.epsilon} if isinstance(kept, PureDP) else {"mu": kept.mu}
+        implied["discover_delta"] = least
+    elif isinstance(guarantee, PureDP):
         # Bun & Steinke 2016, Proposition 1.4.
+        implied = {"mu": guarantee.mu, "rho": round_up(lambda: arb(guarantee.epsilon) ** 2 / 2)}
         implied |= {"epsilon": guarantee.epsilon, "delta": 0.0}
-        implied["rho"] = round_up(lambda: arb(guarantee.epsilon) ** 2 / 2)
-        return implied
-    implied["rho"] = round_up(lambda: arb(mu) ** 2 / 2)
-    if isinstance(asked, ApproxDP):
-        implied |= {"epsilon": guarantee.epsilon(asked.delta), "delta": asked.delta}
-    implied["approximate"] = [
-        {"epsilon": guarantee.epsilon(delta), "delta": delta} for delta in DELTAS
-    ]
+    else:
+        implied = {"mu": guarantee.mu, "rho": round_up(lambda: arb(guarantee.mu) ** 2 / 2)}
+    implied["best_guess"] = guarantee.best_guess
+    if not isinstance(guarantee, PureDP):
+        if isinstance(asked, ApproxDP):
+            implied |= {"epsilon": guarantee.epsilon(asked.delta), "delta": asked.delta}
+        implied["approximate"] = [
+            {"epsilon": guarantee.epsilon(delta), "delta": delta}
+            for delta in DELTAS
+            if delta > least
+        ]
     return implied
 
 
-def _estimate(each: Estimate) -> dict[str, float | None]:
-    numbers = {"estimate": each.estimate, "std": each.std, "low": each.low, "high": each.high}
-    # JSON has no infinity: an interval without an end has none.
-    return {name: x if math.isfinite(x) else None for name, x in numbers.items()}
+def _table(found: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the rows of one group as the number of people and the queries."""
+    measured = found[0]["kind"] == "size"
+    size = {title: found[0][title] for title in NUMBERS} if measured else None
+    return {"size": size, "queries": found[measured:]}
+
+
+def _groups(release: GroupedRelease) -> dict[str, Any]:
+    found, size = rows(release), release.size
+    each = len(found) // max(1, len(release))
+    return {
+        "by": [asdict(by) for by in release.by],
+        "size": None if size is None else {title: getattr(size, title) for title in NUMBERS},
+        "groups": [
+            {"key": key_dict(release, key)} | _table(found[i * each : (i + 1) * each])
+            for i, key in enumerate(release.keys)
+        ],
+    }
+
+
+def _own_values(release: Published) -> dict[str, Any]:
+    """Return what one kind of release alone needs to be read again."""
+    if not isinstance(release, GroupedRelease):
+        return {name: getattr(release, name) for name in ("known_size", "remarks")}
+    people = release.people
+    return {
+        "keys": [[_stored(value) for value in key] for key in release.keys],
+        "people": None if people is None else asdict(people),
+    } | {name: getattr(release, name) for name in ("common", "most", "discovered")}
+
+
+def _stored(value: object) -> object:
+    """Return a value of a key so that its type comes back from JSON."""
+    if isinstance(value, dt.datetime):
+        return {"moment": value.isoformat()}
+    if isinstance(value, dt.date):
+        return {"day": value.isoformat()}
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"number": str(value)}
+    return value
+
+
+def _value(stored: Any) -> Any:  # noqa: ANN401
+    if not isinstance(stored, dict):
+        return stored
+    ((kind, text),) = stored.items()
+    readers: dict[str, Callable[[str], object]] = {
+        "moment": dt.datetime.fromisoformat,
+        "day": dt.date.fromisoformat,
+        "number": float,
+    }
+    return readers[kind](text)
 
 
 def _no_number(_: str) -> float:
     raise ValueError
 
 
-def _fields(privacy: Privacy) -> dict[str, float]:
-    return {name: getattr(privacy, name) for name in privacy.__dataclass_fields__}  # type: ignore[attr-defined]
+def _definition(privacy: object) -> dict[str, Any]:
+    """Return a privacy definition with its name."""
+    fields = {name: getattr(privacy, name) for name in privacy.__dataclass_fields__}  # type: ignore[attr-defined]
+    if isinstance(privacy, DiscoveryDP):
+        fields["kept"] = _definition(privacy.kept)
+    return {"kind": type(privacy).__name__} | fields
 
 
-def _definition(stored: dict[str, Any]) -> Any:  # noqa: ANN401
-    kinds = {"GaussianDP", "ApproxDP", "ConcentratedDP", "RenyiDP", "PureDP"}
+def _defined(stored: dict[str, Any]) -> Any:  # noqa: ANN401
+    kinds = {"GaussianDP", "ApproxDP", "ConcentratedDP", "RenyiDP", "PureDP", "DiscoveryDP"}
     if stored["kind"] not in kinds:
         raise DataError("this is not the JSON of a release; its privacy definition is unknown")
     fields = {name: value for name, value in stored.items() if name != "kind"}
+    if "kept" in fields:
+        fields["kept"] = _defined(fields["kept"])
     return getattr(definitions, stored["kind"])(**fields)
 
 

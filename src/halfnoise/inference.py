@@ -6,8 +6,9 @@ Intervals cover the noise only, not who was asked or how they answered.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from halfnoise.design.covariance import Covariance
 from halfnoise.design.noise import Noise
+from halfnoise.tails import laplace_margin
 
 Floats = NDArray[np.float64]
 ANYTHING = (-math.inf, math.inf)
@@ -33,13 +35,17 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """The joint error of several estimates: which noise, and its covariance."""
+    """The joint error of several estimates: which noise, and its covariance.
+
+    ``copies``: how many independent errors of this covariance add up, as in a sum over groups.
+    """
 
     noise: Noise
     covariance: Covariance
+    copies: int = 1
 
     def parts(self, weights: Mapping[int, float]) -> list[float]:
-        """Return the scales of the independent noises in a weighted sum of estimates.
+        """Return the scales of the independent noises in a weighted sum of estimates, of one copy.
 
         With Gaussian noise the whole sum is one.
         """
@@ -67,12 +73,27 @@ class Errors:
 
     def std(self, weights: Mapping[int, float]) -> float:
         """Return the standard error of a weighted sum of estimates."""
-        return self.noise.std(self.parts(weights))
+        return math.sqrt(self.copies) * self.noise.std(self.parts(weights))
 
     def margin(self, weights: Mapping[int, float], level: float) -> float:
         """Return the margin of error of a weighted sum of estimates."""
-        parts = [part for part in self.parts(weights) if part > 0]
-        return self.noise.margin(parts, level) if parts else 0.0
+        if self.noise is Noise.GAUSSIAN:
+            return self.noise.margin([self.std(weights)], level)
+        parts = tuple(sorted(part for part in self.parts(weights) if part > 0))
+        return laplace_margin(parts, level, self.copies) if parts else 0.0
+
+    def apart(self, a: int, b: int) -> tuple[float, float, float]:
+        """Split estimate a into lean * b + rest, of which the rest is uncorrelated with b.
+
+        Returned are the lean, the variance of the rest, and the variance of b.
+        """
+        one = np.zeros(self.covariance.size)
+        one[a] = 1.0
+        column = self.covariance @ one
+        variance, shared = self.covariance.variance(b), float(column[b])
+        lean = shared / variance if variance > 0 else 0.0
+        rest = max(0.0, float(column[a]) - lean * shared)
+        return lean, self.copies * rest, self.copies * variance
 
 
 def linear(
@@ -94,60 +115,97 @@ def ratio(
     *,
     bounds: tuple[float, float] = ANYTHING,
 ) -> Estimate:
-    """Return the ratio of two estimates with Fieller's interval, kept within ``bounds``.
+    """Return the ratio of two estimates with Fieller's interval, kept within ``bounds``."""
+    found = ratios(values[np.newaxis], errors, pair, level, bounds=bounds)
+    estimate, std, low, high = (float(each[0]) for each in found)
+    return Estimate(name=name, estimate=estimate, std=std, low=low, high=high)
+
+
+def ratios(
+    values: Floats,
+    errors: Errors,
+    pair: tuple[int, int],
+    level: float,
+    *,
+    bounds: tuple[float, float] = ANYTHING,
+) -> Floats:
+    """Return ratio, standard error and the ends of Fieller's interval, for each row of values.
 
     The interval holds every r for which  top - r bottom  is no larger than its noise allows. It
     keeps its level also where the bottom may well be zero: then it is all there is.
+
+    With a = top - lean * bottom, whose noise of variance R is uncorrelated with that of b = bottom,
+    of variance V, these are all r = lean + t with  (a - t b)^2 <= z^2 (R + t^2 V),  which ends at
+
+        t = (a S +- z R b) / (b S -+ z V a),  S = sqrt(a^2 V + b^2 R - z^2 R V),  b > 0.
     """
     top, bottom = pair
-    a, b = float(values[top]), float(values[bottom])
-    if abs(b) <= errors.margin({bottom: 1.0}, level):
-        low, high = ANYTHING
-    else:
+    lean, R, V = errors.apart(top, bottom)
+    b = values[:, bottom]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        estimate = np.where(b == 0, 0.0, values[:, top] / b)
+        std = np.sqrt(R + (estimate - lean) ** 2 * V) / np.abs(b)
+    sure = np.abs(b) > errors.margin({bottom: 1.0}, level)
+    turned = np.sign(b[sure])
+    a, b = (values[sure, top] - lean * b[sure]) * turned, np.abs(b[sure])
+    ends = []
+    for sign in (-1, 1):
+        z, S = _reach(errors, pair, level, (a, b), sign)
+        end = np.full(len(values), sign * math.inf)
+        with np.errstate(invalid="ignore"):
+            t = (a * S + sign * z * R * b) / (b * S - sign * z * V * a)
+        end[sure] = lean + np.where(S == 0, 0.0, t)
+        ends.append(np.clip(end, *bounds))
+    return np.array([np.clip(estimate, *bounds), std, *ends])
 
-        def excess(r: float) -> float:
-            return abs(a - r * b) - errors.margin({top: 1.0, bottom: -r}, level)
 
-        step = max(errors.margin({top: 1.0, bottom: -a / b}, level) / abs(b), 1e-300)
-        low, high = _edge(excess, a / b, -step), _edge(excess, a / b, step)
-    centre = a / b if b else 0.0
-    std = errors.std({top: 1.0, bottom: -centre}) / abs(b) if b else math.inf
-    return within(Estimate(name=name, estimate=centre, std=std, low=low, high=high), bounds)
+def _reach(
+    errors: Errors, pair: tuple[int, int], level: float, ab: tuple[Floats, Floats], sign: int
+) -> tuple[Floats, Floats]:
+    """Return z and S of one end of Fieller's interval.
+
+    With Gaussian noise z is the same for every t. With Laplace noise it depends on how t mixes the
+    two noises: on the angle of  (sqrt(R), t sqrt(V)).  Seen from (b sqrt(R), a sqrt(V)), where
+    t = a/b, the interval ends at the angle where  z = |(b sqrt(R), a sqrt(V))| sin(angle)/sqrt(RV).
+    """
+    _, R, V = errors.apart(*pair)
+    x, y = ab[1] * math.sqrt(R), ab[0] * math.sqrt(V)
+    if errors.noise is Noise.GAUSSIAN or not R * V:
+        some = pair[1] if V else pair[0]
+        z = np.full_like(x, errors.margin({some: 1.0}, level) / math.sqrt(V or R or 1.0))
+        return z, np.sqrt(np.maximum(0.0, x**2 + y**2 - z**2 * R * V))
+    waves, far, start = _waves(errors, pair, level), np.hypot(x, y), np.arctan2(y, x)
+    low, high = np.zeros_like(x), math.pi / 2 - sign * start
+    for _ in range(60):
+        middle = (low + high) / 2
+        z = np.polynomial.polynomial.polyval(np.exp(2j * (start + sign * middle)), waves).real
+        inside = far * np.sin(middle) <= z * math.sqrt(R * V)
+        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+    return far * np.sin(high) / math.sqrt(R * V), far * np.cos(high)
+
+
+@lru_cache(maxsize=1024)
+def _waves(errors: Errors, pair: tuple[int, int], level: float) -> NDArray[np.complex128]:
+    """Return the margin of  cos(angle) a/sqrt(R) - sin(angle) b/sqrt(V)  as a sum of waves.
+
+    It is a smooth function of twice the angle: 64 waves give nine digits and more.
+    """
+    top, bottom = pair
+    lean, R, V = errors.apart(top, bottom)
+    angles = math.pi / 128 * np.arange(128)
+    margins = [
+        errors.margin({top: p, bottom: -p * lean - q}, level)
+        for p, q in zip(np.cos(angles) / math.sqrt(R), np.sin(angles) / math.sqrt(V), strict=True)
+    ]
+    waves = np.fft.rfft(margins) / 128
+    waves[1:-1] *= 2
+    return waves
 
 
 def within(each: Estimate, bounds: tuple[float, float]) -> Estimate:
     """Keep an estimate and its interval within the bounds that its true value cannot leave."""
     x, low, high = (min(max(v, bounds[0]), bounds[1]) for v in (each.estimate, each.low, each.high))
     return replace(each, estimate=x, low=low, high=high)
-
-
-def _edge(excess: Callable[[float], float], inside: float, step: float) -> float:
-    """Return where an interval ends, seen from a point in it, in the direction of ``step``.
-
-    ``excess`` is positive outside. False position with the Illinois rule, as one look at Laplace
-    noise is slow.
-    """
-    near, far = inside, inside + step
-    below = depth = excess(near)
-    while (above := excess(far)) <= 0:
-        near, below = far, above
-        step *= 2
-        far = inside + step
-        if not math.isfinite(far):
-            return math.copysign(math.inf, step)
-    moved = 0
-    for _ in range(60):
-        middle = (near * above - far * below) / (above - below)
-        value = excess(middle)
-        if abs(value) <= 1e-9 * abs(depth):
-            return middle
-        if value > 0:
-            far, above = middle, value
-            below, moved = (below / 2, 1) if moved > 0 else (below, 1)
-        else:
-            near, below = middle, value
-            above, moved = (above / 2, -1) if moved < 0 else (above, -1)
-    return far
 
 
 def simultaneous_level(errors: Errors, queries: int, means: int, level: float) -> float:

@@ -5,9 +5,10 @@ tell two neighbouring tables apart does no better than telling N(0, 1) from N(mu
 """
 
 import enum
+import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import Protocol, overload
 
 from flint import arb
 
@@ -219,18 +220,79 @@ class PureDP(_Odds):
         return Budget(epsilon=calibration.divide_down(self.epsilon, whole(releases=releases)))
 
 
-def compose(*spent: Privacy) -> GaussianDP:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiscoveryDP:
+    """What is promised where groups are discovered: ``kept``, except with probability ``delta``.
+
+    It has no mu on purpose: no mu holds for it.
+
+    >>> DiscoveryDP(kept=GaussianDP(mu=1), delta=1e-7).epsilon(1e-6)
+    4.908...
+    """
+
+    kept: GaussianDP | PureDP
+    delta: float
+
+    def __post_init__(self) -> None:
+        """Refuse a delta that is not between 0 and 1."""
+        object.__setattr__(self, "delta", fraction(delta=self.delta))
+
+    def epsilon(self, delta: float) -> float:
+        """Return the smallest epsilon proved to hold together with ``delta``."""
+        rest = Fraction(fraction(delta=delta)) - Fraction(self.delta)
+        kept = self.kept
+        if rest < 0 or (rest == 0 and isinstance(kept, GaussianDP)):
+            rule = f"more than discovering groups costs, which is {self.delta:g}"
+            raise refuse("delta", rule, delta)
+        if isinstance(kept, PureDP):
+            return kept.epsilon
+        near = float(rest)
+        return kept.epsilon(near if Fraction(near) <= rest else math.nextafter(near, 0))
+
+    def delta_at(self, epsilon: float) -> float:
+        """Return the smallest delta proved to hold together with ``epsilon``."""
+        e, kept, own = not_negative(epsilon=epsilon), self.kept, self.delta
+
+        def total() -> arb:
+            if isinstance(kept, GaussianDP):
+                return calibration.gaussian_delta(arb(kept.mu), arb(e)) + arb(own)
+            if e >= kept.epsilon:
+                return arb(own)
+            # The worst of pure epsilon is randomised response.
+            odds = arb(kept.epsilon).exp()
+            return (odds - arb(e).exp()) / (1 + odds) + arb(own)
+
+        return min(1.0, calibration.round_up(total))
+
+    @property
+    def best_guess(self) -> float:
+        """How often the best guess whether a person is in the data is right; 0.5 is a coin flip."""
+        kept, own = self.kept.best_guess, self.delta
+        return min(1.0, calibration.round_up(lambda: arb(kept) + arb(own) / 2))
+
+
+@overload
+def compose(*spent: Privacy) -> GaussianDP: ...
+@overload
+def compose(*spent: Privacy | DiscoveryDP) -> GaussianDP | DiscoveryDP: ...
+def compose(*spent: Privacy | DiscoveryDP) -> GaussianDP | DiscoveryDP:
     """Return what several releases cost together: squared mu adds up, exactly, rounded up once.
 
     An ``ApproxDP`` amount counts as the Gaussian noise that gives it; a release with Laplace
-    noise costs ``PureDP``, whatever was asked (``plan.chosen.guarantee`` says which).
+    noise costs ``PureDP``, whatever was asked (``plan.chosen.guarantee`` says which). What
+    discovering groups costs adds up beside mu.
 
     >>> compose(GaussianDP(mu=3), GaussianDP(mu=4))
     GaussianDP(mu=5.0)
     """
     if not spent:
         raise InvalidParameterError("compose needs at least one release, got none")
-    return GaussianDP(mu=calibration.sqrt_up(calibration.sum_of_squares(p.mu for p in spent)))
+    mus = [each.kept.mu if isinstance(each, DiscoveryDP) else each.mu for each in spent]
+    kept = GaussianDP(mu=calibration.sqrt_up(calibration.sum_of_squares(mus)))
+    deltas = [arb(each.delta) for each in spent if isinstance(each, DiscoveryDP)]
+    if not deltas:
+        return kept
+    return DiscoveryDP(kept=kept, delta=calibration.round_up(lambda: sum(deltas, arb(0))))
 
 
 def _mu_share(mu: float, releases: int) -> float:

@@ -2,19 +2,19 @@
 
 import html
 import importlib
-import itertools
 import math
-from collections.abc import Iterable
-from dataclasses import asdict
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from halfnoise.errors import MissingExtraError
-from halfnoise.inference import Estimate
+from halfnoise.inference import Floats
+from halfnoise.privacy import ApproxDP, DiscoveryDP
+from halfnoise.sheet import COLUMNS, Question, one_type, spelled
 from halfnoise.tables import meaningful, percent, short, text_table
 from halfnoise.wording import spending
 
 if TYPE_CHECKING:
-    from halfnoise.result import Release
+    from halfnoise.published import Published
 
 NOISE_ONLY = (
     "Intervals cover the noise that protects people, not who was asked or how they answered."
@@ -27,46 +27,42 @@ MOST_ROWS = 200
 """A longer table is cut off on the screen; files hold all of it."""
 
 
-def table(release: "Release") -> str:
+def table(release: "Published") -> str:
     """Return the values as text, rounded to what the noise makes meaningful."""
-    header = ["", "estimate", "standard error", f"{percent(release.level)} interval"]
-    shown, more = _first(each for _, each in release.rows())
-    rows = [
-        [
-            each.name,
-            meaningful(each.estimate, each.std),
-            _error(each.std),
-            f"{meaningful(each.low, each.std)} to {meaningful(each.high, each.std)}",
-        ]
-        for each in shown
-    ]
-    return text_table(header, rows) + more
+    keys, rows, more = _first(release)
+    header = [*keys, "", "estimate", "standard error", f"{percent(release.level)} interval"]
+    cells = [[*row[:-2], f"{row[-2]} to {row[-1]}"] for row in rows]
+    return text_table(header, cells, left=len(keys) + 1) + "".join(f"\n{line}" for line in more)
 
 
-def words(release: "Release") -> str:
+def words(release: "Published") -> str:
     """Return the release as text: the table and what to know beside it."""
     return "\n".join([table(release), "", *_said(release)])
 
 
-def markup(release: "Release") -> str:
+def markup(release: "Published") -> str:
     """Return the release as an HTML table for notebooks."""
-    titles = ("", "estimate", "standard error", "low", "high")
-    head = "".join(f"<th>{title}</th>" for title in titles)
-    shown, more = _first(each for _, each in release.rows())
-    body = "".join(
-        f"<tr><th>{html.escape(each.name)}</th><td>{meaningful(each.estimate, each.std)}</td>"
-        f"<td>{_error(each.std)}</td><td>{meaningful(each.low, each.std)}</td>"
-        f"<td>{meaningful(each.high, each.std)}</td></tr>"
-        for each in shown
-    )
-    said = "<br>".join(map(html.escape, [*more.split("\n")[1:], *_said(release)]))
+    keys, rows, more = _first(release)
+    titles = (*keys, "", "estimate", "standard error", "low", "high")
+    head = "".join(f"<th>{html.escape(title)}</th>" for title in titles)
+    body = ""
+    for row in rows:
+        cells = [html.escape(cell) for cell in row]
+        named = "".join(f"<th>{cell}</th>" for cell in cells[:-4])
+        body += f"<tr>{named}" + "".join(f"<td>{cell}</td>" for cell in cells[-4:]) + "</tr>"
+    said = "<br>".join(map(html.escape, [*more, *_said(release)]))
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{said}</p>"
 
 
-def promises(release: "Release") -> list[str]:
+def promises(release: "Published") -> list[str]:
     """Say what is promised to each person, and by which design."""
     odds = percent(release.guarantee.best_guess)
     budget = spending(release.privacy, 1).removeprefix("Budget: ").removesuffix(".")
+    if isinstance(release.guarantee, DiscoveryDP):
+        delta = f"{release.guarantee.delta:g}"
+        part = isinstance(release.privacy, ApproxDP)
+        budget += f", of which {delta} is" if part else f", except with probability {delta},"
+        budget += " for discovering groups"
     said = [f"Promised: {budget}. Odds of the best guess: {odds}; of a coin flip: 50%."]
     if "design" in release.facts:
         design = release.facts["design"]
@@ -74,14 +70,14 @@ def promises(release: "Release") -> list[str]:
     return said
 
 
-def notes(release: "Release") -> list[str]:
-    """Say what the noisy values themselves suggest to check."""
+def spelling(questions: Sequence[Question], values: Floats) -> list[str]:
+    """Say where the category for all others is so large that some may be misspelled."""
     said = []
-    for question in release.questions:
+    for question in questions:
         if question.other is not None:
             stop = question.start + len(question.names)
-            part = float(release.values[question.start + question.other])
-            whole = float(release.values[question.start : stop].sum())
+            part = float(values[question.start + question.other])
+            whole = float(values[question.start : stop].sum())
             if part > MUCH * whole > 0:
                 name = question.names[question.other]
                 said.append(
@@ -91,10 +87,16 @@ def notes(release: "Release") -> list[str]:
     return said
 
 
-def frame(release: "Release", library: str) -> Any:  # noqa: ANN401
+def frame(release: "Published", library: str) -> Any:  # noqa: ANN401
     """Return the table as a frame of a library that is installed."""
-    rows = [{"kind": kind} | asdict(each) for kind, each in release.rows()]
-    return package(library).DataFrame(rows)
+    found = {
+        title: one_type(each.tolist()) if each.dtype == object else each
+        for title, each in release.columns().items()
+    }
+    frames = package(library)
+    if library == "pandas":  # which would turn whole numbers with gaps into others
+        return frames.DataFrame(found, dtype=object).infer_objects()
+    return frames.DataFrame(found)
 
 
 def package(name: str) -> Any:  # noqa: ANN401
@@ -108,18 +110,22 @@ def package(name: str) -> Any:  # noqa: ANN401
         ) from error
 
 
-def _said(release: "Release") -> list[str]:
+def _said(release: "Published") -> list[str]:
     rounded = [ROUNDED] if release.rounded_values else []
-    return [*promises(release), NOISE_ONLY, *rounded, *notes(release)]
+    return [*promises(release), NOISE_ONLY, *rounded, *release.notes()]
 
 
-def _error(std: float) -> str:
-    return short(std) if math.isfinite(std) else "∞"
-
-
-def _first(rows: Iterable[Estimate]) -> tuple[list[Estimate], str]:
-    """Return the rows that fit on a screen, and how many more there are."""
-    rest = iter(rows)
-    shown = list(itertools.islice(rest, MOST_ROWS))
-    more = sum(1 for _ in rest)
-    return shown, f"\n... and {more:,} more" if more else ""
+def _first(release: "Published") -> tuple[list[str], list[list[str]], list[str]]:
+    """Return the titles of keys, the rows that fit on a screen, and how many more there are."""
+    found = release.columns()
+    keys = list(found)[: -len(COLUMNS)]
+    rows = []
+    for row in zip(*(each[:MOST_ROWS].tolist() for each in found.values()), strict=True):
+        *key, name, _, x, std, low, high = row
+        error = short(std) if math.isfinite(std) else "∞"
+        named = ["(none)" if each is None else spelled(each) for each in key]
+        rows.append(
+            [*named, name, meaningful(x, std), error, *(meaningful(v, std) for v in (low, high))]
+        )
+    more = len(found["name"]) - len(rows)
+    return keys, rows, [f"... and {more:,} more"] if more else []

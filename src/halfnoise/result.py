@@ -1,10 +1,10 @@
 """What comes out of a release: noisy values, their joint error and the guarantee. No true total."""
 
-import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from halfnoise import rendering
 from halfnoise.checks import finite, fraction, positive, refuse
@@ -12,65 +12,37 @@ from halfnoise.design.covariance import Covariance
 from halfnoise.errors import NotSupportedError
 from halfnoise.inference import (
     ANYTHING,
-    Errors,
     Estimate,
-    Floats,
     linear,
     ratio,
     simultaneous_level,
     within,
 )
-from halfnoise.privacy import GaussianDP, Privacy, PureDP
+from halfnoise.published import Published
+from halfnoise.sheet import COLUMNS, NUMBERS, SIZE, Columns, Question, Sheet, in_range
+
+__all__ = ["NOISE_ONLY", "SIZE", "Question", "Release"]
 
 NOISE_ONLY = rendering.NOISE_ONLY
-SIZE = "number of people"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """A query of the release, as its result needs it: where its estimates stand, and its range."""
-
-    name: str
-    kind: str
-    start: int
-    names: tuple[str, ...]
-    bounds: tuple[float, float] | None = None
-    other: int | None = None
-
-    def is_count(self, place: int) -> bool:
-        """Whether the estimate at this place among its own is a number of people."""
-        return self.kind != "sum" and (self.kind != "mean" or place == 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class Release:
+class Release(Published):
     """The noisy values of one release, with everything that may be concluded from them.
 
-    ``values`` are the estimates as they came out, the number of people last where it was measured;
-    rounding changes what is shown of them, not them.
+    ``values`` has the number of people last where it was measured. ``remarks`` are sentences that
+    go with these values wherever they are shown.
 
     **Guarantee.** It holds the released values and public facts alone, so whatever is computed
     from it is post-processing.
     """
 
-    questions: tuple[Question, ...]
-    values: Floats
-    errors: Errors
-    guarantee: GaussianDP | PureDP
-    privacy: Privacy
-    level: float = 0.95
     known_size: float | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    rounded_values: bool = False
+    remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Make the values read-only."""
         self.values.flags.writeable = False
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of all estimated sums."""
-        return tuple(name for question in self.questions for name in question.names)
 
     @property
     def _size_index(self) -> int | None:
@@ -159,92 +131,29 @@ class Release:
         for run in root.loadings:
             values[run.start : min(run.stop, index)] -= run.value * off
         covariance = Covariance(index, self.errors.covariance.variances, tuple(others))
-        errors = Errors(self.errors.noise, covariance)
+        errors = replace(self.errors, covariance=covariance)
         return replace(self, values=values, errors=errors, known_size=float(n))
 
-    def rounded(self) -> "Release":
-        """Return the same with counts shown as whole numbers within [0, number of people].
-
-        It is marked as such. Sums and means stay, and so does every interval, but that it reaches
-        to the rounded count: at least as many cover the truth.
-        """
-        return replace(self, rounded_values=True)
-
     def notes(self) -> list[str]:
-        """Say what the noisy values themselves suggest to check."""
-        return rendering.notes(self)
+        """Say what goes with the values, and what they themselves suggest to check."""
+        return [*self.remarks, *rendering.spelling(self.questions, self.values)]
+
+    def columns(self) -> Columns:
+        """Return the table by column: name, kind, estimate, std, low and high."""
+        return Sheet(
+            questions=self.questions,
+            values=self.values[np.newaxis],
+            errors=self.errors,
+            level=self.level,
+            known_size=self.known_size,
+            rounded=self.rounded_values,
+        ).columns()
 
     def rows(self) -> Iterator[tuple[str, Estimate]]:
         """Go through what there is to show: kind and estimate, the number of people first."""
-        if self.size is not None:
-            yield "size", self.size
-        most = self._most
-        for question in self.questions:
-            if question.kind == "mean":
-                yield "mean", self.mean(question.name)
-            for place, name in enumerate(question.names):
-                first = {question.start + place: 1.0}
-                if place == 0 or question.kind == "mean":
-                    # But for a Mean the queries of one question share a margin.
-                    std, margin = self.errors.std(first), self.errors.margin(first, self.level)
-                x = float(self.values[question.start + place])
-                found = Estimate(name=name, estimate=x, std=std, low=x - margin, high=x + margin)
-                if question.is_count(place):
-                    yield "count", self._shown(found, most)
-                else:
-                    yield "sum", found
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the release as plain values, ready for JSON."""
-        from halfnoise.exchange import to_dict
-
-        return to_dict(self)
-
-    def to_json(self) -> str:
-        """Return the release as JSON; ``from_json`` reads it back."""
-        return json.dumps(self.to_dict(), indent=2, allow_nan=False)
-
-    @classmethod
-    def from_json(cls, text: str) -> "Release":
-        """Read a release from its JSON."""
-        from halfnoise.exchange import from_json
-
-        return from_json(text)
-
-    def to_polars(self) -> Any:  # noqa: ANN401
-        """Return the table as a Polars frame."""
-        return rendering.frame(self, "polars")
-
-    def to_pandas(self) -> Any:  # noqa: ANN401
-        """Return the table as a pandas frame."""
-        return rendering.frame(self, "pandas")
-
-    def dp_event(self) -> Any:  # noqa: ANN401
-        """Return the release as an event of Google's dp_accounting, for other accountants.
-
-        It is what the release promises as one draw of noise: every Gaussian release is a Gaussian
-        mechanism of its mu, and Laplace noise on several sums reveals no more than on one.
-        """
-        events = rendering.package("dp_accounting")
-        if isinstance(self.guarantee, PureDP):
-            return events.LaplaceDpEvent(1 / self.guarantee.epsilon)
-        return events.GaussianDpEvent(1 / self.guarantee.mu)
-
-    def table(self) -> str:
-        """Return the values as text, rounded to what the noise makes meaningful."""
-        return rendering.table(self)
-
-    def promises(self) -> list[str]:
-        """Say what is promised to each person, and by which design."""
-        return rendering.promises(self)
-
-    def __repr__(self) -> str:
-        """Return the release in words."""
-        return rendering.words(self)
-
-    def _repr_html_(self) -> str:
-        """Return the release as an HTML table for notebooks."""
-        return rendering.markup(self)
+        found = self.columns()
+        for name, kind, *numbers in zip(*(found[title].tolist() for title in COLUMNS), strict=True):
+            yield kind, Estimate(name=name, **dict(zip(NUMBERS, numbers, strict=True)))
 
     @property
     def _most(self) -> float:
@@ -255,8 +164,8 @@ class Release:
         """Return a count as it is shown: rounded and in range, if that is wished."""
         if not self.rounded_values:
             return count
-        x = min(max(float(round(count.estimate)), 0.0), most)
-        return replace(count, estimate=x, low=min(count.low, x), high=max(count.high, x))
+        shown = in_range(np.array([getattr(count, title) for title in NUMBERS]), most)
+        return replace(count, **dict(zip(NUMBERS, shown.tolist(), strict=True)))
 
     def _linear(self, name: str, weights: Mapping[int, float]) -> Estimate:
         return linear(name, self.values, self.errors, weights, self.level)

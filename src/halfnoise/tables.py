@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 
 
-def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Align columns: the first to the left, the others to the right.
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
+    """Align columns: the first ``left`` to the left, the others to the right.
 
     >>> print(text_table(["design", "margin"], [["standard", "±19.6"], ["correlated", "±10.8"]]))
     design      margin
@@ -15,9 +15,12 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     table = [list(header), *map(list, rows)]
     widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
     lines = []
-    for first, *others in table:
-        cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
-        lines.append("  ".join([first.ljust(widths[0]), *cells]).rstrip())
+    for row in table:
+        cells = [
+            cell.ljust(width) if i < left else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
 
 

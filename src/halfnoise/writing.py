@@ -6,18 +6,23 @@ take for a formula is escaped.
 
 import contextlib
 import csv
+import datetime as dt
 import io
 import json
 import os
 from collections.abc import Callable, Sequence
 from glob import glob
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from halfnoise.checks import refuse
 from halfnoise.errors import DataError, InvalidParameterError
-from halfnoise.result import Release
-
-COLUMNS = ("name", "kind", "estimate", "std", "low", "high")
+from halfnoise.exchange import guarantee_dict, key_dict, rows
+from halfnoise.grouped import GroupedRelease
+from halfnoise.published import Published
+from halfnoise.sheet import COLUMNS, one_type, spelled
 
 
 def check_output(path: Path, *, overwrite: bool, inputs: Sequence[str]) -> None:
@@ -45,7 +50,7 @@ def check_place(flag: str, path: Path, *, overwrite: bool, inputs: Sequence[str]
         )
 
 
-def write_release(release: Release, path: Path, *, overwrite: bool = False) -> None:
+def write_release(release: Published, path: Path, *, overwrite: bool = False) -> None:
     """Write a release in the format of the file's ending; JSON lines are appended to others."""
     lines = path.suffix.lower() == ".jsonl"
     write_file(path, FORMATS[path.suffix.lower()](release), append=lines and not overwrite)
@@ -69,60 +74,77 @@ def write_file(path: Path, content: bytes, *, append: bool = False) -> None:
         ) from None
 
 
-def as_csv(release: Release) -> str:
+def as_csv(release: Published) -> str:
     """Return the table as CSV."""
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for kind, each in release.rows():
-        numbers = (each.estimate, each.std, each.low, each.high)
-        writer.writerow([_escaped(each.name), kind, *map(repr, numbers)])
+    found = release.columns()
+    writer.writerow([_escaped(title) for title in found])
+    writer.writerows(
+        zip(*(_cells(each.tolist(), _escaped) for each in found.values()), strict=True)
+    )
     return lines.getvalue()
 
 
-def as_markdown(release: Release) -> str:
+def as_markdown(release: Published) -> str:
     """Return the table as Markdown."""
-    lines = ["| " + " | ".join(COLUMNS) + " |", "|" + " --- |" * len(COLUMNS)]
-    for kind, each in release.rows():
-        numbers = (each.estimate, each.std, each.low, each.high)
-        name = each.name.replace("|", "\\|").replace("\n", " ")
-        lines.append(f"| {name} | {kind} | " + " | ".join(map(repr, numbers)) + " |")
-    return "\n".join(lines) + "\n"
+    found = release.columns()
+    columns = [
+        [_inline(title), "---", *_cells(each.tolist(), _inline)] for title, each in found.items()
+    ]
+    return "".join(f"| {' | '.join(row)} |\n" for row in zip(*columns, strict=True))
 
 
-def as_json_lines(release: Release) -> str:
+def as_json_lines(release: Published) -> str:
     """Return one line of JSON for each estimate, to append to others."""
-    found = release.to_dict()
-    shared = {"mu": found["guarantee"]["mu"], "level": found["level"]}
-    size = (
-        []
-        if found["size"] is None
-        else [{"name": "number of people", "kind": "size"} | found["size"]]
+    guarantee = guarantee_dict(release.guarantee, release.privacy)
+    said = ("mu", "pure_epsilon", "discover_delta")
+    shared = {name: guarantee[name] for name in said if name in guarantee}
+    shared["level"] = release.level
+    found = rows(release)
+    keys: list[dict[str, Any]] = [{}]
+    if isinstance(release, GroupedRelease):
+        keys = [{"key": key_dict(release, key)} for key in release.keys]
+    each = len(found) // max(1, len(keys))
+    return "".join(
+        json.dumps(keys[i // each] | row | shared, allow_nan=False) + "\n"
+        for i, row in enumerate(found)
     )
-    lines = [json.dumps(each | shared, allow_nan=False) for each in size + found["queries"]]
-    return "".join(line + "\n" for line in lines)
 
 
-def _as_parquet(release: Release) -> bytes:
+def _as_parquet(release: Published) -> bytes:
     """Return the table as Parquet, written by DuckDB."""
     import tempfile
 
     import duckdb
-    import numpy as np
 
-    rows = list(release.rows())
-    names = np.array([each.name for _, each in rows], dtype=object)
-    kinds = np.array([kind for kind, _ in rows], dtype=object)
-    numbers = {
-        column: np.array([getattr(each, column) for _, each in rows], dtype=np.float64)
-        for column in COLUMNS[2:]
-    }
-    hn_table = {"name": names, "kind": kinds, **numbers}  # noqa: F841  # found by name
+    hn_table = dict(release.columns())
+    picked = []
+    for title in list(hn_table)[: -len(COLUMNS)]:
+        values = one_type(hn_table[title].tolist())
+        text = [None if value is None else spelled(value) for value in values]
+        hn_table[title] = np.array(text, dtype=object)
+        name = '"' + title.replace('"', '""') + '"'
+        picked.append(f"{name}::{_type(values)} as {name}")
+    query = f"select {', '.join([*picked, *COLUMNS])} from hn_table"  # noqa: S608
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "release.parquet"
         with duckdb.connect() as connection:
-            connection.sql("select * from hn_table").write_parquet(str(target))
+            connection.sql(query).write_parquet(str(target))
         return target.read_bytes()
+
+
+def _type(values: list[Any]) -> str:
+    """Return the type of a column of keys in Parquet."""
+    kinds = {type(value) for value in values if value is not None}
+    kind = kinds.pop() if kinds else str
+    if kind is int and any(value is not None and abs(value) >= 2**63 for value in values):
+        kind = str
+    return {bool: "boolean", int: "bigint", float: "double", dt.date: "date"}.get(kind, "varchar")
+
+
+def _cells(values: list[Any], written: Callable[[str], str]) -> list[str]:
+    return [written(each) if isinstance(each, str) else spelled(each) for each in values]
 
 
 def _escaped(text: str) -> str:
@@ -130,7 +152,11 @@ def _escaped(text: str) -> str:
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
-FORMATS: dict[str, Callable[[Release], bytes]] = {
+def _inline(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+FORMATS: dict[str, Callable[[Published], bytes]] = {
     ".csv": lambda release: as_csv(release).encode("utf-8-sig"),
     ".json": lambda release: release.to_json().encode(),
     ".jsonl": lambda release: as_json_lines(release).encode(),
