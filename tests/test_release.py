@@ -30,6 +30,7 @@ from halfnoise import (
 )
 from halfnoise.data.totals import Totals
 from halfnoise.gridded import grid_for
+from halfnoise.grouped import GroupedRelease
 from halfnoise.release import noisy
 from halfnoise.spec import Request
 
@@ -122,7 +123,8 @@ def test_replacing_costs_more_noise() -> None:
 def many_counts(number: int, **rules: Any) -> Release:
     """Release so many counts of the same column."""
     queries = [Count("a", name=f"a{i}") for i in range(number)]
-    return release(survey(), queries, privacy=GaussianDP(mu=1), unit="person", **rules)
+    found: Release = release(survey(), queries, privacy=GaussianDP(mu=1), unit="person", **rules)
+    return found
 
 
 def test_importance_moves_error() -> None:
@@ -190,7 +192,7 @@ def test_nothing_true_is_held(
     assert leaks(noisy(found, grid, exact, asked), true)
 
 
-def leaks(made: Release, true: set[float]) -> bool:
+def leaks(made: Release | GroupedRelease, true: set[float]) -> bool:
     """Whether any true number, as text or as bytes, is somewhere in a release."""
     whole = made.values if made.values.base is None else np.asarray(made.values.base)
     shown = {float(x) for x in re.findall(r"-?[0-9]+\.?[0-9]*(?:e[+-]?[0-9]+)?", made.to_json())}
@@ -233,7 +235,7 @@ def test_the_ledger_is_charged_first() -> None:
             privacy=ApproxDP(epsilon=1, delta=1e-6),
             unit="person",
             ledger=ledger,
-            step=step,  # type: ignore[arg-type]
+            step=step,
         )
     assert isinstance(ledger.charged, PureDP)
     assert ledger.charged.epsilon <= 1

@@ -16,6 +16,7 @@ from halfnoise.budgeting import budget_for
 from halfnoise.checks import refuse
 from halfnoise.errors import HalfnoiseError, InvalidParameterError
 from halfnoise.flags import nameless, number, whole_number
+from halfnoise.grouped import GroupedRelease
 from halfnoise.options import SHOW, SPEND, with_options
 from halfnoise.planning import DELTA, Outlook, Plan, plan
 from halfnoise.release import carry_out
@@ -233,7 +234,7 @@ def _dry_run(asked: Request) -> None:
     typer.echo(repr(_planned(asked, None, shared)))
 
 
-def _show(found: Release, out: str | None, *, overwrite: bool) -> None:
+def _show(found: Release | GroupedRelease, out: str | None, *, overwrite: bool) -> None:
     """Write to a file, print data to a pipe, or a table to a terminal; words go to stderr."""
     if out not in (None, "-"):
         write_release(found, Path(str(out)), overwrite=overwrite)

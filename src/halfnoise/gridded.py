@@ -1,4 +1,4 @@
-"""A plan made ready for data: its chosen design on the grid, and what discovered groups must reach."""
+"""A plan made ready for data: its chosen design on the grid, and what groups found must reach."""
 
 from dataclasses import replace
 

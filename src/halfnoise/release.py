@@ -195,10 +195,10 @@ def _in_groups(
         keys = grouping.released
     else:
         assert grid.threshold is not None  # noqa: S101
-        places = grid.threshold.passed(rings[0][:, -1])
-        places.sort(key=lambda place: [(v is None, 0 if v is None else v) for v in keys[place]])
-        keys = tuple(keys[place] for place in places)
-        rings = [rings[0][np.array(places, dtype=np.intp)]]
+        passed = [(keys[place], place) for place in grid.threshold.passed(rings[0][:, -1])]
+        passed.sort(key=lambda each: [(v is None, 0 if v is None else v) for v in each[0]])
+        keys = tuple(key for key, _ in passed)
+        rings = [rings[0][np.array([place for _, place in passed], dtype=np.intp)]]
     back = grid.recover(rings)
     people = None
     if back.people is not None and grid.design.people_std is not None:

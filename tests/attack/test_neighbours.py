@@ -78,12 +78,12 @@ def grids() -> Iterator[tuple[str, OnGrid, hn.Workload]]:
     yield "known size", grid_for(known), known.workload
     for name, rules in GROUPED.items():
         for privacy in (hn.GaussianDP(mu=1), hn.PureDP(epsilon=1)):
-            for queries in ("counts", "all"):
-                workload = hn.Workload(QUERIES[queries], by="c", **rules)
+            for asked in ("counts", "all"):
+                workload = hn.Workload(QUERIES[asked], by="c", **rules)
                 found = hn.plan(workload, privacy=privacy)
                 for design in found.designs:
                     if design.name.startswith(("correlated", "two-level")):
-                        title = f"{name} {queries} {design.name}"
+                        title = f"{name} {asked} {design.name}"
                         yield title, grid_for(replace(found, designs=(design,))), workload
 
 

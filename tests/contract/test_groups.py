@@ -122,8 +122,9 @@ def expected(
     place = []
     for key in keys:
         alike = same if grouping.keys is not None else operator.eq
-        at = [i for i, each in enumerate(listed) if all(map(alike, key, each))]
-        place.append(at[0] if at else None if grouping.other is None else len(listed))
+        found_at = [i for i, each in enumerate(listed) if all(map(alike, key, each))]
+        others = None if grouping.other is None else len(listed)
+        place.append(found_at[0] if found_at else others)
     kept: dict[Any, set[int]] = {}
     for i, (row, at) in enumerate(zip(rows, place, strict=True)):
         who = tuple(reference.who(row[column]) for column in unit) or (i,)

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from halfnoise import Choice, Count, Counts, InvalidParameterError, Items, Mean, Sum, Workload
 from halfnoise.data.totals import Totals
 from halfnoise.design import designs
-from halfnoise.design.grid import ITEM_UNIT, OnGrid, Ring, on_grid
+from halfnoise.design.grid import ITEM_UNIT, on_grid
 from halfnoise.design.noise import Noise
+from halfnoise.design.on_grid import OnGrid, Ring
 from halfnoise.privacy import Budget, Neighbors
 from halfnoise.queries import Query
 from halfnoise.shapes import Answered, AtMost, Box

@@ -137,7 +137,7 @@ class Cell:
             texts.setdefault(str(each).strip(), rank)
             if (number := as_number(each)) is not None:
                 numbers.setdefault(number + 0.0, rank)
-        found = {}
+        found: dict[str, tuple[nw.Expr, dict[Any, int]]] = {}
         if self.is_text and texts:
             found["text"] = (nw.when(self.present()).then(self.text()), texts)
         if numbers:
