@@ -151,7 +151,9 @@ def test_groups_in_json() -> None:
     assert set(stds.values()) == {None}
     alone = hn.plan(COUNTS, privacy=GAUSSIAN).to_dict()
     assert (alone["groups"], alone["max_groups"]) == (None, None)
-    unlisted = hn.Workload([hn.Counts(4)], by="g", groups="discover", max_groups=3)
+    unlisted = hn.Workload(
+        [hn.Counts(4)], by="g", groups="discover", max_groups=3, discover_delta=1e-7
+    )
     said = hn.plan(unlisted, privacy=GAUSSIAN).to_dict()
     assert (said["groups"], said["max_groups"]) == (None, 3)
 

@@ -89,7 +89,9 @@ def test_groups_in_words() -> None:
     few = repr(hn.plan(hn.Workload([hn.Counts(4)], groups=3), privacy=gaussian))
     assert "The same holds in each of 3 groups." in few
     assert "Each person may be" not in few
-    found = hn.Workload([hn.Counts(4)], by="g", groups="discover", max_groups=2)
+    found = hn.Workload(
+        [hn.Counts(4)], by="g", groups="discover", max_groups=2, discover_delta=1e-7
+    )
     unlisted = repr(hn.plan(found, privacy=gaussian))
     assert "The same holds in each group that is found." in unlisted
     assert "up to 2 groups: noise grows with sqrt(2) = 1.41." in unlisted

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from halfnoise.checks import positive, refuse
+from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import TextFormat, open_source
 from halfnoise.errors import InvalidParameterError
 from halfnoise.flags import nameless
@@ -22,6 +23,8 @@ def ask(words: Words, data: object, text: TextFormat | None = None) -> Request:
             named = [query for query in asked.workload.queries if not nameless(query)]
             columns = [name for query in named for name in query.columns]
             source.check([*columns, *asked.unit, *asked.workload.group_columns])
+            if asked.workload.grouping is not None:
+                check_keys(source.dtypes, asked.workload.grouping)
     return asked
 
 

@@ -226,12 +226,15 @@ def _planned(asked: Request, margin: str | None, shared: dict[str, Any]) -> Plan
 
 def _dry_run(asked: Request) -> None:
     """Print the plan and the columns with their declared meaning; read no row, spend nothing."""
+    shared = {"releases": 1, "level": asked.level, "known_size": asked.known_size is not None}
+    planned = _planned(asked, None, shared)
     for query in asked.workload.queries:
         typer.echo(f"{query.kind} {query.label!r}: {meaning(query)}")
+    if asked.workload.grouping is not None:
+        typer.echo(f"Groups by {', '.join(map(str, asked.workload.grouping.by))}.")
     who = f"rows with the same {', '.join(asked.unit)}" if asked.unit else "one row"
     typer.echo(f"One person: {who}. No row was read and nothing was spent.\n")
-    shared = {"releases": 1, "level": asked.level, "known_size": asked.known_size is not None}
-    typer.echo(repr(_planned(asked, None, shared)))
+    typer.echo(repr(planned))
 
 
 def _show(found: Release | GroupedRelease, out: str | None, *, overwrite: bool) -> None:

@@ -6,7 +6,7 @@ from halfnoise.design import Noise
 from halfnoise.design.grid import on_grid
 from halfnoise.design.on_grid import OnGrid
 from halfnoise.design.threshold import threshold
-from halfnoise.discovery import spendable
+from halfnoise.discovery import Discovery, spendable
 from halfnoise.planning import Plan
 
 
@@ -27,3 +27,15 @@ def grid_for(found: Plan) -> OnGrid:
         grid.design.noise, grid.root_scale, grid.root_step, most=grouping.most, delta=delta
     )
     return replace(grid, threshold=limit)
+
+
+def discovery_of(found: Plan) -> Discovery | None:
+    """Return what a plan asks of groups to be discovered; None where they are listed."""
+    if found.workload.grouping is None or not found.workload.grouping.discovers:
+        return None
+    grid = grid_for(found)
+    assert grid.threshold is not None  # noqa: S101
+    limit, design = grid.threshold, grid.design
+    # Noise is symmetric: as much below as above.
+    below = design.noise.margin([design.size_scale or 0.0], 0.9)
+    return Discovery(threshold=limit.size, usual=limit.size + below, delta=limit.delta)

@@ -1,16 +1,16 @@
 """Plans: which design, how much error, and what a larger budget would bring. No data needed."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, overload
 
 from halfnoise.checks import fraction, refuse, whole
-from halfnoise.design import Design, Noise, designs
-from halfnoise.discovery import spendable
+from halfnoise.design import Design, designs
+from halfnoise.discovery import Discovery, spendable
 from halfnoise.errors import NotSupportedError
-from halfnoise.privacy import ApproxDP, Neighbors, Privacy, PureDP, compose
+from halfnoise.privacy import ApproxDP, DiscoveryDP, Neighbors, Privacy, PureDP, compose
 from halfnoise.tables import percent, short, text_table
-from halfnoise.wording import definition, describe, heading, notes, reason, secret, spending
+from halfnoise.wording import describe, heading, notes, reason, secret, spending
 from halfnoise.workload import Workload
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
@@ -60,9 +60,21 @@ class Plan:
     def best_guess(self) -> float:
         """How often the best guess is right after all releases of the chosen design."""
         guarantee = self.chosen.guarantee
-        if isinstance(guarantee, PureDP):
-            return PureDP(epsilon=guarantee.epsilon * self.releases).best_guess
-        return compose(*[guarantee] * self.releases).best_guess
+        together = (
+            PureDP(epsilon=guarantee.epsilon * self.releases)
+            if isinstance(guarantee, PureDP)
+            else compose(*[guarantee] * self.releases)
+        )
+        if self.discovery is None:
+            return together.best_guess
+        return DiscoveryDP(kept=together, delta=self.discovery.delta * self.releases).best_guess
+
+    @property
+    def discovery(self) -> Discovery | None:
+        """What a group must have to be discovered; None where groups are listed."""
+        from halfnoise.gridded import discovery_of
+
+        return discovery_of(self)
 
     def table(self) -> str:
         """Return the designs and their margins of error as text."""
@@ -93,21 +105,15 @@ class Plan:
             "",
             f"Chosen (*): {chosen.name}. {self.why}",
         ]
+        if self.discovery is not None:
+            lines.append(str(self.discovery))
         return "\n".join(lines + notes(self.workload, self.designs))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain values, ready for JSON."""
-        grouping = self.workload.grouping
-        return {
-            "privacy": _privacy_dict(self.privacy) | {"releases": self.releases},
-            "neighbors": self.workload.neighbors.value,
-            "groups": None if grouping is None else grouping.number,
-            "max_groups": None if grouping is None else grouping.most,
-            "level": self.level,
-            "chosen": self.chosen.name,
-            "why": self.why,
-            "designs": [_design_dict(design, self.level) for design in self.designs],
-        }
+        from halfnoise.plan_values import to_dict
+
+        return to_dict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -262,33 +268,3 @@ def margins_of(design: Design, level: float) -> tuple[float, ...]:
     return tuple(
         design.noise.margin(parts.get("mean", parts["sum"]), level) for parts in design.parts()
     )
-
-
-def _privacy_dict(privacy: Privacy) -> dict[str, Any]:
-    fields: dict[str, Any] = (
-        asdict(privacy) if is_dataclass(privacy) and not isinstance(privacy, type) else {}
-    )
-    own = {"definition": definition(privacy), **fields}
-    return own | {"mu": privacy.mu, "best_guess": privacy.best_guess}
-
-
-def _design_dict(design: Design, level: float) -> dict[str, Any]:
-    noise = design.noise
-    blocks = []
-    for block, parts, margin in zip(
-        design.blocks, design.parts(), margins_of(design, level), strict=True
-    ):
-        entry = {"kind": block.kind, "label": block.label, "queries": block.queries}
-        entry |= {"std": noise.std(parts["sum"]), "margin": margin}
-        entry |= {f"{name}_std": noise.std(ps) for name, ps in parts.items() if name != "sum"}
-        blocks.append(entry)
-    loss = "loss_mu" if noise is Noise.GAUSSIAN else "loss_epsilon"
-    everyone = {} if design.people_std is None else {"people_std": design.people_std}
-    return {
-        "name": design.name,
-        "blocks": blocks,
-        "size_std": design.size_std,
-        **everyone,
-        loss: design.loss(),
-        "best_guess": design.guarantee.best_guess,
-    }

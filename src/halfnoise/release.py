@@ -101,6 +101,10 @@ def release(  # noqa: PLR0913
     ...                    privacy=hn.GaussianDP(mu=1))
     >>> 1900 < table["smoker"].estimate < 2100
     True
+    >>> table = hn.release(survey, [hn.Count("smoker")], row_is_person=True,
+    ...                    by="smoker", groups=[True, False], privacy=hn.GaussianDP(mu=1))
+    >>> list(table), 1900 < table[True]["smoker"].estimate < 2100
+    ([True, False, 'other'], True)
     """
     asked = None if spec is None else ask(read_spec(spec, parameters or {}), data, text)
     if asked is not None:

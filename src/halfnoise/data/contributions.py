@@ -160,7 +160,7 @@ def _category(found: Contribution, query: Choice | Bins, cell: ReadCell) -> None
         named = [found.rank(kind, value, ranks) for kind, (value, ranks) in kinds.items()]
         named += [nw.when(own.equals(categories[rank])).then(nw.lit(rank)) for rank in others]
         found_at = [nw.when(~at.is_null()).then(at).otherwise(nw.lit(other)) for at in named]
-        place = nw.min_horizontal(*found_at) if found_at else nw.lit(other)
+        place = combined(nw.min_horizontal, found_at)
     if query.where is not None:
         meets = cell(query.where).meets(query.where)
         place = nw.when(meets).then(place).otherwise(nw.lit(count))

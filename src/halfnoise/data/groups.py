@@ -6,11 +6,12 @@ where groups are discovered. That order is the same however rows are ordered or 
 counts the person by the rows in it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
+from narwhals.dtypes import DType
 
 from halfnoise.data.cells import Cell
 from halfnoise.data.keys import KeyColumn, key_column
@@ -46,6 +47,14 @@ class Groups:
         return None if self.key is None else tuple(self.key(values) for values in found)
 
 
+def check_keys(dtypes: Mapping[str, DType], grouping: Grouping) -> None:
+    """Refuse keys that the columns cannot hold, and keys that read the same; no row is read."""
+    cells = [Cell(name=by.column, dtype=dtypes[by.column], label=by.column) for by in grouping.by]
+    columns = _columns(grouping, cells)
+    if grouping.keys is not None and columns:
+        _listed(grouping.keys, columns)
+
+
 def in_groups(
     rows: nw.LazyFrame[Any],
     grouping: Grouping | None,
@@ -56,10 +65,7 @@ def in_groups(
     if grouping is None:
         return Groups(rows=rows)
     listed = grouping.keys
-    columns = [
-        key_column(cell, by, listed=listed is not None)
-        for cell, by in zip(cells, grouping.by, strict=True)
-    ]
+    columns = _columns(grouping, cells)
     named = {f"hn_{what}{i}": e for i, c in enumerate(columns) for what, e in _parts(c)}
     rows = rows.with_columns(**named)
     if listed is None:
@@ -80,6 +86,11 @@ def in_groups(
     if grouping.most < number:
         rows = _first(rows, people, ("hn_group",), grouping.most)
     return Groups(rows=rows, columns=("hn_group",), number=number, everybody=everybody)
+
+
+def _columns(grouping: Grouping, cells: Sequence[Cell]) -> list[KeyColumn]:
+    listed = grouping.keys is not None
+    return [key_column(c, by, listed=listed) for c, by in zip(cells, grouping.by, strict=True)]
 
 
 def _parts(column: KeyColumn) -> tuple[tuple[str, nw.Expr], ...]:
