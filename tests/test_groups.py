@@ -1,0 +1,251 @@
+"""Releases by group, from rows to files: on the command line, from a spec and in Python."""
+
+import csv
+import datetime as dt
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import dp_accounting
+import polars as pl
+import pytest
+
+import halfnoise as hn
+from commands import EXACT, run, write_survey
+
+FREE = hn.GaussianDP(mu=1e6)  # noise is then below 1e-3
+DELTA = {"groups": "discover", "discover_delta": 1e-7}
+PEOPLE = pl.DataFrame(
+    {
+        "who": [1, 1, 2, 2, 3, 4, 5, None],
+        "region": ["n", "s", "s", "s", None, "x", "n", "n"],
+        "sex": ["f", "f", "m", "f", "f", "m", None, "f"],
+        "day": [dt.date(2026, 1, d) for d in range(1, 8)] + [None],
+        "a": [True, False, False, True, True, True, False, True],
+        "v": [5, 7, 3, 4, None, 2, 1, 9],
+    }
+)
+# Nobody alone in a group is ever found, so here is everybody twice.
+TWICE = pl.concat([PEOPLE, PEOPLE.with_columns(pl.col("who") + 10)])
+QUERIES: list[Any] = [hn.Count("a"), hn.Sum("v", bounds=(0, 10)), hn.Choice("sex", ["f", "m"])]
+
+
+def released(**said: Any) -> hn.GroupedRelease:
+    """Release the table with next to no noise."""
+    data = said.pop("data", PEOPLE)
+    given: dict[str, Any] = {"unit": "who", "privacy": FREE} | said
+    found = hn.release(data, QUERIES, **given)
+    assert isinstance(found, hn.GroupedRelease)
+    return found
+
+
+def shown(found: hn.GroupedRelease) -> dict[Any, tuple[int, ...]]:
+    """Return size, count and sum of each group, without their noise."""
+    return {
+        key: tuple(round(one[name].estimate) for name in ("number of people", "a", "v"))
+        for key, one in found.items()
+    }
+
+
+def test_each_person_in_one_group() -> None:
+    """People are in the first of the listed groups that they name, by their rows in it."""
+    found = shown(released(by="region", groups=["s", "n"]))
+    assert found == {"s": (2, 1, 14), "n": (1, 0, 1), "other": (2, 2, 2)}
+    turned = shown(released(by="region", groups=["n", "s"]))
+    assert turned == {"n": (2, 1, 6), "s": (1, 1, 7), "other": (2, 2, 2)}
+    alone = shown(released(by="region", groups=["n", "empty", None], other=None))
+    assert alone == {"n": (2, 1, 6), "empty": (0, 0, 0), None: (1, 1, 0)}
+
+
+def test_people_in_several_groups() -> None:
+    """A person counts once in each of so many groups, and once among all people."""
+    found = released(by="region", groups=["n", "s"], max_groups=2)
+    assert shown(found) == {"n": (2, 1, 6), "s": (2, 1, 14), "other": (2, 2, 2)}
+    total = found.total(["n", "s"])
+    assert round(total["a"].estimate) == 2
+    assert any("once in each" in note for note in total.notes())
+    both = hn.plan(hn.Workload(QUERIES, by="region", groups=["n", "s"], max_groups=3), privacy=FREE)
+    if both.chosen.name == "two-level-gaussian":
+        found = released(by="region", groups=["n", "s"], max_groups=3)
+        assert found.size is not None
+        assert round(found.size.estimate) == 5
+
+
+def test_several_columns() -> None:
+    """Of several columns all combinations, or those that are listed."""
+    product = released(by=["region", "sex"], groups=[["n", "s"], ["f", "m"]])
+    assert list(product) == [
+        *(("n", "f"), ("n", "m"), ("s", "f"), ("s", "m")),
+        ("other", "other"),
+    ]
+    assert round(product["s", "f"]["a"].estimate) == 1
+    assert product["other"].size == product["other", "other"].size
+    mapping = released(by=["region", "sex"], groups={"sex": ["f", "m"], "region": ["n", "s"]})
+    assert list(mapping) == list(product)
+    some = released(by=["region", "sex"], groups=[("n", "f"), ("n", None)], other=None)
+    assert shown(some) == {("n", "f"): (1, 1, 5), ("n", None): (1, 0, 1)}
+
+
+def test_days() -> None:
+    """Days go by day, month or year."""
+    by_day = released(by="day", groups=[dt.date(2026, 1, 7), "2026-01-01"])
+    assert list(by_day) == [dt.date(2026, 1, 7), "2026-01-01", "other"]
+    assert round(by_day["2026-01-01"]["v"].estimate) == 5
+    month = released(by=hn.By("day", every="month"), groups=["2026-01", "2026-02"])
+    assert [round(one["a"].estimate) for _, one in month.items()] == [4, 0, 0]
+    year = released(by=hn.By("day", every="year"), **DELTA)
+    assert list(year) == [2026]
+
+
+def test_found_groups_come_back_sorted() -> None:
+    """Keys come back as they went in, what is missing last."""
+    found = released(data=TWICE, by="region", max_groups=2, **DELTA)
+    assert list(found) == ["n", "s", "x", None]
+    assert shown(found)["n"] == (4, 2, 12)
+    days = released(data=TWICE, by="day", **DELTA)
+    assert list(days) == sorted(set(PEOPLE["day"][[0, 2, 4, 5, 6]]))
+    assert list(released(by="a", **DELTA)) == [False, True]
+    assert list(released(data=TWICE, by="v", **DELTA)) == [1, 2, 3, 5, None]
+
+
+def test_a_new_key_changes_no_word() -> None:
+    """Two tables that differ by one key give the same errors, messages and order."""
+    keys = ["b"] * 400 + ["a"] * 500
+    told = []
+    for extra in ([], ["0"], [None], ["zz"]):
+        table = pl.DataFrame({"key": [*keys, *extra]}).with_columns(a=pl.lit(1))
+        found = hn.release(
+            table,
+            [hn.Count("a"), hn.Sum("a", bounds=(0, 3), name="s")],
+            row_is_person=True,
+            by="key",
+            groups="discover",
+            privacy=hn.ApproxDP(epsilon=1, delta=1e-6),
+        )
+        stds = [(each.name, each.std) for key in ("a", "b") for each in found[key]]
+        said = (found.promises(), found.notes(), found.facts, found.guarantee)
+        told.append((list(found), stds, said, len(found.table().splitlines())))
+    assert all(each == told[0] for each in told)
+    assert told[0][0] == ["a", "b"]
+
+
+def test_the_guarantee_of_discovering() -> None:
+    """It is a pair, in the value, in JSON and as an event; nothing says mu or rho alone."""
+    found = released(by="region", **DELTA | {"privacy": hn.GaussianDP(mu=1)})
+    guarantee = found.guarantee
+    assert isinstance(guarantee, hn.DiscoveryDP)
+    assert not hasattr(guarantee, "mu")
+    said = json.loads(found.to_json())["guarantee"]
+    assert 0 < said["discover_delta"] <= 1e-7
+    assert "rho" not in said
+    event = found.dp_event()
+    assert len(event.events) == 2
+    accountant = dp_accounting.pld.PLDAccountant()
+    accountant.compose(event)
+    assert accountant.get_epsilon(1e-6) == pytest.approx(guarantee.epsilon(1e-6), rel=1e-3)
+    assert f"{guarantee.delta:g}" in " ".join(found.promises())
+
+
+def test_the_ledger_is_charged_the_pair() -> None:
+    """What discovering costs is charged with the noise, before a row is read."""
+
+    class Book:
+        charged: list[object] = []  # noqa: RUF012
+
+        def charge(self, guarantee: object) -> None:
+            self.charged.append(guarantee)
+
+    book = Book()
+    found = released(by="region", ledger=book, **DELTA | {"privacy": hn.GaussianDP(mu=1)})
+    assert book.charged == [found.guarantee]
+
+
+@pytest.mark.parametrize(
+    ("column", "groups", "said"),
+    [
+        ("v", [1, "1"], "the groups 1 and '1' are the same"),
+        ("v", [1, 1.0], "the groups 1 and 1.0 are the same"),
+        ("v", ["one"], "a group by 'v' must be a whole number"),
+        ("v", [1.5], "a group by 'v' must be a whole number"),
+        ("region", [1, "1"], "the groups 1 and '1' are the same"),
+        ("region", ["n", " n"], "the groups 'n' and ' n' are the same"),
+        ("a", ["maybe"], "a group by 'a' must be true or false"),
+        ("a", [True, "yes"], "the groups True and 'yes' are the same"),
+        ("day", ["2026-13-01"], "a group by 'day' must be a day such as 2026-11-15"),
+        ("day", [dt.date(2026, 1, 1), "2026-01-01"], "are the same"),
+        ("nowhere", ["n"], "there is no column 'nowhere'"),
+    ],
+)
+def test_keys_are_read_by_the_type_of_their_column(
+    column: str, groups: list[Any], said: str
+) -> None:
+    """What a column cannot hold, and what is listed twice, is refused before a row is read."""
+    with pytest.raises(hn.InvalidParameterError) as refused:
+        released(by=column, groups=groups)
+    assert said in str(refused.value)
+
+
+def test_keys_that_only_look_the_same() -> None:
+    """In a column of text 1 and 1.0 are two keys."""
+    found = released(by="region", groups=[1, 1.0])
+    assert [repr(key) for key in found] == ["1", "1.0", "'other'"]
+
+
+def test_moments_need_a_span() -> None:
+    """A moment is no group; a day, a month or a year is."""
+    moments = TWICE.with_columns(pl.col("day").cast(pl.Datetime("us")))
+    with pytest.raises(hn.InvalidParameterError, match="need a span of time"):
+        released(data=moments, by="day", **DELTA)
+    found = released(data=moments, by=hn.By("day", every="day"), **DELTA)
+    assert dt.date(2026, 1, 1) in list(found)
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    """Read a printed table."""
+    return list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"))))
+
+
+def counted(text: str, *keys: str) -> dict[tuple[str, ...], int]:
+    """Return the count of smokers by key from a printed table."""
+    return {
+        tuple(row[key] for key in keys): round(float(row["estimate"]))
+        for row in rows(text)
+        if row["name"] == "smoker"
+    }
+
+
+def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Groups are listed, read from a file, discovered, or combined; a spec says the same."""
+    write_survey(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    Path("list.txt").write_text("B\nA\n", encoding="utf-8")
+    Path("pairs.txt").write_text("A,70\nA,80\n", encoding="utf-8")
+    ask = ("release", "survey.csv", "--count", "smoker", *EXACT)
+    ran = run(*ask, "--by", "blood", "--groups", "A,B", "--save-spec", "spec.toml")
+    assert counted(ran.out, "blood") == {("A",): 2, ("B",): 0, ("other",): 2}
+    spec = run("release", "survey.csv", "--spec", "spec.toml")
+    assert counted(spec.out, "blood") == counted(ran.out, "blood")
+    listed = run(*ask, "--by", "blood", "--groups", "@list.txt", "--other", "none")
+    assert counted(listed.out, "blood") == {("B",): 0, ("A",): 2}
+    pairs = run(*ask, "--by", "blood,age", "--groups", "@pairs.txt", "--other", "rest")
+    assert counted(pairs.out, "blood", "age") == {
+        ("A", "70"): 1,
+        ("A", "80"): 1,
+        ("rest", "rest"): 2,
+    }
+    both = run(*ask, "--by", "blood", "--by", "day:month", "--groups=A", "--groups=2026-01,2026-06")
+    assert counted(both.out, "blood", "day") == {
+        ("A", "2026-01"): 1,
+        ("A", "2026-06"): 1,
+        ("other", "other"): 2,
+    }
+    discover = ("--by", "day:year", "--groups", "discover", "--discover-delta", "1e-7")
+    found = run(*ask, *discover, "--out", "found.json")
+    assert found.status == 0
+    (group,) = json.loads(Path("found.json").read_text(encoding="utf-8"))["groups"]
+    assert group["key"] == {"day": 2026}
+    assert run("plan", *ask[2:], *discover).status == 0
+    dry = run(*ask, *discover, "--dry-run")
+    assert "Groups by day:year." in dry.out
+    assert "A group shows if its noisy number of people is at least" in dry.out
