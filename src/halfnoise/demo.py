@@ -46,6 +46,9 @@ CONDITIONS = (
 )
 ANSWERS = ("yes", "no", "only at work", "only on holidays")
 REGIONS = ("north", "south", "east", "west")
+SOME = ("asthma", "diabetes", "migraine")
+"""The conditions that are shown by region."""
+
 BUDGET = ApproxDP(epsilon=1, delta=1e-6)
 WORKLOAD = Workload(
     [
@@ -81,8 +84,38 @@ def demonstrate(folder: Path) -> Iterator[str]:
     yield text_table(["", "private", "margin", "true", "standard margin"], rows)
     yield ""
     yield from found.promises()
+    yield ""
+    yield "The same people by region, for another budget of the same size:"
+    yield ""
+    yield _by_region(path, truth)
+    yield ""
     yield "The true values can be shown because nobody is behind them. Try it yourself:"
     yield f"  halfnoise release {path} --count asthma --count gout --unit person --epsilon 1"
+
+
+def _by_region(path: Path, truth: dict[str, float]) -> str:
+    """Release some conditions for every region, and set the truth beside them."""
+    queries = [Count(name) for name in SOME]
+    found = release(
+        path,
+        queries,
+        unit="person",
+        privacy=BUDGET,
+        by="region",
+        groups=REGIONS,
+        other=None,
+        size_importance=1,
+    )
+    rows = []
+    for place, each in found.items():
+        row = [place]
+        for estimate in (each.size, *each):
+            assert estimate is not None  # noqa: S101
+            true = truth[f"{place} {estimate.name}"]
+            private = meaningful(estimate.estimate, estimate.std)
+            row.append(f"{private} (true {meaningful(true, estimate.std)})")
+        rows.append(row)
+    return text_table(["region", "number of people", *SOME], rows)
 
 
 def write_survey(folder: Path) -> tuple[Path, dict[str, float]]:
@@ -119,6 +152,9 @@ def write_survey(folder: Path) -> tuple[Path, dict[str, float]]:
     given = spending[answered]
     truth |= {"spending": float(given.mean()), "spending sum": float(given.sum())}
     truth |= {"spending answered": float(answered.sum()), "exercise=other": 0.0}
+    for i, place in enumerate(REGIONS):
+        truth |= {f"{place} number of people": float((region == i).sum())}
+        truth |= {f"{place} {name}": float(answers[name][region == i].sum()) for name in SOME}
     truth |= {f"exercise={name}": float((exercise == i).sum()) for i, name in enumerate(ANSWERS)}
     return path, truth
 
