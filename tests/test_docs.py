@@ -1,3 +1,4 @@
+import doctest
 import re
 import shlex
 from pathlib import Path
@@ -24,6 +25,13 @@ def table_rows(text: str, header: str) -> list[list[str]]:
             break
         rows.append([cell.strip() for cell in line.strip("|").split(" | ")])
     return rows
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_examples_of_the_docs_run(page: Path) -> None:
+    """Every example with a prompt gives what it says."""
+    failed, _ = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert not failed
 
 
 def terms() -> list[str]:

@@ -41,12 +41,13 @@ def open_files(data: object, text: TextFormat, columns: Sequence[str]) -> Iterat
 
 
 def connect(**config: Any) -> Any:  # noqa: ANN401
-    """Return a connection of our own that loads nothing and shows no progress."""
+    """Return a connection of our own that loads nothing, shows no progress and lives in UTC."""
     import duckdb
 
     quiet = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
     connection = duckdb.connect(config=quiet | config)
     connection.execute("set enable_progress_bar = false")
+    connection.execute("set TimeZone = 'UTC'")
     return connection
 
 

@@ -122,6 +122,9 @@ def _from_pandas(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
     plain = data.reset_index(drop=True)
     mixed = [name for name, dtype in dtypes.items() if dtype.kind == "O"]
     plain = plain.assign(**{name: _as_text(plain[name]) for name in mixed})
+    # Narwhals cannot spell every zone, and a moment is the same in all of them.
+    zoned = [name for name, dtype in dtypes.items() if isinstance(dtype, pd.DatetimeTZDtype)]
+    plain = plain.assign(**{name: plain[name].dt.tz_convert("UTC") for name in zoned})
     if arrow:
         import pyarrow as pa
 

@@ -14,8 +14,9 @@ import narwhals as nw
 from narwhals.dtypes import DType
 
 from halfnoise.data.cells import Cell
-from halfnoise.data.keys import KeyColumn, key_column
+from halfnoise.data.keys import KeyColumn, key_column, zone_of
 from halfnoise.data.lookup import PLACE, lookup
+from halfnoise.errors import InvalidParameterError
 from halfnoise.grouping import Grouping, Key, once
 
 Values = tuple[Any, ...]
@@ -65,6 +66,8 @@ def in_groups(
     if grouping is None:
         return Groups(rows=rows)
     listed = grouping.keys
+    for cell in cells:
+        _check_zone(cell, rows.implementation)
     columns = _columns(grouping, cells)
     named = {f"hn_{what}{i}": e for i, c in enumerate(columns) for what, e in _parts(c)}
     rows = rows.with_columns(**named)
@@ -86,6 +89,16 @@ def in_groups(
     if grouping.most < number:
         rows = _first(rows, people, ("hn_group",), grouping.most)
     return Groups(rows=rows, columns=("hn_group",), number=number, everybody=everybody)
+
+
+def _check_zone(cell: Cell, engine: nw.Implementation) -> None:
+    """Refuse moments whose day in UTC an engine cannot tell: it only knows its session's zone."""
+    zone = zone_of(cell)
+    if zone is not None and not (engine.is_polars() or engine.is_pandas()):
+        raise InvalidParameterError(
+            f"the column {cell.label!r} holds moments of the zone {zone}, whose day in UTC this"
+            " engine cannot tell; set its session's time zone to UTC, or turn the column into days"
+        )
 
 
 def _columns(grouping: Grouping, cells: Sequence[Cell]) -> list[KeyColumn]:

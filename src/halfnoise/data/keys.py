@@ -124,11 +124,14 @@ def _days(cell: Cell, by: By) -> KeyColumn:
 
 def _in_utc(cell: Cell) -> nw.Expr:
     """Return days as they are, and moments with a time zone as they are in UTC."""
-    zone = getattr(cell.dtype, "time_zone", None)
     column = nw.col(cell.name)
-    if zone in (None, "UTC", "Etc/UTC", "GMT"):
-        return column
-    return column.dt.convert_time_zone("UTC")
+    return column if zone_of(cell) is None else column.dt.convert_time_zone("UTC")
+
+
+def zone_of(cell: Cell) -> str | None:
+    """Return the time zone of moments, if they have another one than UTC."""
+    zone: str | None = getattr(cell.dtype, "time_zone", None)
+    return None if zone in ("UTC", "Etc/UTC") else zone
 
 
 def _iso(key: Literal, column: str, every: str) -> str:
