@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,9 @@ WORKLOAD = Workload(
         Choice("blood", ("A", "B")),
     ]
 )
+COMMON = 0.4
+"""The share of the variance of the number of people that groups have in common."""
+
 MU = GaussianDP(mu=1)
 PEOPLE = Estimate(name=SIZE, estimate=2500.0, std=3.0, low=0.0, high=0.0)
 EVERY_TYPE: tuple[Key, ...] = (
@@ -47,3 +51,9 @@ def made(
     }
     given = {"values": one.values + draws} | usual | others
     return GroupedRelease(by=tuple(by), keys=tuple(keys), **given)
+
+
+def two_level(count: int = 4, *, common: float = COMMON) -> GroupedRelease:
+    """Return a release whose groups share some of the noise of their numbers of people."""
+    release = made([(place,) for place in range(count)], most=2)
+    return replace(release, common=common * release.errors.covariance.shared[-1].weight)

@@ -128,11 +128,12 @@ def test_ratios_are_those_of_a_search(noise: Noise, level: float, copies: int) -
     rows = np.array([[x, y, 0.0, -y] for x, y in ((-1e3, 25.0), (7.0, -300.0), (0.0, 4e5))])
     for pair in ((0, 1), (1, 0), (0, 3), (3, 1)):
         bottom = errors.margin({pair[1]: 1.0}, level)
-        _, _, lows, highs = ratios(rows, errors, pair, level)
-        for row, low, high in zip(rows, lows, highs, strict=True):
+        for row, (r, std, low, high) in zip(rows, ratios(rows, errors, pair, level).T, strict=True):
             if abs(row[pair[1]]) <= bottom:
                 assert (low, high) == ANYTHING
             else:
+                error = errors.std({pair[0]: 1.0, pair[1]: -r})
+                assert std * abs(row[pair[1]]) == pytest.approx(error)
                 found = searched(row, errors, pair, level)
                 assert [low, high] == pytest.approx(found, abs=2e-9 * (high - low), rel=1e-12)
 
