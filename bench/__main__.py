@@ -2,9 +2,9 @@
 
 import sys
 
-from bench import noise, release
+from bench import groups, noise, release
 
-BENCHES = {"noise": noise.main, "release": release.main}
+BENCHES = {"noise": noise.main, "release": release.main, "groups": groups.main}
 
 
 def main(names: list[str]) -> None:

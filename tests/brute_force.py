@@ -2,12 +2,16 @@
 
 Two ways, neither of which uses a design's own ``loss`` or its shapes' views: exactly, from the
 centres and scales of what is measured; and from the dense covariance of the estimates alone.
+
+Where there are groups every person is listed: in any of the groups that one may be in, at any
+corner in each, and outside all of them where people elsewhere are left out.
 """
 
 import itertools
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import cycle
+from functools import cache
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,38 +20,43 @@ from halfnoise import Neighbors, Workload
 from halfnoise.design import Design, Noise
 from halfnoise.design.centered import Centered
 from halfnoise.design.optimal import OptimalWithoutSize
+from halfnoise.design.two_level import TwoLevel
 from halfnoise.shapes import Answered
 from halfnoise.workload import Block
 
 Matrix = NDArray[np.floating]
+Person = tuple[tuple[float, ...] | None, ...]
+"""For each group, what somebody adds there; None where they are not in it."""
+
 Row = tuple[Fraction, ...]
 Coefficients = dict[int, Fraction]
 
 
 def exact_cost(design: Design, workload: Workload) -> Fraction:
     """Return the exact mu^2 (or epsilon, with Laplace noise) of what a design measures."""
-    measured = list(measurements(design))
-    rows = [
-        tuple(_add_up(coefficients, (*corner, 1.0)) for coefficients, _ in measured)
-        for corner in workload.corners()
-    ]
-    scales = [Fraction(scale) for _, scale in measured]
+    everyone = [] if design.people_std is None else [(Fraction(1), Fraction(design.people_std))]
+    measured = [(coefficients, Fraction(scale)) for coefficients, scale in measurements(design)]
+
+    @cache
+    def in_group(corner: tuple[float, ...] | None) -> Row:
+        sums = (*corner, 1, 1) if corner else (*[0] * workload.size, 0, 1)
+        moved = [(_add_up(coefficients, sums), scale) for coefficients, scale in measured]
+        # No noise at all is allowed only where nothing can change.
+        return tuple(x / scale if x else Fraction() for x, scale in moved)
+
+    total = tuple(x / scale for x, scale in everyone)
+    rows = [(*chain.from_iterable(map(in_group, each)), *total) for each in people(workload)]
     power = 2 if design.noise is Noise.GAUSSIAN else 1
     return max(
-        # No noise at all is allowed only where nothing can change.
-        sum(
-            (abs(x / s) ** power for x, s in zip(row, cycle(scales), strict=False) if x), Fraction()
-        )
-        for row in _moves(rows, workload)
+        sum((abs(x) ** power for x in row if x), Fraction()) for row in _moves(rows, workload)
     )
 
 
 def covariance_cost(design: Design, workload: Workload) -> float:
     """Return mu^2 as the largest  x^T Cov^+ x  over all that one person can change."""
-    rows = [tuple(map(Fraction, row)) for row in _estimate_rows(design, workload)]
-    moves = np.array([[float(x) for x in row] for row in _moves(rows, workload)])
-    dense = design.covariance.dense()
-    cov: Matrix = np.kron(np.eye(moves.shape[1] // len(dense)), dense)
+    rows = [_estimate_row(design, person) for person in people(workload)]
+    moves = np.array(list(_moves(rows, workload)), dtype=float)
+    cov = joint_covariance(design, len(next(people(workload))))
     # Units differ from query to query; in standard errors the pseudo-inverse is well conditioned.
     unit: Matrix = np.sqrt(np.where(np.diag(cov) > 0, np.diag(cov), 1.0))
     moves = moves / unit
@@ -57,14 +66,52 @@ def covariance_cost(design: Design, workload: Workload) -> float:
     return float(np.einsum("ij,jk,ik->i", moves, inverse, moves).max())
 
 
+def joint_covariance(design: Design, groups: int) -> Matrix:
+    """Return the covariance of all groups' estimates, the number of all people last."""
+    dense = design.covariance.dense()
+    if design.people_std is None:
+        return np.asarray(np.kron(np.eye(groups), dense))
+    # Estimates of a group lean on its size as that leans on the number of all people.
+    lean = dense[-1] / dense[-1, -1]
+    shared = design.common * np.outer(lean, lean)
+    cov = np.kron(np.eye(groups), dense - shared) + np.kron(np.ones((groups, groups)), shared)
+    border = design.common**0.5 * design.people_std * np.tile(lean, groups)
+    corner = np.array([[design.people_std**2]])
+    return np.block([[cov, border[:, None]], [border[None, :], corner]])
+
+
+def people(workload: Workload) -> Iterator[Person]:
+    """List everybody who could be in the table; unlisted groups are one more than one can be in."""
+    corners = list(workload.corners())
+    grouping = workload.grouping
+    if grouping is None:
+        yield from ((corner,) for corner in corners)
+        return
+    groups = range(grouping.number or grouping.most + 1)
+    fewest = 0 if grouping.other is None and not grouping.discovers else 1
+    for number in range(fewest, grouping.most + 1):
+        for chosen in itertools.combinations(groups, number):
+            for there in itertools.product(corners, repeat=number):
+                own = dict(zip(chosen, there, strict=True))
+                yield tuple(own.get(group) for group in groups)
+
+
 def measurements(design: Design) -> Iterator[tuple[Coefficients, float]]:
-    """List what is measured, as coefficients on the sums and on n (the last), and its scale."""
+    """List what is measured in a group, and its scale.
+
+    Coefficients are on the sums, then on the people in the group, then on all people.
+    """
     n = sum(block.shape.size for block in design.blocks)
     if isinstance(design, OptimalWithoutSize):
         yield from (
             ({j: (i == j) - Fraction(1, n) for j in range(n)}, design.across) for i in range(n)
         )
         yield dict.fromkeys(range(n), Fraction(1)), design.total_scale
+        return
+    if isinstance(design, TwoLevel):
+        *others, (size, scale) = measurements(design.group)
+        yield from others
+        yield size | {n + 1: -design.center}, scale
         return
     assert isinstance(design, Centered)
     start = 0
@@ -92,16 +139,18 @@ def _add_up(coefficients: Coefficients, person: tuple[float, ...]) -> Fraction:
     return sum((a * Fraction(person[i]) for i, a in coefficients.items()), Fraction(0))
 
 
-def _estimate_rows(design: Design, workload: Workload) -> Iterator[tuple[float, ...]]:
-    """Return what one person adds to each estimate, the number of people last."""
-    for corner in workload.corners():
-        row = np.array(corner)
+def _estimate_row(design: Design, person: Person) -> tuple[Fraction, ...]:
+    """Return what somebody adds to each estimate: in each group its size last, then all people."""
+    row: list[float] = []
+    for corner in person:
+        own = np.array(corner or [0.0] * sum(block.shape.size for block in design.blocks))
         if design.size_std is not None:
-            row = np.append(row, 1.0)
-        elif design.name == "known-size-gaussian":
+            own = np.append(own, float(corner is not None))
+        elif design.size_is_given:
             assert isinstance(design, Centered)
-            row -= _given(design)
-        yield tuple(row)
+            own = own - _given(design)
+        row += list(own)
+    return tuple(map(Fraction, row if design.people_std is None else [*row, 1.0]))
 
 
 def _given(design: Centered) -> Matrix:
@@ -117,14 +166,9 @@ def _given(design: Centered) -> Matrix:
 
 
 def _moves(rows: list[Row], workload: Workload) -> Iterator[Row]:
-    """List what changes between neighbouring tables; two groups stand for any number."""
+    """List what changes between neighbouring tables."""
     if workload.neighbors is Neighbors.ADD_REMOVE:
         yield from rows
         return
-    for one, other in itertools.product(rows, repeat=2):
-        stays = tuple(a - b for a, b in zip(one, other, strict=True))
-        if workload.grouped:
-            yield (*stays, *(Fraction(0) for _ in stays))
-            yield (*one, *(-b for b in other))
-        else:
-            yield stays
+    for one, other in itertools.combinations(rows, 2):
+        yield tuple(a - b for a, b in zip(one, other, strict=True))

@@ -6,12 +6,14 @@ all corners x. Both are convex in M.
 """
 
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 import cvxpy
 import numpy as np
 from numpy.typing import NDArray
 
+from brute_force import people
 from halfnoise import Workload
 from halfnoise.shapes import Answered
 from workloads import design_of
@@ -110,3 +112,31 @@ def least_error_of_change(workload: Workload) -> float:
         return least_error(changes, [row[:-1] for row in _estimates(workload)])
     moved = [2**0.5 * np.append(corner, 1.0) for corner in corners]
     return least_error([*(np.append(x, 0.0) for x in changes), *moved], _estimates(workload))
+
+
+def least_error_in_groups(workload: Workload) -> float:
+    """Return the least error of one group's estimates where a person may be in several.
+
+    Any noise on the sums and sizes of all groups, however correlated, and on the number of all
+    people is allowed, and the error is the mean over the groups.
+    """
+    rows = []
+    for person in people(workload):
+        own = [(*corner, 1.0) if corner else (0.0,) * (workload.size + 1) for corner in person]
+        rows.append([*chain.from_iterable(own), 1.0])
+    wanted = np.array(_estimates(workload))
+    groups = len(next(people(workload)))
+    everywhere = np.kron(np.eye(groups), wanted) / groups**0.5
+    return least_error(rows, np.hstack([everywhere, np.zeros((len(everywhere), 1))]))
+
+
+def least_error_of_two_levels(d: int, groups: int, most: int, center: float) -> float:
+    """Return the least error of d counts in one of several groups around a centre of the groups.
+
+    The three inverse variances u, v, w of h, k and n are left to the solver.
+    """
+    u, v, w = cp.Variable(pos=True), cp.Variable(pos=True), cp.Variable(pos=True)
+    sizes = most * (1 - center) ** 2 + (groups - most) * center**2
+    error = d * cp.inv_pos(u) + d / 4 * (cp.inv_pos(v) + center**2 * cp.inv_pos(w))
+    programme = cp.Problem(cp.Minimize(error), [most * d / 4 * u + sizes * v + w <= 1])
+    return float(programme.solve(solver=cp.CLARABEL))

@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from convex import (
     error_of,
     least_error_at_known_size,
+    least_error_in_groups,
     least_error_of,
     least_error_of_change,
 )
 from halfnoise import Choice, Count, Counts, Items, Mean, Neighbors, Sum, Workload
+from halfnoise.queries import Query
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +43,13 @@ def _known(words: str, workload: Workload, percent: float) -> Gap:
 def _changed(words: str, workload: Workload, percent: float) -> Gap:
     design = "correlated-gaussian" if workload.grouped else "standard-gaussian"
     least = least_error_of_change
+    return Gap(words=words, workload=workload, percent=percent, design=design, least=least)
+
+
+def _several(words: str, groups: int, most: int, percent: float, *queries: Query) -> Gap:
+    workload = Workload(queries, groups=groups, max_groups=most)
+    least = least_error_in_groups
+    design = "two-level-gaussian"
     return Gap(words=words, workload=workload, percent=percent, design=design, least=least)
 
 
@@ -129,6 +138,11 @@ GAPS = [
         Workload((Counts(6),), at_most=3, neighbors=_REPLACE, groups=2),
         6.37,
     ),
+    _several("count in 3 groups, up to 2", 3, 2, 6.16, Count("a")),
+    _several("count in 3 groups, up to 3", 3, 3, 33.31, Count("a")),
+    _several("2 counts in 3 groups, up to 2", 3, 2, 11.13, Counts(2)),
+    _several("2 counts in 2 groups, up to 2", 2, 2, 14.29, Counts(2)),
+    _several("mean in 2 groups, up to 2", 2, 2, 20.79, _M),
 ]
 
 

@@ -8,6 +8,8 @@ WORKLOADS = [
     hn.Workload([hn.Counts(5)], groups=4, neighbors=hn.Neighbors.REPLACE),
     hn.Workload([hn.Count("a"), hn.Sum("x", bounds=(0, 20)), hn.Choice("c", ["u", "v"])]),
     hn.Workload([hn.Mean("m", bounds=(1900, 2010))], size_importance=1),
+    hn.Workload([hn.Counts(5)], groups=4, max_groups=4),
+    hn.Workload([hn.Counts(5)], by="g", groups="discover", max_groups=2),
 ]
 
 
@@ -32,6 +34,17 @@ def test_releases_level_and_known_size_count() -> None:
     assert hn.budget_for(workload, margin=10, level=0.99).epsilon > base
     assert hn.budget_for(workload, margin=10, known_size=True).epsilon < base
     assert hn.budget_for(workload, margin=10, delta=1e-9).epsilon > base
+
+
+def test_more_groups_need_more_and_a_known_size_is_refused() -> None:
+    """Who may be in more groups needs more budget; a known size goes with a whole table alone."""
+    needed = [
+        hn.budget_for(hn.Workload([hn.Counts(20)], groups=9, max_groups=most), margin=10).epsilon
+        for most in (1, 2, 5, 9)
+    ]
+    assert needed == sorted(set(needed))
+    with pytest.raises(hn.NotSupportedError, match="known_size is the size of a whole table"):
+        hn.budget_for(hn.Workload([hn.Counts(20)], groups=9), margin=10, known_size=True)
 
 
 def test_margins_beyond_reason() -> None:

@@ -9,6 +9,7 @@ from halfnoise import (
     PureDP,
     RenyiDP,
     flags,
+    group_flags,
 )
 from halfnoise.privacy import Privacy
 from halfnoise.queries import Query
@@ -105,8 +106,8 @@ def test_the_same_query_twice_stays_the_same() -> None:
 def test_lists_drop_spaces_and_what_is_empty() -> None:
     """A list is forgiving about spaces and a trailing comma."""
     assert flags.split(" a,b , c,,") == ("a", "b", "c")
-    assert flags.groups("north, south") == ("north", "south")
-    assert flags.groups("16") == 16
+    assert group_flags.groups(["north, south"], []) == ("north", "south")
+    assert group_flags.groups(["16"], []) == 16
 
 
 def test_neighbors_by_name() -> None:

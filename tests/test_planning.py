@@ -115,3 +115,52 @@ def test_budgets_beyond_reason_are_refused(mu: float) -> None:
     """Where floating point would fail, a sentence comes instead."""
     with pytest.raises(hn.InvalidParameterError, match="mu must be between 1e-09 and 1e"):
         hn.plan(COUNTS, privacy=hn.GaussianDP(mu=mu))
+
+
+def test_a_known_size_is_that_of_a_whole_table() -> None:
+    """In groups a known number of people is refused, and the remedy named."""
+    workload = hn.Workload([hn.Counts(5)], groups=3)
+    message = r"known_size is the size of a whole table.*release\[key\]\.with_known_size afterwards"
+    with pytest.raises(hn.NotSupportedError, match=message):
+        hn.plan(workload, privacy=GAUSSIAN, known_size=True)
+    with pytest.raises(hn.NotSupportedError, match=message):
+        hn.plan(workload, known_size=True)
+
+
+SEVERAL = hn.Workload([hn.Counts(4)], groups=10, max_groups=10)
+
+
+def test_two_levels_stand_beside_scaling() -> None:
+    """Where people may be in several groups the plan shows both, and all people's number."""
+    found = hn.plan(SEVERAL, privacy=GAUSSIAN)
+    assert found.chosen.name == "two-level-gaussian"
+    header, standard, correlated, two_level = found.table().splitlines()
+    assert header.endswith("people  all people")
+    assert standard.split()[0] == "standard-gaussian"
+    assert correlated.split() == ["correlated-gaussian", "±9.3", "±10.7", "not", "given"]
+    assert two_level.split() == ["*", "two-level-gaussian", "±8.24", "±8.2", "±8.04"]
+    assert "all people" not in hn.plan(COUNTS, privacy=GAUSSIAN).table()
+
+
+def test_groups_in_json() -> None:
+    """The plan says how many groups there are, in how many one may be, and the error of n."""
+    said = hn.plan(SEVERAL, privacy=GAUSSIAN).to_dict()
+    assert (said["groups"], said["max_groups"]) == (10, 10)
+    stds = {design["name"]: design.get("people_std") for design in said["designs"]}
+    assert stds.pop("two-level-gaussian") == pytest.approx(4.1001693, rel=1e-6)
+    assert set(stds.values()) == {None}
+    alone = hn.plan(COUNTS, privacy=GAUSSIAN).to_dict()
+    assert (alone["groups"], alone["max_groups"]) == (None, None)
+    unlisted = hn.Workload(
+        [hn.Counts(4)], by="g", groups="discover", max_groups=3, discover_delta=1e-7
+    )
+    said = hn.plan(unlisted, privacy=GAUSSIAN).to_dict()
+    assert (said["groups"], said["max_groups"]) == (None, 3)
+
+
+def test_nearly_no_gain_goes_to_the_plainer_design() -> None:
+    """Two levels that gain less than a tenth of a per cent are shown but not chosen."""
+    found = hn.plan(hn.Workload([hn.Counts(4)], groups=1000, max_groups=2), privacy=GAUSSIAN)
+    errors = {design.name: design.total_error(0) for design in found.designs}
+    assert errors["two-level-gaussian"] < errors["correlated-gaussian"]
+    assert found.chosen.name == "correlated-gaussian"

@@ -29,7 +29,9 @@ from halfnoise import (
     release,
 )
 from halfnoise.data.totals import Totals
-from halfnoise.release import grid_for, noisy
+from halfnoise.gridded import grid_for
+from halfnoise.grouped import GroupedRelease
+from halfnoise.release import noisy
 from halfnoise.spec import Request
 
 PEOPLE = 3000
@@ -121,7 +123,8 @@ def test_replacing_costs_more_noise() -> None:
 def many_counts(number: int, **rules: Any) -> Release:
     """Release so many counts of the same column."""
     queries = [Count("a", name=f"a{i}") for i in range(number)]
-    return release(survey(), queries, privacy=GaussianDP(mu=1), unit="person", **rules)
+    found: Release = release(survey(), queries, privacy=GaussianDP(mu=1), unit="person", **rules)
+    return found
 
 
 def test_importance_moves_error() -> None:
@@ -174,10 +177,11 @@ def test_nothing_true_is_held(
             for i, block in enumerate(grid.blocks)
         ),
         people=np.array([987_654_321_987], dtype=np.uint64),
+        everyone=np.array([987_654_321_987], dtype=np.uint64),
     )
     true = {
         float(exact.people[0]),
-        *grid.measure(exact.sums, exact.people).view(np.int64)[0].tolist(),
+        *grid.measure(exact.sums, exact.people, exact.everyone)[0].view(np.int64)[0].tolist(),
     }
     for block, sums in zip(grid.blocks, exact.sums, strict=True):
         true |= {int(x) for x in sums[0]} | {float(int(x) * block.unit) for x in sums[0]}
@@ -188,7 +192,7 @@ def test_nothing_true_is_held(
     assert leaks(noisy(found, grid, exact, asked), true)
 
 
-def leaks(made: Release, true: set[float]) -> bool:
+def leaks(made: Release | GroupedRelease, true: set[float]) -> bool:
     """Whether any true number, as text or as bytes, is somewhere in a release."""
     whole = made.values if made.values.base is None else np.asarray(made.values.base)
     shown = {float(x) for x in re.findall(r"-?[0-9]+\.?[0-9]*(?:e[+-]?[0-9]+)?", made.to_json())}
@@ -201,7 +205,8 @@ def leaks(made: Release, true: set[float]) -> bool:
 
 def test_totals_have_no_text() -> None:
     """The exact totals do not show themselves."""
-    exact = Totals(sums=(np.array([[424242]], dtype=np.uint64),), people=np.ones(1, np.uint64))
+    one = np.ones(1, np.uint64)
+    exact = Totals(sums=(np.array([[424242]], dtype=np.uint64),), people=one, everyone=one)
     assert "424242" not in repr(exact)
     assert "424242" not in str(exact)
 
@@ -230,7 +235,7 @@ def test_the_ledger_is_charged_first() -> None:
             privacy=ApproxDP(epsilon=1, delta=1e-6),
             unit="person",
             ledger=ledger,
-            step=step,  # type: ignore[arg-type]
+            step=step,
         )
     assert isinstance(ledger.charged, PureDP)
     assert ledger.charged.epsilon <= 1

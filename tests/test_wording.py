@@ -79,3 +79,34 @@ def test_the_only_design_says_so() -> None:
     """Where nothing can be compared, nothing is claimed."""
     replaced = hn.Workload([hn.Count("a")], neighbors=hn.Neighbors.REPLACE)
     assert hn.plan(replaced, privacy=hn.GaussianDP(mu=1)).why.startswith("It is the only design")
+
+
+def test_groups_in_words() -> None:
+    """A plan says in how many groups it holds, and what it costs to be in several."""
+    gaussian = hn.GaussianDP(mu=1)
+    one = repr(hn.plan(hn.Workload([hn.Counts(4)], groups=["a"], other=None), privacy=gaussian))
+    assert "The same holds in the one group." in one
+    few = repr(hn.plan(hn.Workload([hn.Counts(4)], groups=3), privacy=gaussian))
+    assert "The same holds in each of 3 groups." in few
+    assert "Each person may be" not in few
+    found = hn.Workload(
+        [hn.Counts(4)], by="g", groups="discover", max_groups=2, discover_delta=1e-7
+    )
+    unlisted = repr(hn.plan(found, privacy=gaussian))
+    assert "The same holds in each group that is found." in unlisted
+    assert "up to 2 groups: noise grows with sqrt(2) = 1.41." in unlisted
+    assert "all people" not in unlisted
+
+
+def test_two_levels_in_words() -> None:
+    """A plan says how noise grows with groups, that two levels need less, and whom n counts."""
+    workload = hn.Workload([hn.Counts(4)], groups=9, max_groups=9)
+    either = repr(hn.plan(workload, privacy=hn.ApproxDP(epsilon=1, delta=1e-6)))
+    assert "groups: noise grows with sqrt(9) = 3, Laplace noise grows with 9." in either
+    assert "two-level-gaussian it grows less" in either
+    assert "number of all people too, those in no group included" in either
+    assert "as correlated-gaussian does, has 12.5% more error." in either
+    pure = repr(hn.plan(workload, privacy=hn.PureDP(epsilon=1)))
+    assert "groups: Laplace noise grows with 9." in pure
+    assert "two-level" not in pure
+    assert "two-level-gaussian it grows less" in repr(hn.plan(workload))

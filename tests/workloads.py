@@ -61,7 +61,8 @@ RELATIONS: dict[str, dict[str, Any]] = {
     "add-remove": {},
     "replace": {"neighbors": Neighbors.REPLACE},
     "add-remove in groups": {"groups": 3},
-    "replace in groups": {"neighbors": Neighbors.REPLACE, "groups": 3},
+    "replace in groups": {"neighbors": Neighbors.REPLACE, "groups": 2},
+    "add-remove in up to two groups": {"groups": 2, "max_groups": 2},
 }
 
 
@@ -71,10 +72,15 @@ def maker(name: str) -> Maker:
     return partial(Workload, tuple(queries), **options)
 
 
+def designs_of(workload: Workload, privacy: Privacy | None = None) -> tuple[Design, ...]:
+    """Return every design that applies, at mu = 1 unless told otherwise, at known size too."""
+    known = workload.grouping is None
+    return plan(workload, privacy=privacy or GaussianDP(mu=1), known_size=known).designs
+
+
 def design_of(
     workload: Workload, name: str = "correlated-gaussian", privacy: Privacy | None = None
 ) -> Design:
     """Return a design by its name, at mu = 1 unless told otherwise."""
-    designs = plan(workload, privacy=privacy or GaussianDP(mu=1), known_size=True).designs
-    (design,) = (design for design in designs if design.name == name)
+    (design,) = (each for each in designs_of(workload, privacy) if each.name == name)
     return design

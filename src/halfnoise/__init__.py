@@ -15,10 +15,13 @@ from halfnoise.errors import (
     MissingExtraError,
     NotSupportedError,
 )
+from halfnoise.grouped import GroupedRelease
+from halfnoise.grouping import By
 from halfnoise.planning import Outlook, Plan, plan
 from halfnoise.privacy import (
     ApproxDP,
     ConcentratedDP,
+    DiscoveryDP,
     GaussianDP,
     Neighbors,
     PureDP,
@@ -33,12 +36,15 @@ from halfnoise.workload import Workload
 __all__ = [
     "ApproxDP",
     "Bins",
+    "By",
     "Choice",
     "ConcentratedDP",
     "Count",
     "Counts",
     "DataError",
+    "DiscoveryDP",
     "GaussianDP",
+    "GroupedRelease",
     "HalfnoiseError",
     "InvalidParameterError",
     "Items",

@@ -4,6 +4,7 @@ import itertools
 
 from halfnoise.checks import fraction, positive, refuse, whole
 from halfnoise.design import designs
+from halfnoise.discovery import split_delta
 from halfnoise.planning import DELTA, LEAST, MOST, best_design, margins_of, plan
 from halfnoise.privacy import ApproxDP, Budget, GaussianDP
 from halfnoise.workload import Workload
@@ -37,7 +38,9 @@ def budget_for(
     # Margins go with 1/mu and 1/epsilon, so one look at 1 tells what each kind of noise needs.
     mu = worst(Budget(mu=1.0)) / target * releases**0.5
     epsilon = worst(Budget(epsilon=1.0)) / target * releases
-    approximate = GaussianDP(mu=min(max(mu, LEAST), MOST)).epsilon(delta)
+    approximate = GaussianDP(mu=min(max(mu, LEAST), MOST)).epsilon(
+        split_delta(delta, workload.grouping)[0]
+    )
     needed = [each for each in (epsilon, approximate) if each <= MOST]
     if not needed:
         raise refuse("margin", "larger: no budget that protects anybody gives it", target)

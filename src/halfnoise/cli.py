@@ -11,13 +11,15 @@ from typing import Annotated, Any
 
 import typer
 
+from halfnoise.asking import ask, check_people
 from halfnoise.budgeting import budget_for
 from halfnoise.checks import refuse
-from halfnoise.errors import HalfnoiseError, InvalidParameterError, NotSupportedError
+from halfnoise.errors import HalfnoiseError, InvalidParameterError
 from halfnoise.flags import nameless, number, whole_number
+from halfnoise.grouped import GroupedRelease
 from halfnoise.options import SHOW, SPEND, with_options
 from halfnoise.planning import DELTA, Outlook, Plan, plan
-from halfnoise.release import ask, carry_out, check_people
+from halfnoise.release import carry_out
 from halfnoise.result import NOISE_ONLY, Release
 from halfnoise.spec import Request, Words, gather, request, write_spec
 from halfnoise.wording import meaning
@@ -204,8 +206,6 @@ def _check_release(asked: Request, said: Words) -> None:
         if nameless(query):
             what, remedy = f"--{query.kind}", "a plan does without"
             raise refuse(what, "given a column to release", query.label, remedy)
-    if asked.workload.grouped:
-        raise NotSupportedError("groups can be planned but not released yet; leave --groups out")
     if "known-size" in said and asked.known_size is None:
         raise InvalidParameterError("--known-size needs the number of people, for example 200000")
     check_people(asked)
@@ -226,15 +226,18 @@ def _planned(asked: Request, margin: str | None, shared: dict[str, Any]) -> Plan
 
 def _dry_run(asked: Request) -> None:
     """Print the plan and the columns with their declared meaning; read no row, spend nothing."""
+    shared = {"releases": 1, "level": asked.level, "known_size": asked.known_size is not None}
+    planned = _planned(asked, None, shared)
     for query in asked.workload.queries:
         typer.echo(f"{query.kind} {query.label!r}: {meaning(query)}")
+    if asked.workload.grouping is not None:
+        typer.echo(f"Groups by {', '.join(map(str, asked.workload.grouping.by))}.")
     who = f"rows with the same {', '.join(asked.unit)}" if asked.unit else "one row"
     typer.echo(f"One person: {who}. No row was read and nothing was spent.\n")
-    shared = {"releases": 1, "level": asked.level, "known_size": asked.known_size is not None}
-    typer.echo(repr(_planned(asked, None, shared)))
+    typer.echo(repr(planned))
 
 
-def _show(found: Release, out: str | None, *, overwrite: bool) -> None:
+def _show(found: Release | GroupedRelease, out: str | None, *, overwrite: bool) -> None:
     """Write to a file, print data to a pipe, or a table to a terminal; words go to stderr."""
     if out not in (None, "-"):
         write_release(found, Path(str(out)), overwrite=overwrite)

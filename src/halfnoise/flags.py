@@ -1,4 +1,4 @@
-"""The words of the command line turned into queries, groups and budgets.
+"""The words of the command line turned into queries and budgets.
 
 Every query takes a column (``visits=0:20``) or, to try things out, plain numbers (``0:20``).
 Conditions are words that no shell eats: ``over_65=age:at-least:65``.
@@ -133,15 +133,6 @@ def items(text: str, at_most: int | None) -> Items:
     return Items(column, _listed("--items", listed, named="=" in text), at_most=at_most)
 
 
-def groups(text: str) -> tuple[object, ...] | int:
-    """Read ``--groups north,south``, or the number of groups alone.
-
-    >>> groups("north,south"), groups("16")
-    (('north', 'south'), 16)
-    """
-    return whole_number("--groups", text) if text.lstrip("-").isdigit() else split(text)
-
-
 def importance(texts: Iterable[str]) -> dict[str, float]:
     """Read ``--importance NAME=W``, any number of times."""
     weights = {}
@@ -219,10 +210,11 @@ def split(text: str) -> tuple[str, ...]:
     >>> split("a, b,c,")
     ('a', 'b', 'c')
     """
-    return tuple(part.strip() for part in _parts(text) if part.strip())
+    return tuple(part.strip() for part in entries(text) if part.strip())
 
 
-def _parts(text: str) -> list[str]:
+def entries(text: str) -> list[str]:
+    """Return the parts of a list as they are written."""
     if not text.startswith("@"):
         return text.split(",")
     try:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 ASK, PEOPLE, SPEND = "What to publish", "Who is one person", "Privacy budget"
+GROUPS = "Groups of people"
 RULES, TEXT, SHOW = "Rules", "Text files", "Output"
 
 
@@ -53,10 +54,20 @@ OPTIONS = (
         "items", "COL=a,b,c", ASK, "How many have each item, a row for each; COL=@file lists.", True
     ),
     Word("at-most", "K", ASK, "Nobody has more than K of the items (or of the counts)."),
-    Word("groups", "A,B", ASK, "The same for each group of people; or how many groups."),
     Word("counts", "N", ASK, "To try things out: N counts (also --sum 0:20, --choice 5, ...)."),
     Word("unit", "COL", PEOPLE, "The column that says whom a row is about; or several: a,b.", True),
     Word("row-is-person", None, PEOPLE, "Each row is another person."),
+    Word("by", "COL", GROUPS, "The column that names the group; or visited:month, or a,b.", True),
+    Word(
+        "groups",
+        "A,B",
+        GROUPS,
+        "The groups; @file lists them, discover finds them; or how many.",
+        True,
+    ),
+    Word("other", "NAME", GROUPS, "The group of all others: other unless given; none for none."),
+    Word("max-groups", "G", GROUPS, "In how many groups a person may be: 1 unless given."),
+    Word("discover-delta", "D", GROUPS, "The part of delta for discover: a tenth unless given."),
     Word("epsilon", "E", SPEND, "The usual measure: smaller is safer."),
     Word("delta", "D", SPEND, "Goes with epsilon: far below 1 / (number of people)."),
     Word("mu", "MU", SPEND, "In Gaussian differential privacy."),

@@ -1,14 +1,16 @@
 """Plans: which design, how much error, and what a larger budget would bring. No data needed."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, overload
 
 from halfnoise.checks import fraction, refuse, whole
-from halfnoise.design import Design, Noise, designs
-from halfnoise.privacy import ApproxDP, Neighbors, Privacy, PureDP, compose
+from halfnoise.design import Design, designs
+from halfnoise.discovery import Discovery, spendable
+from halfnoise.errors import NotSupportedError
+from halfnoise.privacy import ApproxDP, DiscoveryDP, Neighbors, Privacy, PureDP, compose
 from halfnoise.tables import percent, short, text_table
-from halfnoise.wording import definition, describe, heading, notes, reason, secret, spending
+from halfnoise.wording import describe, heading, notes, reason, secret, spending
 from halfnoise.workload import Workload
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
@@ -58,20 +60,35 @@ class Plan:
     def best_guess(self) -> float:
         """How often the best guess is right after all releases of the chosen design."""
         guarantee = self.chosen.guarantee
-        if isinstance(guarantee, PureDP):
-            return PureDP(epsilon=guarantee.epsilon * self.releases).best_guess
-        return compose(*[guarantee] * self.releases).best_guess
+        together = (
+            PureDP(epsilon=guarantee.epsilon * self.releases)
+            if isinstance(guarantee, PureDP)
+            else compose(*[guarantee] * self.releases)
+        )
+        if self.discovery is None:
+            return together.best_guess
+        return DiscoveryDP(kept=together, delta=self.discovery.delta * self.releases).best_guess
+
+    @property
+    def discovery(self) -> Discovery | None:
+        """What a group must have to be discovered; None where groups are listed."""
+        from halfnoise.gridded import discovery_of
+
+        return discovery_of(self)
 
     def table(self) -> str:
         """Return the designs and their margins of error as text."""
         header = [f"margin of error ({percent(self.level)})"]
         header += [*map(heading, self.workload.blocks), "people"]
+        everyone = any(design.people_std is not None for design in self.designs)
+        header += ["all people"] if everyone else []
         chosen = self.chosen
         rows = []
         for design in self.designs:
             mark = "* " if design is chosen else "  "
             margins = [f"±{short(margin)}" for margin in margins_of(design, self.level)]
             rows.append([mark + design.name, *margins, _size_margin(design, self)])
+            rows[-1] += [_people_margin(design, self)] if everyone else []
         return text_table(header, rows)
 
     def __repr__(self) -> str:
@@ -88,19 +105,15 @@ class Plan:
             "",
             f"Chosen (*): {chosen.name}. {self.why}",
         ]
-        return "\n".join(lines + notes(self.workload))
+        if self.discovery is not None:
+            lines.append(str(self.discovery))
+        return "\n".join(lines + notes(self.workload, self.designs))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain values, ready for JSON."""
-        return {
-            "privacy": _privacy_dict(self.privacy) | {"releases": self.releases},
-            "neighbors": self.workload.neighbors.value,
-            "groups": None if self.workload.grouping is None else self.workload.grouping.number,
-            "level": self.level,
-            "chosen": self.chosen.name,
-            "why": self.why,
-            "designs": [_design_dict(design, self.level) for design in self.designs],
-        }
+        from halfnoise.plan_values import to_dict
+
+        return to_dict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -138,7 +151,7 @@ class Outlook:
             self.table(),
             "",
         ]
-        return "\n".join(lines + notes(self.workload))
+        return "\n".join(lines + notes(self.workload, self.plans[0].designs))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the outlook as plain values, ready for JSON."""
@@ -187,6 +200,11 @@ def plan(
     """
     if not isinstance(workload, Workload):
         raise refuse("workload", "a Workload", workload, 'for example Workload([Count("smoker")])')
+    if known_size and workload.grouped:
+        raise NotSupportedError(
+            "known_size is the size of a whole table; with groups leave it out, and use"
+            " release[key].with_known_size afterwards"
+        )
     if privacy is None:
         plans = tuple(
             plan(
@@ -201,7 +219,7 @@ def plan(
         return Outlook(workload=workload, delta=delta, plans=plans)
     if not hasattr(privacy, "budget"):
         raise refuse("privacy", "a privacy definition", privacy, "for example GaussianDP(mu=1)")
-    budget = privacy.budget(whole(releases=releases))
+    budget, _ = spendable(privacy, workload.grouping, whole(releases=releases))
     for name, amount in asdict(budget).items():
         if amount is not None and not LEAST <= amount <= MOST:
             rule = f"between {LEAST:g} and {MOST:g} for each release"
@@ -220,11 +238,11 @@ def best_design(found: Iterable[Design], workload: Workload) -> Design:
     interest = workload.size_importance
     errors = {design: design.total_error(interest) ** 0.5 for design in found}
     if interest and not size_is_public(workload):
-        errors = {d: e for d, e in errors.items() if d.size_scale or _size_is_given(d)}
+        errors = {d: e for d, e in errors.items() if d.size_scale or d.size_is_given}
     limit = min(errors.values()) * AS_GOOD
     good = [design for design, error in errors.items() if error <= limit]
-    # Ties go to the plainer design, which comes first.
-    return min(good, key=lambda d: (d.size_scale is None, round(errors[d] / limit, 9)))
+    # Ties, to a tenth of a per cent, go to the plainer design, which comes first.
+    return min(good, key=lambda d: (d.size_scale is None, round(errors[d] / limit, 3)))
 
 
 def size_is_public(workload: Workload) -> bool:
@@ -232,15 +250,17 @@ def size_is_public(workload: Workload) -> bool:
     return workload.neighbors is Neighbors.REPLACE and not workload.grouped
 
 
-def _size_is_given(design: Design) -> bool:
-    return design.name == "known-size-gaussian"
-
-
 def _size_margin(design: Design, plan: Plan) -> str:
     if design.size_scale is not None:
         return f"±{short(design.noise.margin([design.size_scale], plan.level))}"
-    public = _size_is_given(design) or size_is_public(plan.workload)
+    public = design.size_is_given or size_is_public(plan.workload)
     return "known" if public else "not given"
+
+
+def _people_margin(design: Design, plan: Plan) -> str:
+    if design.people_std is None:
+        return "not given"
+    return f"±{short(design.noise.margin([design.people_std], plan.level))}"
 
 
 def margins_of(design: Design, level: float) -> tuple[float, ...]:
@@ -248,31 +268,3 @@ def margins_of(design: Design, level: float) -> tuple[float, ...]:
     return tuple(
         design.noise.margin(parts.get("mean", parts["sum"]), level) for parts in design.parts()
     )
-
-
-def _privacy_dict(privacy: Privacy) -> dict[str, Any]:
-    fields: dict[str, Any] = (
-        asdict(privacy) if is_dataclass(privacy) and not isinstance(privacy, type) else {}
-    )
-    own = {"definition": definition(privacy), **fields}
-    return own | {"mu": privacy.mu, "best_guess": privacy.best_guess}
-
-
-def _design_dict(design: Design, level: float) -> dict[str, Any]:
-    noise = design.noise
-    blocks = []
-    for block, parts, margin in zip(
-        design.blocks, design.parts(), margins_of(design, level), strict=True
-    ):
-        entry = {"kind": block.kind, "label": block.label, "queries": block.queries}
-        entry |= {"std": noise.std(parts["sum"]), "margin": margin}
-        entry |= {f"{name}_std": noise.std(ps) for name, ps in parts.items() if name != "sum"}
-        blocks.append(entry)
-    loss = "loss_mu" if noise is Noise.GAUSSIAN else "loss_epsilon"
-    return {
-        "name": design.name,
-        "blocks": blocks,
-        "size_std": design.size_std,
-        loss: design.loss(),
-        "best_guess": design.guarantee.best_guess,
-    }

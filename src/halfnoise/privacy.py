@@ -8,7 +8,7 @@ import enum
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol, overload
+from typing import Protocol, TypeAlias, overload
 
 from flint import arb
 
@@ -269,6 +269,10 @@ class DiscoveryDP:
         """How often the best guess whether a person is in the data is right; 0.5 is a coin flip."""
         kept, own = self.kept.best_guess, self.delta
         return min(1.0, calibration.round_up(lambda: arb(kept) + arb(own) / 2))
+
+
+Guarantee: TypeAlias = GaussianDP | PureDP | DiscoveryDP
+"""What a release can promise."""
 
 
 @overload

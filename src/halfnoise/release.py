@@ -9,32 +9,34 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, overload
 
 import numpy as np
 
-from halfnoise.checks import positive, refuse
+from halfnoise.asking import ask, budget_of, check_people, columns_of
 from halfnoise.data.sources import TextFormat, open_source
 from halfnoise.data.totals import Totals, prepared
 from halfnoise.design import Noise
-from halfnoise.design.grid import OnGrid, on_grid
-from halfnoise.errors import InvalidParameterError, NotSupportedError
-from halfnoise.flags import nameless
-from halfnoise.inference import Errors
+from halfnoise.design.on_grid import Floats, OnGrid, Recovered, Ring
+from halfnoise.errors import InvalidParameterError
+from halfnoise.gridded import grid_for
+from halfnoise.grouped import GroupedRelease
+from halfnoise.grouping import By, Grouping, Key
+from halfnoise.inference import Errors, Estimate
 from halfnoise.noise import rounded_gaussian, rounded_laplace
 from halfnoise.planning import Plan, plan, size_is_public
-from halfnoise.privacy import GaussianDP, Privacy, PureDP
-from halfnoise.queries import Choice, Counts, Query
-from halfnoise.result import Question, Release
+from halfnoise.privacy import Guarantee, Privacy
+from halfnoise.queries import Choice, Query
+from halfnoise.result import SIZE, Question, Release
 from halfnoise.shapes import Answered, Box
-from halfnoise.spec import Request, Words, read_spec, request
+from halfnoise.spec import Request, read_spec
 from halfnoise.workload import Workload
 
 
 class Ledger(Protocol):
     """Where a release is charged before any row is read."""
 
-    def charge(self, guarantee: GaussianDP | PureDP) -> None:
+    def charge(self, guarantee: Guarantee) -> None:
         """Take the amount from the budget, or refuse."""
 
 
@@ -42,6 +44,24 @@ Step = Callable[[str], AbstractContextManager[object]]
 """Told which step of the work begins."""
 
 
+@overload
+def release(
+    data: object,
+    queries: Sequence[Query],
+    *,
+    by: None = None,
+    **said: Any,  # noqa: ANN401
+) -> Release: ...
+@overload
+def release(
+    data: object,
+    queries: Sequence[Query],
+    *,
+    by: str | By | Sequence[str | By],
+    **said: Any,  # noqa: ANN401
+) -> GroupedRelease: ...
+@overload
+def release(data: object, queries: Workload | None = None, **said: Any) -> Any: ...  # noqa: ANN401
 def release(  # noqa: PLR0913
     data: object,
     queries: Sequence[Query] | Workload | None = None,
@@ -49,6 +69,7 @@ def release(  # noqa: PLR0913
     privacy: Privacy | None = None,
     unit: str | Sequence[str] | None = None,
     row_is_person: bool = False,
+    by: str | By | Sequence[str | By] | None = None,
     known_size: float | None = None,
     level: float | None = None,
     ledger: Ledger | None = None,
@@ -56,15 +77,17 @@ def release(  # noqa: PLR0913
     spec: str | Path | None = None,
     parameters: Mapping[str, str] | None = None,
     step: Step = nullcontext,
-    **rules: Any,  # noqa: ANN401
-) -> Release:
+    **rules: Any,
+) -> Release | GroupedRelease:
     """Release a private table of counts, sums and means.
 
     ``data``: a path to CSV, TSV, JSON lines or Parquet, several of them, or a pandas, Polars,
     PyArrow, DuckDB, PySpark or Ibis table. ``unit``: the column, or columns, that say whom a row is
-    about; or ``row_is_person=True``. ``known_size``: the number of people, if it is public.
-    ``text``: what text files look like. ``rules``: those of ``Workload`` (``neighbors``,
-    ``at_most``, ``importance``, ...). ``spec``: a TOML file that says all of this, with
+    about; or ``row_is_person=True``. ``by``: the column, or columns, that say which group a row is
+    in, with ``groups`` to list the groups; the result then has a release for each of them.
+    ``known_size``: the number of people, if it is public. ``text``: what text files look like.
+    ``rules``: those of ``Workload`` (``neighbors``, ``groups``, ``max_groups``, ``at_most``,
+    ``importance``, ...). ``spec``: a TOML file that says all of this, with
     ``parameters`` to fill; what is said here too wins over it.
 
     **Guarantee.** The result satisfies ``result.guarantee`` with respect to adding or removing (or
@@ -78,6 +101,10 @@ def release(  # noqa: PLR0913
     ...                    privacy=hn.GaussianDP(mu=1))
     >>> 1900 < table["smoker"].estimate < 2100
     True
+    >>> table = hn.release(survey, [hn.Count("smoker")], row_is_person=True,
+    ...                    by="smoker", groups=[True, False], privacy=hn.GaussianDP(mu=1))
+    >>> list(table), 1900 < table[True]["smoker"].estimate < 2100
+    ([True, False, 'other'], True)
     """
     asked = None if spec is None else ask(read_spec(spec, parameters or {}), data, text)
     if asked is not None:
@@ -90,6 +117,7 @@ def release(  # noqa: PLR0913
         text = text or asked.text
     if queries is None:
         raise InvalidParameterError("queries must be given, here or in a spec; got none")
+    rules |= {} if by is None else {"by": by}
     if rules and isinstance(queries, Workload):
         raise InvalidParameterError(
             f"{min(rules)} is a rule of the workload, which is given whole; say it there"
@@ -106,79 +134,109 @@ def release(  # noqa: PLR0913
     return carry_out(data, wanted, ledger=ledger, step=step)
 
 
-def ask(words: Words, data: object, text: TextFormat | None = None) -> Request:
-    """Read what was said of a table: what it names must be in the header; no row is read."""
-    asked = request(words)
-    with open_source(data, text=text or asked.text, columns=["any"]) as source:
-        # Without a header any column may be there, and a pattern matches none.
-        asked = request(words, [] if source.headless else list(source.dtypes))
-        if not source.headless:
-            named = [query for query in asked.workload.queries if not nameless(query)]
-            source.check([*(name for query in named for name in query.columns), *asked.unit])
-    return asked
-
-
 def carry_out(
     data: object, asked: Request, *, ledger: Ledger | None = None, step: Step = nullcontext
-) -> Release:
+) -> Release | GroupedRelease:
     """Do what was asked: plan, charge, add up, add noise, come back."""
-    workload = asked.workload
-    if workload.grouped:
-        raise NotSupportedError("groups can be planned but not released yet; leave groups out")
     check_people(asked)
     found = plan(
-        workload,
-        privacy=_budget(asked),
+        asked.workload,
+        privacy=budget_of(asked),
         known_size=asked.known_size is not None,
         level=asked.level,
     )
     grid = grid_for(found)
-    columns = [*(c for query in workload.queries for c in query.columns), *asked.unit]
+    columns = columns_of(asked)
     with open_source(data, text=asked.text, columns=columns) as source:
         source.check(columns)
-        read = prepared(source, workload, grid, asked.unit)
+        read = prepared(source, asked.workload, grid, asked.unit)
         if ledger is not None:
-            ledger.charge(grid.design.guarantee)
+            ledger.charge(grid.guarantee)
         with step("adding up"):
             exact = read()
     with step("adding noise"):
         return noisy(found, grid, exact, asked)
 
 
-def grid_for(found: Plan) -> OnGrid:
-    """Return the chosen design of a plan on its grid."""
-    budget = found.privacy.budget(found.releases)
-    gaussian = found.chosen.noise is Noise.GAUSSIAN
-    amount = budget.mu if gaussian else budget.epsilon
-    assert amount is not None  # noqa: S101
-    return on_grid(found.workload, found.chosen, amount)
-
-
-def noisy(found: Plan, grid: OnGrid, exact: Totals, asked: Request) -> Release:
+def noisy(found: Plan, grid: OnGrid, exact: Totals, asked: Request) -> Release | GroupedRelease:
     """Add the noise and come back: the one place where totals turn into a release."""
     draw = rounded_gaussian if grid.design.noise is Noise.GAUSSIAN else rounded_laplace
-    measured = grid.measure(exact.sums, exact.people)
-    noise = draw(np.broadcast_to(grid.scales, measured.shape))
-    known = asked.known_size
-    if size_is_public(found.workload):
-        known = float(exact.people[0])
-    estimates, size = grid.recover(measured + np.asarray(noise).view(np.uint64), known)
-    values = estimates[0] if size is None else np.append(estimates[0], size[0])
-    public = size_is_public(found.workload) or grid.design.name == "known-size-gaussian"
+    measured = grid.measure(exact.sums, exact.people, exact.everyone)
+    rings = [
+        ring + np.asarray(draw(np.broadcast_to(scales, ring.shape))).view(np.uint64)
+        for ring, scales in zip(measured, grid.scales, strict=True)
+    ]
+    if found.workload.grouping is not None:
+        return _in_groups(found, grid, rings, exact.keys, asked)
+    public = size_is_public(found.workload)
+    known = float(exact.people[0]) if public else asked.known_size
+    back = grid.recover(rings, known)
+    given = public or grid.design.size_is_given
     made = Release(
-        questions=tuple(_questions(found.workload)),
-        values=values,
-        errors=Errors(grid.design.noise, grid.design.covariance),
-        guarantee=grid.design.guarantee,
-        privacy=found.privacy,
-        level=found.level,
-        known_size=known if public else None,
-        facts=_facts(found, grid, asked.unit),
+        values=_with_sizes(back)[0].copy(),
+        known_size=known if given else None,
+        **_public(found, grid, asked),
     )
-    if known is None or public:
+    if known is None or given:
         return made
     # A design that does not use a known number of people may still have measured it.
-    return made.with_known_size(known) if size is not None else replace(made, known_size=known)
+    return (
+        made.with_known_size(known) if back.sizes is not None else replace(made, known_size=known)
+    )
+
+
+def _in_groups(
+    found: Plan,
+    grid: OnGrid,
+    rings: list[Ring],
+    keys: tuple[Key, ...] | None,
+    asked: Request,
+) -> GroupedRelease:
+    """Come back to the groups that are listed, or to those of all that pass the threshold."""
+    grouping = found.workload.grouping
+    assert grouping is not None  # noqa: S101
+    if keys is None:
+        keys = grouping.released
+    else:
+        assert grid.threshold is not None  # noqa: S101
+        passed = [(keys[place], place) for place in grid.threshold.passed(rings[0][:, -1])]
+        passed.sort(key=lambda each: [(v is None, 0 if v is None else v) for v in each[0]])
+        keys = tuple(key for key, _ in passed)
+        rings = [rings[0][np.array([place for _, place in passed], dtype=np.intp)]]
+    back = grid.recover(rings)
+    people = None
+    if back.people is not None and grid.design.people_std is not None:
+        x, std = back.people, grid.design.people_std
+        margin = grid.design.noise.margin([std], found.level)
+        people = Estimate(name=SIZE, estimate=x, std=std, low=x - margin, high=x + margin)
+    return GroupedRelease(
+        by=grouping.by,
+        keys=keys,
+        values=_with_sizes(back),
+        common=grid.design.common,
+        people=people,
+        most=grouping.most,
+        discovered=grouping.discovers,
+        **_public(found, grid, asked),
+    )
+
+
+def _with_sizes(back: Recovered) -> Floats:
+    """Return a row of estimates for each group, the number of people last where it was measured."""
+    sizes = [] if back.sizes is None else [back.sizes]
+    return np.column_stack([back.estimates, *sizes])
+
+
+def _public(found: Plan, grid: OnGrid, asked: Request) -> dict[str, Any]:
+    """Return what a release says beside its values."""
+    return {
+        "questions": tuple(_questions(found.workload)),
+        "errors": Errors(grid.design.noise, grid.design.covariance),
+        "guarantee": grid.guarantee,
+        "privacy": found.privacy,
+        "level": found.level,
+        "facts": _facts(found, grid, asked.unit),
+    }
 
 
 def _questions(workload: Workload) -> list[Question]:
@@ -208,6 +266,7 @@ def _questions(workload: Workload) -> list[Question]:
 def _facts(found: Plan, grid: OnGrid, units: Sequence[str]) -> Mapping[str, Any]:
     """Return what else is public and worth keeping."""
     steps = [str(step) for block in grid.blocks for step in block.steps]
+    grouping = found.workload.grouping
     return {
         "design": {
             "name": grid.design.name,
@@ -222,41 +281,14 @@ def _facts(found: Plan, grid: OnGrid, units: Sequence[str]) -> Mapping[str, Any]
         },
         "unit": list(units) or "row",
         "version": version("halfnoise"),
+        **({} if grouping is None else {"grouping": _rules(grouping, grid)}),
     }
 
 
-def check_people(asked: Request) -> None:
-    """Refuse a request that does not say who is one person, or that counts who somebody is."""
-    queries, unit = asked.workload.queries, asked.unit
-    for query in queries:
-        if isinstance(query, Counts):
-            raise InvalidParameterError(
-                f"{query.label!r} is for planning alone; to release, name columns: Count('smoker')"
-            )
-    if asked.row_is_person and unit:
-        raise InvalidParameterError("give unit or row_is_person, not both: they exclude each other")
-    if not asked.row_is_person and not unit:
-        raise InvalidParameterError(
-            "who is one person is never guessed: name the column that says whom a row is about"
-            " (--unit person_id, unit='person_id'), or say that each row is another person"
-            " (--row-is-person, row_is_person=True)"
-        )
-    for column in unit:
-        if not isinstance(column, str) or not column:
-            raise refuse("unit", "a column's name, or several", column)
-        if any(column in query.columns for query in queries):
-            raise InvalidParameterError(
-                f"{column!r} is the unit and a query's column at once; a name or number that says"
-                " who somebody is cannot be counted"
-            )
-    if asked.known_size is not None:
-        positive(known_size=asked.known_size)
-
-
-def _budget(asked: Request) -> Privacy:
-    if asked.privacy is None:
-        raise InvalidParameterError(
-            "the budget is missing; say how much may be spent: --epsilon 1 --delta 1e-6, or"
-            " privacy=ApproxDP(epsilon=1, delta=1e-6) (a plan shows what each budget brings)"
-        )
-    return asked.privacy
+def _rules(grouping: Grouping, grid: OnGrid) -> dict[str, Any]:
+    """Return by which rules people are in groups."""
+    return {
+        "other": grouping.other,
+        "max_groups": grouping.most,
+        "threshold": None if grid.threshold is None else grid.threshold.size,
+    }

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from halfnoise import flags
+from halfnoise import flags, group_flags
 from halfnoise.checks import positive, refuse
 from halfnoise.data.sources import TextFormat
 from halfnoise.errors import InvalidParameterError
@@ -27,8 +27,9 @@ from halfnoise.queries import Counts, Query
 from halfnoise.workload import Workload
 
 QUERIES = ("count", "counts", "sum", "mean", "choice", "bins", "items")
-LISTS = ("count", "sum", "mean", "choice", "bins", "items", "importance", "unit")
-RULES = ("at-most", "groups", "where", "missing", "neighbors", "size-importance", "size-dial")
+GROUPS = ("by", "groups", "other", "max-groups", "discover-delta")
+LISTS = (*(name for name in QUERIES if name != "counts"), "importance", "unit", "by", "groups")
+RULES = ("at-most", *GROUPS, "where", "missing", "neighbors", "size-importance", "size-dial")
 BUDGET = ("epsilon", "delta", "mu", "rho", "rdp")
 TEXT = ("delimiter", "quote", "encoding", "decimal")
 OTHERS = ("row-is-person", "known-size", "level")
@@ -171,16 +172,30 @@ def _workload(words: Words, columns: Sequence[str] | None) -> Workload:
             "there is nothing to publish yet; ask for something, for example --count smoker, or"
             " --counts 100 to try things out"
         )
-    groups = words.get("groups")
     return Workload(
         [_everywhere(query, words) for query in flags.distinct(queries)],
         neighbors=flags.neighbors(words.get("neighbors") or "add-remove"),
-        groups=None if groups is None else flags.groups(groups),
+        **_groups(words, columns),
         at_most=None if words.get("items") else at_most,
         importance=flags.importance(words.get("importance") or []),
         size_importance=_optional("--size-importance", words.get("size-importance")) or 0.0,
         size_dial=_optional("--size-dial", words.get("size-dial")),
     )
+
+
+def _groups(words: Words, columns: Sequence[str] | None) -> dict[str, Any]:
+    """Return the rules of groups that were said."""
+    by = group_flags.by(words.get("by") or [], columns or ())
+    said: dict[str, Any] = {"by": by or None}
+    if words.get("groups"):
+        said["groups"] = group_flags.groups(words["groups"], by)
+    if (other := words.get("other")) is not None:
+        said["other"] = None if other == "none" else other
+    if (most := words.get("max-groups")) is not None:
+        said["max_groups"] = flags.whole_number("--max-groups", most)
+    if (delta := words.get("discover-delta")) is not None:
+        said["discover_delta"] = flags.number("--discover-delta", delta)
+    return said
 
 
 def _everywhere(query: Query, words: Words) -> Query:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from halfnoise.design import Design, Noise
+from halfnoise.grouping import Grouping
 from halfnoise.privacy import ApproxDP, Neighbors, Privacy
 from halfnoise.queries import Count, Counts, Mean, Query, Sum
 from halfnoise.shapes import Answered, AtMost
@@ -79,6 +80,12 @@ def reason(design: Design, others: Sequence[Design], workload: Workload, privacy
     else:
         words = f"It has {percent(saved)} less error than {plain}"
         words += ", and gives the number of people too." if design.size_scale else "."
+    if design.people_std is not None and workload.grouping is not None:
+        fewer = 1 - errors[design.name] / errors["correlated-gaussian"]
+        words += (
+            f" Scaling noise for {workload.grouping.most} groups, as correlated-gaussian does, has"
+            f" {percent(fewer / (1 - fewer))} more error."
+        )
     if design.name == "optimal-gaussian-without-size":
         words += " It does not give the number of people, which has no importance here."
     if design.noise is Noise.LAPLACE and isinstance(privacy, ApproxDP):
@@ -90,16 +97,36 @@ def reason(design: Design, others: Sequence[Design], workload: Workload, privacy
     return words
 
 
-def notes(workload: Workload) -> list[str]:
+def notes(workload: Workload, designs: Sequence[Design]) -> list[str]:
     """Say what a reader of the table has to know beside it."""
     said = []
     if any(isinstance(block.shape, Answered) for block in workload.blocks):
         said.append("Divide the margin of a mean by the number of people who answered.")
     if workload.grouping is not None:
-        said.append(f"The same holds in each of {workload.grouping.number} groups.")
+        said += _groups(workload.grouping, designs)
     said.append(
         "Margins cover the noise that protects people, not who was asked or how they answered."
     )
+    return said
+
+
+def _groups(grouping: Grouping, designs: Sequence[Design]) -> list[str]:
+    """Say how many groups there are, and what it costs that a person may be in several."""
+    each = "each group that is found" if grouping.discovers else f"each of {grouping.number} groups"
+    said = [f"The same holds in {each if grouping.number != 1 else 'the one group'}."]
+    if grouping.most > 1:
+        growth = {
+            Noise.GAUSSIAN: f"noise grows with sqrt({grouping.most}) = {grouping.most**0.5:.3g}",
+            Noise.LAPLACE: f"Laplace noise grows with {grouping.most}",
+        }
+        noises = {design.noise for design in designs}
+        grows = ", ".join(words for noise, words in growth.items() if noise in noises)
+        said.append(f"Each person may be in up to {grouping.most} groups: {grows}.")
+    if any(design.people_std is not None for design in designs):
+        said.append(
+            "With two-level-gaussian it grows less: that measures the number of all people too,"
+            " those in no group included, and the sizes of groups lean on it."
+        )
     return said
 
 

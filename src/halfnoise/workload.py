@@ -89,6 +89,11 @@ class Workload:
         return self.grouping is not None
 
     @property
+    def group_columns(self) -> tuple[str, ...]:
+        """The columns that name groups."""
+        return () if self.grouping is None else tuple(by.column for by in self.grouping.by)
+
+    @property
     def touched(self) -> int:
         """In how many groups one person can change what is measured.
 

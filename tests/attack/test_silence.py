@@ -20,7 +20,7 @@ from contract import engines
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import TextFormat, open_source
 from halfnoise.data.totals import Totals, totals
-from halfnoise.release import grid_for
+from halfnoise.gridded import grid_for
 
 q: Any = hn  # queries also take lists and expressions, which their annotations do not say
 

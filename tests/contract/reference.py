@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from halfnoise.conditions import Where
-from halfnoise.design.grid import GridBlock, OnGrid
+from halfnoise.design.on_grid import GridBlock, OnGrid
 from halfnoise.queries import Asked, Bins, Choice, Count, Items, Mean, Sum
 from halfnoise.shapes import AtMost
 from halfnoise.workload import Workload

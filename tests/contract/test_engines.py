@@ -12,8 +12,8 @@ import halfnoise as hn
 from contract import engines, reference
 from halfnoise.data.sources import TextFormat, open_source
 from halfnoise.data.totals import totals
-from halfnoise.design.grid import OnGrid
-from halfnoise.release import grid_for
+from halfnoise.design.on_grid import OnGrid
+from halfnoise.gridded import grid_for
 
 q: Any = hn  # queries also take lists and expressions, which their annotations do not say
 

@@ -13,7 +13,7 @@ from brute_force import covariance_cost, exact_cost
 from halfnoise.design import Design, Noise
 from halfnoise.design.centered import Centered
 from halfnoise.queries import Query
-from workloads import QUERIES, RELATIONS, maker
+from workloads import QUERIES, RELATIONS, designs_of, maker
 
 PRIVACY = hn.ApproxDP(epsilon=0.7, delta=1e-5)
 CLOSE = 1e-12
@@ -72,8 +72,7 @@ def check_errors(design: Design) -> None:
 def test_loss_is_the_budget(queries: str, relation: str, size_importance: float) -> None:
     """Every design costs its budget, never more, and listing all corners agrees."""
     workload = maker(queries)(**RELATIONS[relation], size_importance=size_importance)
-    found = hn.plan(workload, privacy=PRIVACY, known_size=True).designs
-    for design in found:
+    for design in designs_of(workload, PRIVACY):
         check_design(design, workload, target(design, PRIVACY))
         check_errors(design)
 
@@ -83,7 +82,7 @@ def test_loss_is_the_budget(queries: str, relation: str, size_importance: float)
 def test_loss_of_many_counts(d: int, share: float) -> None:
     """However many counts there are, every design costs its budget and never more."""
     workload = hn.Workload((hn.Counts(d),), at_most=max(1, round(share * d)))
-    for design in hn.plan(workload, privacy=PRIVACY, known_size=True).designs:
+    for design in designs_of(workload, PRIVACY):
         budget = target(design, PRIVACY)
         assert budget * (1 - CLOSE) <= design.loss() <= budget
 
@@ -93,17 +92,19 @@ def test_loss_of_many_counts(d: int, share: float) -> None:
     [
         ("add-remove", "standard correlated known-size optimal"),
         ("replace", "standard"),
-        ("add-remove in groups", "standard correlated known-size optimal"),
+        ("add-remove in groups", "standard correlated optimal"),
         ("replace in groups", "standard correlated"),
+        ("add-remove in up to two groups", "standard correlated two-level"),
     ],
 )
 def test_every_design_is_listed(relation: str, names: str) -> None:
     """The designs that the tests here walk over are all those that apply."""
     workload = maker("five counts")(**RELATIONS[relation])
-    found = [d.name for d in hn.plan(workload, privacy=PRIVACY, known_size=True).designs]
+    found = [d.name for d in designs_of(workload, PRIVACY)]
     gaussian = {
         "standard": "standard-gaussian",
         "correlated": "correlated-gaussian",
+        "two-level": "two-level-gaussian",
         "known-size": "known-size-gaussian",
         "optimal": "optimal-gaussian-without-size",
     }
@@ -169,7 +170,7 @@ def random_workloads(draw: st.DrawFn) -> hn.Workload:
 @given(random_workloads(), st.floats(1e-3, 20))
 def test_loss_is_the_budget_of_any_workload(workload: hn.Workload, mu: float) -> None:
     """Whatever is asked, every Gaussian design costs its budget and the corners agree."""
-    for design in hn.plan(workload, privacy=hn.GaussianDP(mu=mu), known_size=True).designs:
+    for design in designs_of(workload, hn.GaussianDP(mu=mu)):
         check_design(design, workload, mu)
 
 

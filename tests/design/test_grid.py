@@ -1,5 +1,6 @@
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ from hypothesis import strategies as st
 from halfnoise import Choice, Count, Counts, InvalidParameterError, Items, Mean, Sum, Workload
 from halfnoise.data.totals import Totals
 from halfnoise.design import designs
-from halfnoise.design.grid import ITEM_UNIT, OnGrid, on_grid
+from halfnoise.design.grid import ITEM_UNIT, on_grid
 from halfnoise.design.noise import Noise
+from halfnoise.design.on_grid import OnGrid, Ring
 from halfnoise.privacy import Budget, Neighbors
 from halfnoise.queries import Query
 from halfnoise.shapes import Answered, AtMost, Box
@@ -23,8 +25,14 @@ def recovered(
     grid: OnGrid, totals: Totals, people: float
 ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Measure and come back without any noise."""
-    estimates, size = grid.recover(grid.measure(totals.sums, totals.people), people)
-    return np.asarray(estimates[0] if size is None else np.append(estimates[0], size[0]))
+    back = grid.recover(measured(grid, totals), people)
+    own = back.estimates[0]
+    return np.asarray(own if back.sizes is None else np.append(own, back.sizes[0]))
+
+
+def measured(grid: OnGrid, totals: Totals) -> list[Ring]:
+    """Return what gets noise where nobody is in two groups, nor in none."""
+    return grid.measure(totals.sums, totals.people, totals.people.sum(keepdims=True))
 
 
 @pytest.mark.parametrize(("kind", "d", "design"), SMALL)
@@ -41,7 +49,7 @@ def test_what_is_measured_is_exact(kind: str, d: int, design: str) -> None:
     """What gets noise is  f - c n  in steps, as exact fractions say, modulo 2^64."""
     grid = grid_of(KINDS[kind](d), design)
     totals, _ = fixed(grid, 10**6)
-    measured = [int(x) for x in grid.measure(totals.sums, totals.people)[0]]
+    (rows,) = measured(grid, totals)
     expected: list[Fraction] = []
     root, root_unit = Fraction(int(totals.people[0])), Fraction(1)
     if grid.root_is_total:
@@ -61,7 +69,7 @@ def test_what_is_measured_is_exact(kind: str, d: int, design: str) -> None:
     if grid.root_step is not None:
         expected.append(root / grid.root_step)
     assert all(x.denominator == 1 for x in expected)
-    assert measured == [int(x) % 2**64 for x in expected]
+    assert [int(x) for x in rows[0]] == [int(x) % 2**64 for x in expected]
 
 
 def _signed(x: np.uint64) -> int:
@@ -76,7 +84,8 @@ def test_wrapped_sums_give_the_same(kind: str, d: int, design: str) -> None:
     rng = np.random.default_rng(7)
 
     def measure(sums: tuple[np.ndarray, ...], people: np.ndarray) -> np.ndarray:
-        return grid.measure(sums, people)
+        (rows,) = grid.measure(sums, people, people)
+        return rows
 
     part = tuple(rng.integers(0, 2**64, x.shape, dtype=np.uint64) for x in totals.sums)
     some = rng.integers(0, 2**64, 1, dtype=np.uint64)
@@ -111,19 +120,29 @@ def asked(i: int, drawn: object) -> Query:
             return Count(f"q{i}")
 
 
-@settings(max_examples=150, deadline=None)
+RULES: list[dict[str, Any]] = [
+    {},
+    {"neighbors": Neighbors.REPLACE},
+    {"groups": 3, "neighbors": Neighbors.REPLACE},
+    {"groups": 2, "max_groups": 2},
+    {"groups": 1000, "max_groups": 7},
+    {"by": "g", "groups": "discover", "max_groups": 3},
+]
+
+
+@settings(max_examples=300, deadline=None)
 @given(
     drawn=st.lists(query, min_size=1, max_size=6),
     amount=st.floats(-13, 6).map(lambda x: 2.0**x),
     interest=st.sampled_from([0.0, 1.0]),
-    neighbors=st.sampled_from(Neighbors),
+    rules=st.sampled_from(RULES),
 )
 def test_any_design_fits_its_grid(
-    drawn: list[object], amount: float, interest: float, neighbors: Neighbors
+    drawn: list[object], amount: float, interest: float, rules: dict[str, Any]
 ) -> None:
     """On the grid the loss is proved, scales are in range, bounds whole, and totals come back."""
     queries = [asked(i, each) for i, each in enumerate(drawn)]
-    workload = Workload(queries, size_importance=interest, neighbors=neighbors)
+    workload = Workload(queries, size_importance=interest, **rules)
     for design in designs(workload, Budget(mu=amount, epsilon=amount), known_size=True):
         try:
             grid = on_grid(workload, design, amount)
@@ -132,10 +151,13 @@ def test_any_design_fits_its_grid(
             limited = any(isinstance(block.shape, AtMost) for block in workload.blocks)
             assert "too close together" in str(error) or limited  # noqa: PT017
             assume(False)
+        assert grid.design.name == design.name
+        assert grid.design.size_is_given == (design.name == "known-size-gaussian")
         assert grid.design.loss() <= amount
         assert float(grid.design.loss()) >= amount * (1 - 1e-9)
-        assert grid.scales.min() >= 2**10
-        assert grid.scales.max() <= 2**36
+        # Bounds are 2^10 units apart at least: large budgets need less noise than that.
+        assert np.concatenate(grid.scales).min() >= min(2**10, 2**9 / amount)
+        assert np.concatenate(grid.scales).max() <= 2**36
         scales = [
             s * float(step) for b in grid.blocks for s, step in zip(b.scales, b.steps, strict=True)
         ]
@@ -190,7 +212,7 @@ def test_a_starved_sum_fits_its_grid() -> None:
     workload = Workload([Sum("s", bounds=(0, 432_635)), Counts(3)], importance={"s": 1e-24})
     grid = grid_of(workload, "standard-laplace", epsilon=1 / 16)
     assert grid.blocks[1].steps[0] > 1
-    assert grid.scales.max() <= 2**36
+    assert grid.scales[0].max() <= 2**36
 
 
 @pytest.mark.parametrize("mu", [0.001, 0.1, 1.0, 4.0, 100.0])

@@ -7,8 +7,10 @@ from convex import (
     cp,
     error_of,
     least_error_at_known_size,
+    least_error_in_groups,
     least_error_of,
     least_error_of_change,
+    least_error_of_two_levels,
     least_error_without_size,
 )
 from gaps import GAPS, Gap
@@ -158,6 +160,34 @@ def test_replacement_of_counts_is_optimal(d: int) -> None:
     workload = hn.Workload((hn.Counts(d),), neighbors=hn.Neighbors.REPLACE)
     least = least_error_of_change(workload)
     assert error_of(workload, "standard-gaussian") == pytest.approx(least, rel=AGREE)
+
+
+@pytest.mark.parametrize("interest", [0.0, 1.0])
+@pytest.mark.parametrize("other", ["other", None])
+def test_categories_in_several_groups_are_optimal(interest: float, other: str | None) -> None:
+    """For categories in up to two of three groups no noise on all of them has less error."""
+    listed = ["a", "b", "c"][: 2 if other else 3]
+    workload = hn.Workload(
+        (hn.Choice("c", ("x", "y")),),
+        groups=listed,
+        other=other,
+        max_groups=2,
+        size_importance=interest,
+    )
+    ours = error_of(workload, "two-level-gaussian")
+    assert ours == pytest.approx(least_error_in_groups(workload), rel=AGREE)
+    assert error_of(workload) > 1.03 * ours
+
+
+@pytest.mark.parametrize("d", [1, 4])
+@pytest.mark.parametrize(("m", "most"), [(2, 2), (3, 2), (9, 2), (9, 6), (9, 9)])
+def test_two_levels_are_the_best_of_their_kind(d: int, m: int, most: int) -> None:
+    """No other scales, left to a solver, and no other centre of the groups have less error."""
+    workload = hn.Workload((hn.Counts(d),), groups=m, max_groups=most)
+    ours = error_of(workload, "two-level-gaussian")
+    tried = [least_error_of_two_levels(d, m, most, step / 100) for step in range(1, 51)]
+    assert ours <= min(tried) * (1 + AGREE)
+    assert ours >= min(tried) * (1 - 1e-3)
 
 
 @pytest.mark.parametrize("gap", GAPS, ids=lambda gap: gap.words)

@@ -6,12 +6,13 @@ import numpy as np
 
 from halfnoise import Release, Workload, plan
 from halfnoise.design.covariance import Covariance, Run, Shared
-from halfnoise.design.grid import OnGrid
 from halfnoise.design.noise import Noise
+from halfnoise.design.on_grid import OnGrid
+from halfnoise.gridded import grid_for
 from halfnoise.inference import Errors
 from halfnoise.noise import rounded_gaussian, rounded_laplace
 from halfnoise.privacy import Privacy
-from halfnoise.release import grid_for, noisy
+from halfnoise.release import noisy
 from halfnoise.spec import Request
 from statistical.workloads import Floats, fixed
 
@@ -33,15 +34,16 @@ def errors(
     one on the noise of the number of people.
     """
     totals, truth = fixed(grid, people, rows)
-    measured = grid.measure(totals.sums, totals.people)
+    (measured,) = grid.measure(totals.sums, totals.people, totals.everyone)
+    (scales,) = grid.scales
     draw = rounded_gaussian if grid.design.noise is Noise.GAUSSIAN else rounded_laplace
-    noise = np.asarray(draw(np.broadcast_to(grid.scales * short, measured.shape)))
+    noise = np.asarray(draw(np.broadcast_to(scales * short, measured.shape)))
     if grid.root_step is not None:
         noise[:, -1] *= root
     noised = measured + noise.view(np.uint64)
-    estimates, size = (back or grid).recover(noised, known_size=float(people))
-    found = estimates if size is None else np.column_stack([estimates, size])
-    return np.asarray(found - truth)
+    found = (back or grid).recover([noised], known_size=float(people))
+    sizes = [] if found.sizes is None else [found.sizes]
+    return np.asarray(np.column_stack([found.estimates, *sizes]) - truth)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +79,7 @@ def many(
     totals, truth = fixed(grid, people)
     asked = Request(workload=workload, known_size=people if known else None)
     one = noisy(found, grid, totals, asked)
+    assert isinstance(one, Release)
     return Many(one=one, truth=truth, errors=errors(grid, people, rows))
 
 

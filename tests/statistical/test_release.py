@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from halfnoise.design.grid import OnGrid
+from halfnoise.design.on_grid import OnGrid
 from halfnoise.shapes import AtMost, OneOf
 from statistical.moments import agree
 from statistical.replay import RELEASES, errors
@@ -23,7 +23,7 @@ def sound(grid: OnGrid, rows: int) -> Floats:
 
 def as_promised(grid: OnGrid, replay: Replay = sound) -> bool:
     """Whether all estimates err as the design says, in 20,000 releases or more (a fault: less)."""
-    rows = max(RELEASES if replay is sound else 1, DRAWS // len(grid.scales))
+    rows = max(RELEASES if replay is sound else 1, DRAWS // len(grid.scales[0]))
     return agree(replay(grid, rows), grid.design.covariance, grid.design.noise)
 
 

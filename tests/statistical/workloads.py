@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from halfnoise import Bins, Choice, Count, Items, Mean, Sum, Workload
 from halfnoise.data.totals import Totals
 from halfnoise.design import designs
-from halfnoise.design.grid import GridBlock, OnGrid, on_grid
+from halfnoise.design.grid import on_grid
+from halfnoise.design.on_grid import GridBlock, OnGrid
 from halfnoise.privacy import Budget
 from halfnoise.shapes import Answered, AtMost, Box, OneOf
 
@@ -124,6 +125,7 @@ def fixed(grid: OnGrid, people: int, rows: int = 1) -> tuple[Totals, Floats]:
     totals = Totals(
         sums=tuple(np.repeat(each, rows, axis=0) for each in ring),
         people=np.full(rows, people, dtype=np.uint64),
+        everyone=np.array([people], dtype=np.uint64),
     )
     truth = [float(x) for _, values in found for x in values]
     if grid.design.size_scale is not None:

@@ -11,6 +11,7 @@ import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import narwhals as nw
@@ -73,13 +74,13 @@ class Cell:
         elif self.is_text:
             value = self._spelled_number()
         else:
-            raise self._wrong_type("numbers")
+            raise self.wrong_type("numbers")
         return nw.when(self.present()).then(value)
 
     def whole(self) -> tuple[nw.Expr, nw.Expr]:
         """Return the value as an int64, and whether it is a whole number that small."""
         if not self.dtype.is_numeric():
-            raise self._wrong_type("text or whole numbers")
+            raise self.wrong_type("text or whole numbers")
         number = self.number()
         most = float(MOST_WHOLE if self.dtype.is_integer() else 2**53)
         small = is_true((number > -most) & (number < most))
@@ -93,7 +94,7 @@ class Cell:
         if self.is_day:
             return nw.col(self.name)
         if not self.is_text:
-            raise self._wrong_type("days")
+            raise self.wrong_type("days")
         text = self.text()
         ends = (text.str.len_chars() == 10) | text.str.contains(_MOMENT)
         return nw.when(text.str.contains(_DAY) & ends).then(text.str.slice(0, 10))
@@ -116,6 +117,32 @@ class Cell:
     def equals(self, literal: Literal) -> nw.Expr:
         """Whether the cell is ``literal``: as text, or as the number or day that it spells."""
         return is_true(self._matches(literal) & self.present())
+
+    def lookups(
+        self, literals: Sequence[Literal]
+    ) -> tuple[dict[str, tuple[nw.Expr, dict[Any, int]]], list[int]]:
+        """Return how plain values are looked up, as text and as numbers, and which are not plain.
+
+        The first of values that read the same counts.
+        """
+        if not (self.is_text or self.dtype.is_numeric()):
+            return {}, list(range(len(literals)))
+        texts: dict[Any, int] = {}
+        numbers: dict[Any, int] = {}
+        others = []
+        for rank, each in enumerate(literals):
+            if isinstance(each, bool) or as_date(each) is not None:
+                others.append(rank)
+                continue
+            texts.setdefault(str(each).strip(), rank)
+            if (number := as_number(each)) is not None:
+                numbers.setdefault(number + 0.0, rank)
+        found: dict[str, tuple[nw.Expr, dict[Any, int]]] = {}
+        if self.is_text and texts:
+            found["text"] = (nw.when(self.present()).then(self.text()), texts)
+        if numbers:
+            found["number"] = (self.number() + 0.0, numbers)
+        return found, others
 
     def meets(self, where: Where) -> nw.Expr:
         """Whether the cell meets a condition; a missing cell meets none."""
@@ -203,7 +230,7 @@ class Cell:
         if self.is_day:
             return _never() if day is None else is_true(self._day_holds("between", day, day))
         if not self.dtype.is_numeric():
-            raise self._wrong_type("numbers, text or days")
+            raise self.wrong_type("numbers, text or days")
         if isinstance(literal, bool):
             number = float(literal)
         return _never() if number is None else is_true(self._plain_number() == number)
@@ -228,7 +255,8 @@ class Cell:
         number = nw.when(below).then(nw.lit(-math.inf)).otherwise(number)
         return nw.when(above).then(nw.lit(math.inf)).otherwise(number)
 
-    def _wrong_type(self, wanted: str) -> InvalidParameterError:
+    def wrong_type(self, wanted: str) -> InvalidParameterError:
+        """Say that a column is not of a kind that will do."""
         return InvalidParameterError(
             f"the column {self.label!r} holds {self.dtype}, not {wanted}; name a column of {wanted}"
         )

@@ -1,6 +1,7 @@
 """From rows to bounded people: what each person adds to each sum, as integers on a public grid.
 
-Each block reads its cells into a few integer columns (``rows``), says how a person's rows are put
+Each block reads its cells into a few integer columns (``rows``), some of them by way of columns
+that are made ``first`` and looked up in lists (``ranks``), says how a person's rows are put
 together (``together``: sum, max or min, which do not depend on order), and turns the result into
 what the person contributes (``person``). Every rule is total: no row can fail, and no
 contribution leaves the block's set K.
@@ -8,16 +9,18 @@ contribution leaves the block's set K.
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import narwhals as nw
 from narwhals.dtypes import NumericType
 
 from halfnoise.conditions import Where
 from halfnoise.data.cells import Cell, combined, is_true
-from halfnoise.design.grid import GridBlock
+from halfnoise.data.lookup import PLACE, lookup
+from halfnoise.design.on_grid import GridBlock
 from halfnoise.queries import Asked, Bins, Choice, Count, Mean, Sum
 from halfnoise.shapes import Answered, AtMost
 from halfnoise.workload import Block
@@ -31,6 +34,8 @@ class Contribution:
     """How a block reads rows, and what a person adds to its sums."""
 
     prefix: str
+    first: dict[str, nw.Expr] = field(default_factory=dict)
+    ranks: dict[str, dict[Any, int]] = field(default_factory=dict)
     rows: dict[str, nw.Expr] = field(default_factory=dict)
     together: dict[str, str] = field(default_factory=dict)
     person: list[nw.Expr] = field(default_factory=list)
@@ -46,6 +51,27 @@ class Contribution:
         self.rows[column] = expression.cast(dtype)
         self.together[column] = together
         return nw.col(column).cast(nw.Int64)
+
+    def once(self, name: str, expression: nw.Expr) -> nw.Expr:
+        """Make a column once, and return it: an engine would compute an expression at each use."""
+        column = f"{self.prefix}_{name}"
+        self.first[column] = expression
+        return nw.col(column)
+
+    def rank(self, name: str, expression: nw.Expr, ranks: dict[Any, int]) -> nw.Expr:
+        """Look a value up in a list, and return its rank there; null where it is not listed."""
+        self.once(name, expression)
+        self.ranks[f"{self.prefix}_{name}"] = ranks
+        return nw.col(f"{self.prefix}_{name}_rank")
+
+    def looked_up(self, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+        """Return rows with the columns that are made first, and their ranks."""
+        rows = rows.with_columns(**self.first) if self.first else rows
+        for column, ranks in self.ranks.items():
+            names = f"{column}_listed", f"{column}_rank"
+            table = lookup(rows, dict(zip(names, map(list, (ranks, ranks.values())), strict=True)))
+            rows = rows.join(table.drop(PLACE), left_on=column, right_on=names[0], how="left")
+        return rows
 
 
 def contribution(block: Block, grid: GridBlock, cell: ReadCell, prefix: str) -> Contribution:
@@ -121,28 +147,39 @@ def _category(found: Contribution, query: Choice | Bins, cell: ReadCell) -> None
     """Put a person in the first of the listed categories that any row names, else in other."""
     own = cell(query)
     if isinstance(query, Bins):
-        value = own.number()
-        # One less than the number of edges reached: -1 is below the first, hence other.
-        reached = [is_true(value >= edge).cast(nw.Int64) for edge in query.edges]
-        band = combined(operator.add, reached) - 1
         count, other = len(query.edges) + 1, len(query.edges)
         places = list(range(count))
-        place = nw.when(band >= 0).then(band).otherwise(nw.lit(other))
+        place = _band(found.once("number", own.number()), query.edges, range(-1, other))
+        place = nw.when(place >= 0).then(place).otherwise(nw.lit(other))
     else:
         listed = [i for i, each in enumerate(query.categories) if each != query.other]
         count, other = len(query.categories), len(listed)
         places = [*listed, query.categories.index(query.other)]
-        named = [
-            nw.when(own.equals(query.categories[i])).then(nw.lit(rank)).otherwise(nw.lit(other))
-            for rank, i in enumerate(listed)
-        ]
-        place = nw.min_horizontal(*named)
+        categories = [query.categories[i] for i in listed]
+        kinds, others = own.lookups(categories)
+        named = [found.rank(kind, value, ranks) for kind, (value, ranks) in kinds.items()]
+        named += [nw.when(own.equals(categories[rank])).then(nw.lit(rank)) for rank in others]
+        found_at = [nw.when(~at.is_null()).then(at).otherwise(nw.lit(other)) for at in named]
+        place = combined(nw.min_horizontal, found_at)
     if query.where is not None:
         meets = cell(query.where).meets(query.where)
         place = nw.when(meets).then(place).otherwise(nw.lit(count))
     first = found.read("place", place, "min", nw.Int32)
     ranks = sorted(range(count), key=lambda rank: places[rank])
     found.person += [(first == rank).cast(nw.Int64) for rank in ranks]
+
+
+def _band(value: nw.Expr, edges: Sequence[float], bands: range) -> nw.Expr:
+    """Return one less than the number of edges reached, found by halving; -1 for no number."""
+    if len(bands) == 1:
+        return nw.lit(bands[0])
+    half = len(bands) // 2
+    upper = _band(value, edges, bands[half:])
+    return (
+        nw.when(value >= edges[bands[half]])
+        .then(upper)
+        .otherwise(_band(value, edges, bands[:half]))
+    )
 
 
 def item_weight(number: nw.Expr, most: int, unit: Fraction) -> nw.Expr:

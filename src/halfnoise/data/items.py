@@ -10,49 +10,56 @@ from fractions import Fraction
 from typing import Any
 
 import narwhals as nw
-import numpy as np
 
 from halfnoise.checks import refuse
 from halfnoise.conditions import Literal, as_number
 from halfnoise.data.cells import MOST_WHOLE, SPACES, Cell, is_true
 from halfnoise.data.contributions import ReadCell, item_weight
+from halfnoise.data.groups import Groups, Values
+from halfnoise.data.lookup import PLACE, lookup
 from halfnoise.data.sources import fetch
 from halfnoise.errors import InvalidParameterError
 from halfnoise.queries import Items
 
 
 def item_totals(
-    frame: nw.LazyFrame[Any], query: Items, unit: Fraction, cell: ReadCell, keys: Sequence[str]
-) -> Callable[[], list[int]]:
-    """Return how the total of each listed item, in units, is read; without keys each row is one.
+    groups: Groups, query: Items, unit: Fraction, cell: ReadCell, people: Sequence[str]
+) -> Callable[[], dict[Values, list[int]]]:
+    """Return how the totals of the listed items, in units, are read, group by group.
 
-    What can be refused is refused here, before any row is read.
+    Without ``people`` each row is one. What can be refused is refused here, before any row is read.
     """
     own = cell(query)
     listed, value, there = _comparable(query, own)
     there = is_true(there & own.present())
     if query.where is not None:
         there = there & cell(query.where).meets(query.where)
-    rows = frame.select(*keys, hn_item=value, hn_there=there).filter(nw.col("hn_there"))
+    group = groups.columns
+    each = [*people, *group] if people else []
+    rows = groups.rows.select(*people, *group, hn_item=value, hn_there=there)
+    rows = rows.filter(nw.col("hn_there"))
     # From here on an item is its place in the list: a number is quicker to group by than text.
-    table = _table(frame, listed)
+    table = lookup(groups.rows, {"hn_listed": listed})
     rows = rows.join(table, left_on="hn_item", right_on="hn_listed", how="inner")
-    rows = rows.select(*keys, "hn_place")
+    rows = rows.select(*people, *group, PLACE)
     whole = unit.denominator
-    if keys:
-        rows = rows.group_by(*keys, "hn_place").agg(nw.len().alias("hn_rows"))
-    if keys and query.at_most is not None and query.at_most < len(listed):
-        number = nw.col("hn_rows").count().over(*keys).cast(nw.Int64)
+    if each:
+        rows = rows.group_by(*each, PLACE).agg(nw.len().alias("hn_rows"))
+    if each and query.at_most is not None and query.at_most < len(listed):
+        number = nw.col("hn_rows").count().over(*each).cast(nw.Int64)
         rows = rows.with_columns(hn_number=number)
         rows = rows.with_columns(hn_weight=item_weight(nw.col("hn_number"), query.at_most, unit))
-        totals = rows.group_by("hn_place").agg(nw.col("hn_weight").sum().alias("hn_total"))
+        totals = rows.group_by(*group, PLACE).agg(nw.col("hn_weight").sum().alias("hn_total"))
     else:
-        totals = rows.group_by("hn_place").agg(nw.len().alias("hn_total"))
+        totals = rows.group_by(*group, PLACE).agg(nw.len().alias("hn_total"))
         totals = totals.with_columns(hn_total=nw.col("hn_total").cast(nw.Int64) * whole)
 
-    def read() -> list[int]:
-        found = {int(place): int(total) for place, total in fetch(totals)}
-        return [found.get(place, 0) for place in range(len(listed))]
+    def read() -> dict[Values, list[int]]:
+        found: dict[Values, list[int]] = {}
+        for *values, place, total in fetch(totals):
+            row = found.setdefault(tuple(values), [0] * len(listed))
+            row[int(place)] = int(total)
+        return found
 
     return read
 
@@ -88,31 +95,3 @@ def _whole(item: Literal, label: str) -> int:
             "turn the column into text",
         )
     return number
-
-
-def _table(frame: nw.LazyFrame[Any], listed: Sequence[Any]) -> nw.LazyFrame[Any]:
-    """Return the list and its places as a table of the same engine."""
-    found: nw.LazyFrame[Any] = nw.from_native(_native_table(frame, listed)).lazy()
-    return found
-
-
-def _native_table(frame: nw.LazyFrame[Any], listed: Sequence[Any]) -> Any:  # noqa: ANN401
-    native: Any = frame.to_native()
-    kind = frame.implementation
-    if kind.is_duckdb():
-        dtype = np.int64 if isinstance(listed[0], int) else object
-        halfnoise_listed = {  # noqa: F841  # DuckDB finds it by its name in this function
-            "hn_listed": np.array(listed, dtype=dtype),
-            "hn_place": np.arange(len(listed), dtype=np.int32),
-        }
-        return native.query("halfnoise_rows", "select * from halfnoise_listed")
-    if kind.is_spark_like():
-        kinds = "bigint" if isinstance(listed[0], int) else "string"
-        rows = [(item, place) for place, item in enumerate(listed)]
-        return native.sparkSession.createDataFrame(rows, f"hn_listed {kinds}, hn_place int")
-    columns = {"hn_listed": list(listed), "hn_place": list(range(len(listed)))}
-    if kind.is_ibis():
-        import ibis
-
-        return ibis.memtable(columns)
-    return nw.from_dict(columns, backend=kind).to_native()

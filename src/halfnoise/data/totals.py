@@ -4,7 +4,7 @@ The same on every engine, in every order and however the rows are split: only in
 and no sum can overflow below 2^40 people (``design.grid``).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,21 +14,29 @@ import numpy as np
 from halfnoise.conditions import Where
 from halfnoise.data.cells import SPACES, Cell
 from halfnoise.data.contributions import Contribution, ReadCell, contribution
+from halfnoise.data.groups import Groups, Values, in_groups
 from halfnoise.data.items import item_totals
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import Source, fetch
-from halfnoise.design.grid import OnGrid, Ring
+from halfnoise.design.on_grid import OnGrid, Ring
 from halfnoise.errors import InvalidParameterError
+from halfnoise.grouping import Key
 from halfnoise.queries import Asked, Items, Query
 from halfnoise.workload import Workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Totals:
-    """What enters the noise, and must not leave this side without it. It has no repr."""
+    """What enters the noise, and must not leave this side without it. It has no repr.
+
+    ``sums`` and ``people`` have a row for each group, ``everyone`` is the number of all people.
+    ``keys``: the groups that were found, in the order of the rows; None where they are listed.
+    """
 
     sums: tuple[Ring, ...]
     people: Ring
+    everyone: Ring
+    keys: tuple[Key, ...] | None = None
 
 
 FAILED = (
@@ -55,39 +63,61 @@ def prepared(
 def _prepared(
     source: Source, workload: Workload, grid: OnGrid, unit: Sequence[str]
 ) -> Callable[[], Totals]:
-    frame, cell = _read(source, workload, unit)
-    keys = [f"unit{i}" for i in range(len(unit))]
-    person = frame.filter(*(~nw.col(key).is_null() for key in keys)) if keys else frame
-    parts: list[Contribution | Callable[[], list[int]]] = []
+    frame, cell, by = _read(source, workload, unit)
+    people = [f"unit{i}" for i in range(len(unit))]
+    frame = frame.filter(*(~nw.col(key).is_null() for key in people)) if people else frame
+    groups = in_groups(frame, workload.grouping, by, people)
+    parts: list[Contribution | Callable[[], dict[Values, list[int]]]] = []
     for i, (block, on) in enumerate(zip(workload.blocks, grid.blocks, strict=True)):
         query = block.asked[0]
         parts.append(
-            item_totals(person, query, on.unit, cell, keys)
+            item_totals(groups, query, on.unit, cell, people)
             if isinstance(query, Items)
             else contribution(block, on, cell, f"hn{i}")
         )
-    together = _one_row(person, [part for part in parts if isinstance(part, Contribution)], keys)
+    asked = [part for part in parts if isinstance(part, Contribution)]
+    together = _together(groups, asked, people)
 
     def read() -> Totals:
-        first = [int(value or 0) for value in fetch(together)[0]]
+        wide = len(groups.columns)
+        found = {row[:wide]: [int(value or 0) for value in row[wide:]] for row in fetch(together)}
+        places = groups.places(list(found))
         sums = []
         start = 0
-        for part in parts:
+        for block, part in zip(workload.blocks, parts, strict=True):
             if isinstance(part, Contribution):
-                stop = start + len(part.person)
-                found, start = first[start:stop], stop
+                stop = start + block.shape.size
+                own = {group: row[start:stop] for group, row in found.items()}
+                start = stop
             else:
-                found = part()
-            sums.append(_ring(found))
-        return Totals(sums=tuple(sums), people=_ring(first[-1:])[:, 0])
+                own = part()
+            sums.append(_ring(own, places, block.shape.size))
+        people = _ring({group: row[-1:] for group, row in found.items()}, places, 1)[:, 0]
+        return Totals(
+            sums=tuple(sums),
+            people=people,
+            everyone=_number(groups.everybody, people),
+            keys=groups.keys(list(found)),
+        )
 
     return read
 
 
+def _number(everybody: nw.LazyFrame[Any] | None, people: Ring) -> Ring:
+    """Return the number of all people, each counted once."""
+    if everybody is None:
+        return np.array([people.sum(dtype=np.uint64)], dtype=np.uint64)
+    ((number,),) = fetch(everybody.select(nw.len().alias("people")))
+    return np.array([number], dtype=np.uint64)
+
+
 def _read(
     source: Source, workload: Workload, unit: Sequence[str]
-) -> tuple[nw.LazyFrame[Any], ReadCell]:
-    """Return what is needed of the table under names of our own, and how to find its cells."""
+) -> tuple[nw.LazyFrame[Any], ReadCell, list[Cell]]:
+    """Return what is needed of the table under names of our own, and how to find its cells.
+
+    The cells that name groups come last.
+    """
     expressions = {
         id(query.column): query.column
         for query in workload.queries
@@ -103,6 +133,9 @@ def _read(
         read[own[key]] = nw.col(name)
     for i, column in enumerate(unit):
         read[f"unit{i}"] = _key(source, column)
+    by = () if workload.grouping is None else workload.grouping.by
+    for i, each in enumerate(by):
+        read[f"by{i}"] = nw.col(source.names[each.column])
     frame = frame.select(**read) if read else frame
     dtypes = dict(frame.collect_schema())
     spaces = None if frame.implementation.is_ibis() else SPACES  # its own are the same
@@ -119,7 +152,11 @@ def _read(
             spaces=spaces,
         )
 
-    return frame, cell
+    keys = [
+        Cell(name=f"by{i}", dtype=dtypes[f"by{i}"], label=each.column, spaces=spaces)
+        for i, each in enumerate(by)
+    ]
+    return frame, cell, keys
 
 
 def _key(source: Source, column: str) -> nw.Expr:
@@ -157,23 +194,36 @@ def _is_column(value: object) -> bool:
     return isinstance(value, nw.Series) or hasattr(value, "__array__") or hasattr(value, "to_numpy")
 
 
-def _one_row(
-    frame: nw.LazyFrame[Any], parts: Sequence[Contribution], keys: Sequence[str]
+def _together(
+    groups: Groups, parts: Sequence[Contribution], people: Sequence[str]
 ) -> nw.LazyFrame[Any]:
-    """Return one row: all sums and, last, the number of people, from one pass over the rows."""
+    """Return a row for each group: what names it, all sums and, last, the number of people."""
     rows = {name: e for part in parts for name, e in part.rows.items()}
     together = {name: how for part in parts for name, how in part.together.items()}
-    if keys:
-        read = frame.select(*keys, **rows)
+    group = groups.columns
+    table = groups.rows
+    for part in parts:
+        table = part.looked_up(table)
+    if people:
+        read = table.select(*people, *group, **rows)
         aggregates = [getattr(nw.col(name), how)() for name, how in together.items()]
-        people = read.group_by(*keys).agg(*aggregates)
+        each = read.group_by(*people, *group).agg(*aggregates)
     else:
-        people = frame.select(**rows) if rows else frame
+        each = table.select(*group, **rows) if rows or group else table
     sums = [e.alias(f"s{i}") for i, e in enumerate(e for part in parts for e in part.person)]
-    bounded = people.select(*sums) if sums else people
+    bounded = each.select(*group, *sums) if sums or group else each
     totals = [nw.col(f"s{i}").sum() for i in range(len(sums))]
-    return bounded.select(*totals, nw.len().alias("people"))
+    number = nw.len().alias("people")
+    if group:
+        return bounded.group_by(*group).agg(*totals, number)
+    return bounded.select(*totals, number)
 
 
-def _ring(values: Sequence[int]) -> Ring:
-    return np.array([[value % 2**64 for value in values]], dtype=np.uint64)
+def _ring(found: Mapping[Values, Sequence[int]], places: Mapping[Values, int], size: int) -> Ring:
+    """Return integers modulo 2^64 with a row for each group; who is not found has nobody."""
+    ring = np.zeros((len(places), size), dtype=np.uint64)
+    at = [places[group] for group in found]
+    ring[at] = np.array(
+        [[value % 2**64 for value in row] for row in found.values()], dtype=np.uint64
+    ).reshape(len(at), size)
+    return ring

@@ -1,17 +1,18 @@
 """The centred design: measure h = f - c n and n with independent noise; then f^ = h^ + c n^.
 
 Standard noise is the same with nothing centred and n not measured. A known number of people is the
-same with n given. Groups are the same in each group.
+same with n given. Groups are the same in each group, and a person pays for each that they touch.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import NamedTuple, Self
 
 from flint import arb
 
 from halfnoise.calibration import round_up
-from halfnoise.design.contract import Design, ball
+from halfnoise.design.contract import Design, ball, certified
 from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.design.noise import Noise
 from halfnoise.design.scales import Unit, best_unit
@@ -26,7 +27,8 @@ Center = Fraction | None
 class Centered(Design):
     """A centre and the scales of the noise for every block, and the scale for the number of people.
 
-    A center of None means that a block is measured as it is.
+    A center of None means that a block is measured as it is. ``touched``: in how many groups one
+    person can change what is measured (see ``Workload.touched``).
     """
 
     name: str
@@ -36,7 +38,8 @@ class Centered(Design):
     scales: tuple[tuple[float, ...], ...]
     size_scale: float | None
     neighbors: Neighbors
-    grouped: bool
+    touched: int
+    size_is_given: bool = False
 
     def parts(self) -> tuple[Parts, ...]:
         """Return, for each block, the scales of the independent noises in its estimates."""
@@ -49,24 +52,36 @@ class Centered(Design):
     def loss(self) -> float:
         """Return what the worst person costs, rounded up: mu, or epsilon with Laplace noise.
 
-        Added or removed: the farthest corner and n. Replaced without groups: the two corners
-        farthest apart (n does not change). Replaced with groups: those two corners, or a farthest
-        corner and n in each of two groups, whichever is more.
+        Added or removed: the farthest corner and n, in each group that a person is in. Replaced:
+        the two corners farthest apart (n does not change), or a farthest corner and n in each group
+        that is left or entered, whichever is more.
         """
         return round_up(self._loss_ball)
 
+    def stretched(self, factor: float) -> Self:
+        """Return the design with all its scales times ``factor``."""
+        return replace(
+            self,
+            scales=tuple(tuple(scale * factor for scale in block) for block in self.scales),
+            size_scale=None if self.size_scale is None else self.size_scale * factor,
+        )
+
+    def person_cost(self) -> arb:
+        """Return what the farthest corner costs in one group, without n."""
+        return self._cost([view.person for view in self._views()])
+
     def _loss_ball(self) -> arb:
         p = self.noise.p
-        views = [b.shape.view(c, p) for b, c in zip(self.blocks, self.centers, strict=True)]
-        leave = self._cost([view.person for view in views])
+        leave = self.person_cost()
         if self.size_scale is not None:
             leave += 1 / ball(self.size_scale) ** p
-        change = self._cost([view.change for view in views])
-        if self.neighbors is Neighbors.ADD_REMOVE:
-            power = leave
-        else:
-            power = change.max(2 * leave) if self.grouped else change
+        power = self.touched * leave
+        if self.neighbors is Neighbors.REPLACE:
+            power = power.max(self._cost([view.change for view in self._views()]))
         return power.sqrt() if p == 2 else power
+
+    def _views(self) -> list[View]:
+        return _views(self.blocks, self.centers, self.noise)
 
     def _cost(self, blocks: Sequence[Cases]) -> arb:
         total = arb(0)
@@ -118,6 +133,44 @@ class Centered(Design):
         return Covariance(start + 1, tuple(variances), tuple(shared))
 
 
+class Weighed(NamedTuple):
+    """Blocks as seen from their centres, their best scales, and what an error in n weighs (V)."""
+
+    views: list[View]
+    units: list[Unit]
+    size: float
+
+
+def weighed(workload: Workload, centers: Sequence[Center], noise: Noise) -> Weighed:
+    """Return what the best split of a budget hangs on."""
+    blocks = workload.blocks
+    views = _views(blocks, centers, noise)
+    nobody_leaves = not workload.touched
+    units = [
+        best_unit(
+            view.change if nobody_leaves else view.person,
+            tuple(block.importance * float(w) for w in view.weights),
+            noise,
+        )
+        for block, view in zip(blocks, views, strict=True)
+    ]
+    size = workload.size_importance + sum(
+        block.importance * float(view.root_weight)
+        for block, view in zip(blocks, views, strict=True)
+    )
+    return Weighed(views, units, size)
+
+
+def discovers(workload: Workload) -> bool:
+    """Whether groups come from the data: then their sizes are measured in any case."""
+    return workload.grouping is not None and workload.grouping.discovers
+
+
+def size_weight(workload: Workload) -> float:
+    """Return what the size of a group weighs where nothing leans on it: one full-range query."""
+    return max(block.importance * block.shape.width**2 for block in workload.blocks)
+
+
 def best_scales(
     workload: Workload,
     centers: Sequence[Center],
@@ -126,74 +179,60 @@ def best_scales(
     noise: Noise,
     budget: float,
     measure_size: bool,
+    size_is_given: bool = False,
 ) -> Centered:
     """Return the design with these centres and the best scales, certified to cost ``budget``.
 
     T = sum_b K_b^(1/q) + V^(1/q); every block's share of the budget is its term's share of T.
     """
-    p, q = noise.p, noise.q
-    blocks = workload.blocks
-    grouped_change = workload.grouped and workload.neighbors is Neighbors.REPLACE
-    views = [b.shape.view(c, p) for b, c in zip(blocks, centers, strict=True)]
-    plain_change = workload.neighbors is Neighbors.REPLACE and not workload.grouped
-    units = [
-        best_unit(
-            view.change if plain_change else view.person,
-            tuple(block.importance * float(w) for w in view.weights),
-            noise,
-        )
-        for block, view in zip(blocks, views, strict=True)
-    ]
-    weight = workload.size_importance + sum(
-        block.importance * float(view.root_weight)
-        for block, view in zip(blocks, views, strict=True)
-    )
-    root = weight ** (1 / q) if measure_size else 0.0
-    own = sum(unit.cost(noise) for unit in units)
-    if grouped_change:
-        for_blocks, for_root = _split_for_change(units, views, root, noise, budget)
-    else:
-        for_blocks, for_root = (budget**p * part / (own + root) for part in (own, root))
+    p = noise.p
+    parts = weighed(workload, centers, noise)
+    weight = parts.size or (size_weight(workload) if discovers(workload) else 0.0)
+    root = weight ** (1 / noise.q) if measure_size else 0.0
+    own = sum(unit.cost(noise) for unit in parts.units)
+    power = budget**p / (workload.touched or 1)
+    for_blocks, for_root = (power * part / (own + root) for part in (own, root))
+    if workload.touched and workload.neighbors is Neighbors.REPLACE:
+        most = _most_for_change(parts, noise, budget)
+        if most < for_blocks:
+            for_blocks, for_root = most, power - most
     design = Centered(
         name=name,
         noise=noise,
-        blocks=blocks,
+        blocks=workload.blocks,
         centers=tuple(centers),
-        scales=tuple(unit.scales(for_blocks * unit.cost(noise) / own, noise) for unit in units),
+        scales=shared_out(parts.units, for_blocks, noise),
         size_scale=for_root ** (-1 / p) if root else None,
         neighbors=workload.neighbors,
-        grouped=workload.grouped,
+        touched=workload.touched,
+        size_is_given=size_is_given,
     )
-    return _certified(design, budget)
+    return certified(design, budget)
 
 
-def _split_for_change(
-    units: Sequence[Unit], views: Sequence[View], root: float, noise: Noise, budget: float
-) -> tuple[float, float]:
-    """Split the budget between the blocks and n where a person may change group or answers.
+def shared_out(
+    units: Sequence[Unit], for_blocks: float, noise: Noise
+) -> tuple[tuple[float, ...], ...]:
+    """Return the scales of all blocks when together they may cost ``for_blocks``."""
+    own = sum(unit.cost(noise) for unit in units)
+    return tuple(unit.scales(for_blocks * unit.cost(noise) / own, noise) for unit in units)
 
-    Changing group costs twice what a person costs, changing answers what the two farthest corners
-    cost; the blocks get what is best for the first, or less if the second asks for it. (The
-    listing alg:correlatedGaussianGroups prints Var(eta) = 4/mu^2 under replacement; its proof gives
-    1/mu^2, as eta is half the noise of n, and so does this.)
+
+def _most_for_change(parts: Weighed, noise: Noise, budget: float) -> float:
+    """Return what the blocks may cost a person at most where a person may change answers.
+
+    Who changes group pays for a farthest corner and n in two groups, who changes answers for the
+    two farthest corners; the blocks get what is best for the first, or less if the second asks for
+    it. (The listing alg:correlatedGaussianGroups prints Var(eta) = 4/mu^2 under replacement; its
+    proof gives 1/mu^2, as eta is half the noise of n, and so does this.)
     """
-    costs = [unit.cost(noise) for unit in units]
-    own = sum(costs)
-    power = budget**noise.p
-    best = power / 2 * own / (own + root)
     change = sum(
-        cost / own * unit.worst(view.change)
-        for cost, unit, view in zip(costs, units, views, strict=True)
+        unit.cost(noise) * unit.worst(view.change)
+        for unit, view in zip(parts.units, parts.views, strict=True)
     )
-    for_blocks = min(best, power / change)
-    return for_blocks, power / 2 - for_blocks
+    own = sum(unit.cost(noise) for unit in parts.units)
+    return float(budget**noise.p * own / change)
 
 
-def _certified(design: Centered, budget: float) -> Centered:
-    """Stretch all scales by a few units in the last place until the loss is proved."""
-    while (loss := design.loss()) > budget:
-        stretch = loss / budget * (1 + 2.0**-52)
-        size_scale = None if design.size_scale is None else design.size_scale * stretch
-        scales = tuple(tuple(s * stretch for s in block) for block in design.scales)
-        design = replace(design, scales=scales, size_scale=size_scale)
-    return design
+def _views(blocks: Sequence[Block], centers: Sequence[Center], noise: Noise) -> list[View]:
+    return [b.shape.view(c, noise.p) for b, c in zip(blocks, centers, strict=True)]

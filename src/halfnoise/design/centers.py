@@ -31,31 +31,37 @@ def root_weight(block: Block, center: Number | None) -> float:
     return block.importance * float(block.shape.view(center, 2).root_weight)
 
 
-def at_most_center(size: int, most: int) -> float:
+def at_most_center(size: int, most: int, charge: float = 1.0) -> float:
     """Return the best centre of "at most k of d" alone, when the number of people is a by-product.
 
-    gamma = k/d - sqrt(k (d-k)/(d-1))/d, but no more than 1/2; it is 0 for k = 1.
+    gamma = k/d - sqrt(r k (d-k)/(d-r))/d with the charge r, but no more than 1/2; where the charge
+    is one it is 0 for k = 1.
 
     >>> at_most_center(10, 1), at_most_center(16, 10)
     (0.0, 0.5)
     """
     d, k = size, most
-    if k == 1:
+    if d == 1 or (k == 1 and charge == 1):
         return 0.0 if d > 1 else 0.5
-    return min(0.5, k / d - math.sqrt(k * (d - k) / (d - 1)) / d)
+    return min(0.5, k / d - math.sqrt(charge * k * (d - k) / (d - charge)) / d)
 
 
 @lru_cache(maxsize=64)
-def gaussian_centers(blocks: tuple[Block, ...], size_importance: float) -> tuple[Fraction, ...]:
-    """Return the centres that make T least when the number of people is measured too."""
+def gaussian_centers(
+    blocks: tuple[Block, ...], size_importance: float, charge: float = 1.0
+) -> tuple[Fraction, ...]:
+    """Return the centres that make T least when the number of people is measured too.
+
+    ``charge``: what V is multiplied with, below one where the number of people comes cheaper.
+    """
     centers = {i: b.shape.midpoint for i, b in enumerate(blocks) if not b.shape.adjustable}
     free = [i for i in range(len(blocks)) if i not in centers]
     fixed = size_importance + sum(root_weight(blocks[i], c) for i, c in centers.items())
     shapes = [blocks[i].shape for i in free]
     if len(shapes) == 1 and not fixed and isinstance(shape := shapes[0], AtMost):
-        centers[free[0]] = Fraction(at_most_center(shape.size, shape.most))
+        centers[free[0]] = Fraction(at_most_center(shape.size, shape.most, charge))
     elif free:
-        found = _search([blocks[i] for i in free], fixed)
+        found = _search([blocks[i] for i in free], fixed, charge)
         centers |= {i: Fraction(c) for i, c in zip(free, found, strict=True)}
     return tuple(centers[i] for i in range(len(blocks)))
 
@@ -107,7 +113,7 @@ def laplace_centers(blocks: Sequence[Block], size_importance: float) -> tuple[Fr
     return tuple(b.shape.midpoint if i in centred else around[i] for i, b in enumerate(blocks))
 
 
-def _search(blocks: Sequence[Block], fixed: float) -> list[float]:
+def _search(blocks: Sequence[Block], fixed: float, charge: float) -> list[float]:
     """Minimise T over the centres of adjustable blocks; ``fixed`` is the rest of V.
 
     A mean alone has many best centres; a trace of interest in the number of people picks the one
@@ -117,14 +123,15 @@ def _search(blocks: Sequence[Block], fixed: float) -> list[float]:
     fixed += 1e-9 * sum(root_weight(block, 1.0) for block in blocks)
 
     def total(spread: float) -> float:
-        centers = [_own_center(block, spread) for block in blocks]
+        centers = [_own_center(block, spread / charge) for block in blocks]
         own = sum(block_cost(b, c, noise) for b, c in zip(blocks, centers, strict=True))
         lean = fixed + sum(root_weight(b, c) for b, c in zip(blocks, centers, strict=True))
-        return own + spread / 2 + lean / (2 * spread)
+        return own + spread / 2 + charge * lean / (2 * spread)
 
     highest = fixed + sum(root_weight(b, b.shape.highest_center) for b in blocks)
-    spread = _minimize(total, math.sqrt(fixed), math.sqrt(highest), tolerance=1e-7)
-    return [_own_center(block, spread) for block in blocks]
+    ends = math.sqrt(charge * fixed), math.sqrt(charge * highest)
+    spread = _minimize(total, *ends, tolerance=1e-7)
+    return [_own_center(block, spread / charge) for block in blocks]
 
 
 def _own_center(block: Block, spread: float) -> float:

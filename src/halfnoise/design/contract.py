@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
+from typing import Self, TypeVar
 
 from flint import arb, fmpq
 
@@ -16,7 +17,8 @@ class Design(ABC):
     """Which noise to add to what, and what comes of it.
 
     A design is made from a workload and a budget alone: it never sees data. Where people are in
-    groups, it describes one group; every group gets the same, independently.
+    groups, it describes one group; every group gets the same, independently but for what they
+    share (``common``).
     """
 
     __slots__ = ()
@@ -42,6 +44,25 @@ class Design(ABC):
         """The scale of the noise on the number of people; None where it is not measured."""
 
     @property
+    def size_is_given(self) -> bool:
+        """Whether the number of people has to be given, as it is leaned on but not measured."""
+        return False
+
+    @property
+    def common(self) -> float:
+        """The variance of the noise that the sizes of all groups share."""
+        return 0.0
+
+    @property
+    def people_std(self) -> float | None:
+        """The standard error of the number of people in all groups and none; None if not measured.
+
+        Its noise is what the sizes of the groups share: its covariance with each of them is
+        ``sqrt(common) * people_std``.
+        """
+        return None
+
+    @property
     @abstractmethod
     def covariance(self) -> Covariance:
         """The joint error of all estimates, the number of people last where it is measured."""
@@ -57,6 +78,10 @@ class Design(ABC):
         **Guarantee.** The worst case over all corners of K, proved in ball arithmetic; the release
         is mu-GDP (or epsilon-DP) at this value, and at no smaller one.
         """
+
+    @abstractmethod
+    def stretched(self, factor: float) -> Self:
+        """Return the design with all its scales times ``factor``."""
 
     @property
     def guarantee(self) -> GaussianDP | PureDP:
@@ -86,6 +111,16 @@ class Design(ABC):
                 error = block.shape.size * self.noise.std(parts["sum"]) ** 2
             total += block.importance * error
         return total + size_importance * (self.size_std or 0.0) ** 2
+
+
+AnyDesign = TypeVar("AnyDesign", bound=Design)
+
+
+def certified(design: AnyDesign, budget: float) -> AnyDesign:
+    """Stretch all scales by a few units in the last place until the loss is proved."""
+    while (loss := design.loss()) > budget:
+        design = design.stretched(loss / budget * (1 + 2.0**-52))
+    return design
 
 
 def ball(x: Fraction | float) -> arb:

@@ -11,23 +11,19 @@ reducing the sum of value and noise modulo 2^64 is post-processing too.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-
-import numpy as np
-from numpy.typing import NDArray
 
 from halfnoise.design.centered import Center, Centered, best_scales
 from halfnoise.design.contract import Design
+from halfnoise.design.on_grid import Everyone, GridBlock, OnGrid, Recovered, Ring
 from halfnoise.design.optimal import OptimalWithoutSize
+from halfnoise.design.two_level import TwoLevel, two_level
 from halfnoise.errors import InvalidParameterError
 from halfnoise.shapes import Answered, AtMost, Box, OneOf, Shape
 from halfnoise.workload import Block, Workload
 
-Ring = NDArray[np.uint64]
-"""Integers modulo 2^64, one row for each group."""
-
-Floats = NDArray[np.float64]
+__all__ = ["GridBlock", "OnGrid", "Recovered", "Ring", "on_grid"]
 
 REACH_BITS = 22
 """A person moves what is measured by at most 2^22 steps: 2^40 people stay below 2^63."""
@@ -48,78 +44,62 @@ SCALE_BITS, MOST_SCALE_BITS = 20, 36
 """Scales are near 2^20 steps where they can be, and never above 2^36."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GridBlock:
-    """One block on the grid: values in ``unit``, noise of ``scales`` times ``steps``."""
-
-    shape: Shape
-    center: Center
-    unit: Fraction
-    steps: tuple[Fraction, ...]
-    scales: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OnGrid:
-    """A design ready to be carried out on exact totals.
-
-    What blocks are centred on, the root, is the number of people, or for the optimum without it the
-    total of the counts.
-    """
-
-    design: Design
-    blocks: tuple[GridBlock, ...]
-    root_step: Fraction | None
-    root_scale: float | None
-
-    @property
-    def root_is_total(self) -> bool:
-        """Whether blocks are centred on the total instead of the number of people."""
-        return isinstance(self.design, OptimalWithoutSize)
-
-    @property
-    def scales(self) -> Floats:
-        """The scale of the noise on each entry, in its steps."""
-        scales = [np.repeat(b.scales, b.shape.size // len(b.scales)) for b in self.blocks]
-        root = [] if self.root_scale is None else [np.array([self.root_scale])]
-        return np.concatenate(scales + root)
-
-    def measure(self, sums: tuple[Ring, ...], people: Ring) -> Ring:
-        """Return what gets noise: h in steps for each block, then the root."""
-        root, unit = people, Fraction(1)
-        if self.root_is_total:
-            root, unit = sums[0].sum(axis=1, dtype=np.uint64), self.blocks[0].unit
-        entries = [_centred(b, f, root, unit) for b, f in zip(self.blocks, sums, strict=True)]
-        if self.root_step is not None:
-            entries.append(_times(root, unit / self.root_step)[:, None])
-        return np.concatenate(entries, axis=1)
-
-    def recover(self, noisy: Ring, known_size: float | None = None) -> tuple[Floats, Floats | None]:
-        """Return the estimates of all sums, and of the number of people where it was measured."""
-        values = noisy.view(np.int64).astype(np.float64)
-        root = np.full(len(values), known_size if known_size is not None else 0.0)
-        if self.root_step is not None:
-            root = values[:, -1] * float(self.root_step)
-        start = 0
-        estimates = []
-        for block in self.blocks:
-            stop = start + block.shape.size
-            estimates.append(_back(block, values[:, start:stop], root))
-            start = stop
-        size = root if self.root_step is not None and not self.root_is_total else None
-        return np.concatenate(estimates, axis=1), size
-
-
 def on_grid(workload: Workload, design: Design, budget: float) -> OnGrid:
     """Put a design on the grid: bounds and centres first, then the scales that fit them.
 
     **Guarantee.** The design that comes back has its loss proved for the bounds and centres on the
     grid; the scales in steps are rounded up.
     """
-    if isinstance(design, OptimalWithoutSize):
-        return _total_on_grid(design)
-    if not isinstance(design, Centered):
-        raise NotImplementedError
+    match design:
+        case OptimalWithoutSize():
+            return _total_on_grid(design)
+        case TwoLevel():
+            return _two_level_on_grid(workload, design, budget)
+        case Centered():
+            return _centered_on_grid(workload, design, budget)
+    raise NotImplementedError
+
+
+def _centered_on_grid(workload: Workload, design: Centered, budget: float) -> OnGrid:
+    units, moved, centers = _moved(workload, design)
+    final = best_scales(
+        moved,
+        centers,
+        name=design.name,
+        noise=design.noise,
+        budget=budget,
+        measure_size=design.size_scale is not None,
+        size_is_given=design.size_is_given,
+    )
+    root_step = None if final.size_scale is None else _step(final.size_scale, Fraction(1), 1.0)
+    return OnGrid(
+        design=final,
+        blocks=_grid_blocks(final, units),
+        root_step=root_step,
+        root_scale=_in_steps(final.size_scale or 0.0, root_step) if root_step else None,
+    )
+
+
+def _two_level_on_grid(workload: Workload, design: TwoLevel, budget: float) -> OnGrid:
+    units, moved, centers = _moved(workload, design.group)
+    final = two_level(moved, centers, budget)
+    size_scale = final.group.size_scale or 0.0
+    # What the centre subtracts for each person is a whole number of steps.
+    root_step = _step(size_scale, Fraction(1, final.center.denominator), 1.0)
+    step = _step(final.people_scale, Fraction(1), 1.0)
+    return OnGrid(
+        design=final,
+        blocks=_grid_blocks(final.group, units),
+        root_step=root_step,
+        root_scale=_in_steps(size_scale, root_step),
+        everyone=Everyone(
+            center=final.center, step=step, scale=_in_steps(final.people_scale, step)
+        ),
+    )
+
+
+def _moved(workload: Workload, design: Centered) -> tuple[list[Fraction], Workload, list[Center]]:
+    """Return the blocks' units, and the workload and the centres moved onto the grid."""
     units = [
         _unit(block, scales[0]) for block, scales in zip(design.blocks, design.scales, strict=True)
     ]
@@ -131,28 +111,20 @@ def on_grid(workload: Workload, design: Design, budget: float) -> OnGrid:
         _dyadic(block.shape, center, scales[-1])
         for block, center, scales in zip(blocks, design.centers, design.scales, strict=True)
     ]
-    final = best_scales(
-        workload.with_blocks(blocks),
-        centers,
-        name=design.name,
-        noise=design.noise,
-        budget=budget,
-        measure_size=design.size_scale is not None,
-    )
-    grid_blocks = []
-    for block, center, unit, scales in zip(blocks, centers, units, final.scales, strict=True):
+    return units, workload.with_blocks(blocks), centers
+
+
+def _grid_blocks(design: Centered, units: list[Fraction]) -> tuple[GridBlock, ...]:
+    found = []
+    for block, center, unit, scales in zip(
+        design.blocks, design.centers, units, design.scales, strict=True
+    ):
         steps = _steps(block.shape, center, unit, scales)
         drawn = tuple(_in_steps(scale, step) for scale, step in zip(scales, steps, strict=True))
-        grid_blocks.append(
+        found.append(
             GridBlock(shape=block.shape, center=center, unit=unit, steps=steps, scales=drawn)
         )
-    root_step = None if final.size_scale is None else _step(final.size_scale, Fraction(1), 1.0)
-    return OnGrid(
-        design=final,
-        blocks=tuple(grid_blocks),
-        root_step=root_step,
-        root_scale=_in_steps(final.size_scale or 0.0, root_step) if root_step else None,
-    )
+    return tuple(found)
 
 
 def _total_on_grid(design: OptimalWithoutSize) -> OnGrid:
@@ -246,41 +218,3 @@ def _in_steps(scale: float, step: Fraction) -> float:
     exact = Fraction(scale) / step
     near = float(exact)
     return near if Fraction(near) >= exact else math.nextafter(near, math.inf)
-
-
-def _times(x: Ring, factor: Fraction) -> Ring:
-    """Multiply with a whole number modulo 2^64."""
-    if factor.denominator != 1:
-        raise AssertionError(factor)
-    return x * np.uint64(factor.numerator % 2**64)
-
-
-def _centred(block: GridBlock, f: Ring, root: Ring, root_unit: Fraction) -> Ring:
-    """Return h in steps."""
-    if isinstance(block.shape, Answered):
-        value, answered = f[:, 0], f[:, 1]
-        y = _times(value, block.unit / block.steps[0])
-        a = _times(answered, 1 / block.steps[1])
-        if block.center is not None:
-            y = y - _times(answered, block.shape.middle / block.steps[0])
-            a = a - _times(root, block.center * root_unit / block.steps[1])
-        return np.stack([y, a], axis=1)
-    h = _times(f, block.unit / block.steps[0])
-    if block.center is not None:
-        h = h - _times(root, block.center * root_unit / block.steps[0])[:, None]
-    return h
-
-
-def _back(block: GridBlock, h: Floats, root: Floats) -> Floats:
-    """Return the estimates from noisy h: f^ = h^ + c root^."""
-    if isinstance(block.shape, Answered):
-        y, a = h[:, 0] * float(block.steps[0]), h[:, 1] * float(block.steps[1])
-        if block.center is not None:
-            a = a + float(block.center) * root
-            y = y + float(block.shape.middle) * a
-        return np.stack([y, a], axis=1)
-    if block.center is None:
-        return h * float(block.steps[0])
-    if isinstance(block.shape, OneOf):
-        h = h - h.mean(axis=1, keepdims=True)
-    return h * float(block.steps[0]) + float(block.center) * root[:, None]

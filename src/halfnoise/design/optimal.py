@@ -11,11 +11,12 @@ the number of people.
 import math
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Self
 
 from flint import arb
 
 from halfnoise.calibration import round_up
-from halfnoise.design.contract import Design, ball
+from halfnoise.design.contract import Design, ball, certified
 from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.design.noise import Noise
 from halfnoise.shapes import AtMost, Box, Parts
@@ -69,6 +70,10 @@ class OptimalWithoutSize(Design):
 
         return round_up(worst)
 
+    def stretched(self, factor: float) -> Self:
+        """Return the design with both scales times ``factor``."""
+        return replace(self, across=self.across * factor, total_scale=self.total_scale * factor)
+
     @property
     def covariance(self) -> Covariance:
         """The joint error of the counts."""
@@ -86,12 +91,7 @@ def optimal_without_size(block: Block, mu: float) -> OptimalWithoutSize:
     design = OptimalWithoutSize(
         block=block, across=1 / (mu * math.sqrt(v)), total_scale=math.sqrt(d / u) / mu
     )
-    while (loss := design.loss()) > mu:
-        stretch = loss / mu * (1 + 2.0**-52)
-        design = replace(
-            design, across=design.across * stretch, total_scale=design.total_scale * stretch
-        )
-    return design
+    return certified(design, mu)
 
 
 def _best_axes(d: int, k: int) -> tuple[float, float]:

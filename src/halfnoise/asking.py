@@ -1,0 +1,94 @@
+"""What is asked of a table, and what is refused before any row of it is read."""
+
+from collections.abc import Sequence
+
+from halfnoise.checks import positive, refuse
+from halfnoise.data.groups import check_keys
+from halfnoise.data.sources import TextFormat, open_source
+from halfnoise.errors import InvalidParameterError
+from halfnoise.flags import nameless
+from halfnoise.grouping import Grouping
+from halfnoise.privacy import Privacy
+from halfnoise.queries import Counts
+from halfnoise.spec import Request, Words, request
+
+
+def ask(words: Words, data: object, text: TextFormat | None = None) -> Request:
+    """Read what was said of a table: what it names must be in the header; no row is read."""
+    asked = request(words)
+    with open_source(data, text=text or asked.text, columns=["any"]) as source:
+        # Without a header any column may be there, and a pattern matches none.
+        asked = request(words, [] if source.headless else list(source.dtypes))
+        if not source.headless:
+            named = [query for query in asked.workload.queries if not nameless(query)]
+            columns = [name for query in named for name in query.columns]
+            source.check([*columns, *asked.unit, *asked.workload.group_columns])
+            if asked.workload.grouping is not None:
+                check_keys(source.dtypes, asked.workload.grouping)
+    return asked
+
+
+def columns_of(asked: Request) -> list[str]:
+    """Return all columns that a request names."""
+    queries = asked.workload.queries
+    named = [column for query in queries for column in query.columns]
+    return [*named, *asked.unit, *asked.workload.group_columns]
+
+
+def check_people(asked: Request) -> None:
+    """Refuse a request that does not say who is one person, or that counts who somebody is."""
+    queries, unit = asked.workload.queries, asked.unit
+    for query in queries:
+        if isinstance(query, Counts):
+            raise InvalidParameterError(
+                f"{query.label!r} is for planning alone; to release, name columns: Count('smoker')"
+            )
+    if asked.row_is_person and unit:
+        raise InvalidParameterError("give unit or row_is_person, not both: they exclude each other")
+    if not asked.row_is_person and not unit:
+        raise InvalidParameterError(
+            "who is one person is never guessed: name the column that says whom a row is about"
+            " (--unit person_id, unit='person_id'), or say that each row is another person"
+            " (--row-is-person, row_is_person=True)"
+        )
+    for column in unit:
+        if not isinstance(column, str) or not column:
+            raise refuse("unit", "a column's name, or several", column)
+        if any(column in query.columns for query in queries):
+            raise InvalidParameterError(
+                f"{column!r} is the unit and a query's column at once; a name or number that says"
+                " who somebody is cannot be counted"
+            )
+    if asked.known_size is not None:
+        positive(known_size=asked.known_size)
+    if asked.workload.grouping is not None:
+        _check_groups(asked.workload.grouping, unit)
+
+
+def _check_groups(grouping: Grouping, unit: Sequence[str]) -> None:
+    """Refuse groups that can be planned but not released."""
+    if not grouping.by:
+        raise InvalidParameterError(
+            "which group a row is in is never guessed: name the column that says it (--by region,"
+            " by='region'), or leave groups out"
+        )
+    if grouping.keys is None and not grouping.discovers:
+        raise refuse(
+            "groups", "listed to release, or 'discover'", grouping.number, "a plan does without"
+        )
+    for by in grouping.by:
+        if by.column in unit:
+            raise InvalidParameterError(
+                f"{by.column!r} is the unit and names groups at once; a group of one person has no"
+                " privacy, so group by another column"
+            )
+
+
+def budget_of(asked: Request) -> Privacy:
+    """Return the budget that was stated; there is none by default."""
+    if asked.privacy is None:
+        raise InvalidParameterError(
+            "the budget is missing; say how much may be spent: --epsilon 1 --delta 1e-6, or"
+            " privacy=ApproxDP(epsilon=1, delta=1e-6) (a plan shows what each budget brings)"
+        )
+    return asked.privacy

@@ -1,0 +1,135 @@
+"""Rows in groups: which group a row is in, and which of a person's groups count.
+
+Listed groups are joined by their keys, and a row is in none but one of them or elsewhere. Of a
+person's groups the first ``most`` count: in the order of the list, with elsewhere last, or by key
+where groups are discovered. That order is the same however rows are ordered or split. Each group
+counts the person by the rows in it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+from narwhals.dtypes import DType
+
+from halfnoise.data.cells import Cell
+from halfnoise.data.keys import KeyColumn, key_column
+from halfnoise.data.lookup import PLACE, lookup
+from halfnoise.grouping import Grouping, Key, once
+
+Values = tuple[Any, ...]
+"""What the columns of a group hold in the table."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Groups:
+    """Rows, the columns that say their group, and how groups are numbered.
+
+    ``number``: how many there are; None where they are what is found. ``key``: how a found group is
+    written. ``everybody``: a row for each person where people may be in several groups or in none.
+    """
+
+    rows: nw.LazyFrame[Any]
+    columns: tuple[str, ...] = ()
+    number: int | None = 1
+    key: Callable[[Values], Key] | None = None
+    everybody: nw.LazyFrame[Any] | None = None
+
+    def places(self, found: Sequence[Values]) -> dict[Values, int]:
+        """Return the row of the totals for each group that may be found."""
+        if self.number is None:
+            return {values: place for place, values in enumerate(found)}
+        return {(place,) if self.columns else (): place for place in range(self.number)}
+
+    def keys(self, found: Sequence[Values]) -> tuple[Key, ...] | None:
+        """Return the keys of groups that were found; None where they are listed."""
+        return None if self.key is None else tuple(self.key(values) for values in found)
+
+
+def check_keys(dtypes: Mapping[str, DType], grouping: Grouping) -> None:
+    """Refuse keys that the columns cannot hold, and keys that read the same; no row is read."""
+    cells = [Cell(name=by.column, dtype=dtypes[by.column], label=by.column) for by in grouping.by]
+    columns = _columns(grouping, cells)
+    if grouping.keys is not None and columns:
+        _listed(grouping.keys, columns)
+
+
+def in_groups(
+    rows: nw.LazyFrame[Any],
+    grouping: Grouping | None,
+    cells: Sequence[Cell],
+    people: Sequence[str],
+) -> Groups:
+    """Return rows in their groups; ``people`` are the columns that say whom a row is about."""
+    if grouping is None:
+        return Groups(rows=rows)
+    listed = grouping.keys
+    columns = _columns(grouping, cells)
+    named = {f"hn_{what}{i}": e for i, c in enumerate(columns) for what, e in _parts(c)}
+    rows = rows.with_columns(**named)
+    if listed is None:
+        names = tuple(named)
+        rows = _first(rows, people, names, grouping.most)
+        return Groups(rows=rows, columns=names, number=None, key=_back(columns))
+    everybody = None
+    if grouping.most > 1:
+        everybody = rows.select(*people).unique() if people else rows
+    table = lookup(rows, _listed(listed, columns))
+    rows = rows.join(table, left_on=list(named), right_on=_titles(columns), how="left")
+    place = nw.col(PLACE)
+    if grouping.other is None:
+        rows = rows.filter(~place.is_null())
+    elsewhere = nw.when(place.is_null()).then(nw.lit(len(listed))).otherwise(place)
+    rows = rows.with_columns(hn_group=elsewhere.cast(nw.Int64)).drop(PLACE)
+    number = len(grouping.released)
+    if grouping.most < number:
+        rows = _first(rows, people, ("hn_group",), grouping.most)
+    return Groups(rows=rows, columns=("hn_group",), number=number, everybody=everybody)
+
+
+def _columns(grouping: Grouping, cells: Sequence[Cell]) -> list[KeyColumn]:
+    listed = grouping.keys is not None
+    return [key_column(c, by, listed=listed) for c, by in zip(cells, grouping.by, strict=True)]
+
+
+def _parts(column: KeyColumn) -> tuple[tuple[str, nw.Expr], ...]:
+    return ("absent", column.absent), ("value", column.value)
+
+
+def _titles(columns: Sequence[KeyColumn]) -> list[str]:
+    return [f"hn_listed_{what}{i}" for i, c in enumerate(columns) for what, _ in _parts(c)]
+
+
+def _listed(listed: Sequence[Key], columns: Sequence[KeyColumn]) -> dict[str, Sequence[Any]]:
+    """Return the listed keys column by column, refused where two of them read the same."""
+    read = [
+        tuple(part for c, value in zip(columns, key, strict=True) for part in c.listed(value))
+        for key in listed
+    ]
+    once(listed, read)
+    return dict(zip(_titles(columns), zip(*read, strict=True), strict=True))
+
+
+def _back(columns: Sequence[KeyColumn]) -> Callable[[Values], Key]:
+    def key(values: Values) -> Key:
+        pairs = zip(values[::2], values[1::2], strict=True)
+        return tuple(c.found(*pair) for c, pair in zip(columns, pairs, strict=True))
+
+    return key
+
+
+def _first(
+    rows: nw.LazyFrame[Any], people: Sequence[str], group: Sequence[str], most: int
+) -> nw.LazyFrame[Any]:
+    """Keep the rows in the first groups of each person; a row alone has one group."""
+    if not people:
+        return rows
+    if most == 1 and len(group) == 1:
+        kept = rows.group_by(*people).agg(nw.col(*group).min())
+    else:
+        pairs = rows.select(*people, *group).unique().with_columns(hn_one=nw.lit(1))
+        rank = nw.col("hn_one").cum_sum().over(*people, order_by=list(group))
+        kept = pairs.with_columns(hn_rank=rank).filter(nw.col("hn_rank") <= most)
+    both = [*people, *group]
+    return rows.join(kept.select(*both), on=both, how="semi")

@@ -1,0 +1,79 @@
+"""Where a group that was found in the data becomes visible: its noisy size is at least tau.
+
+A key that only one person has must not show, but with probability p1. With n on a grid of step u
+and noise that is rounded to it, the noisy size of one person is at least tau exactly if the noise
+before rounding is at least tau - 1 - u/2:
+
+    p1 = P(Z >= tau - 1 - u/2)
+
+A person who may be in G groups shows none of up to G such keys but with probability
+delta = 1 - (1 - p1)^G. Nothing here depends on how many keys there are. The proof is in
+docs/groups.md.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from halfnoise.calibration import holds, normal_cdf, round_up
+from halfnoise.design.contract import ball
+from halfnoise.design.noise import Noise
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threshold:
+    """The least noisy size, in steps, at which a group is released, and the delta that it costs."""
+
+    steps: int
+    step: Fraction
+    delta: float
+
+    @property
+    def size(self) -> float:
+        """The same in people."""
+        return float(self.steps * self.step)
+
+    def passed(self, sizes: NDArray[np.uint64]) -> list[int]:
+        """Return which of the noisy sizes, in steps, reach it."""
+        return [int(place) for place in np.flatnonzero(sizes.view(np.int64) >= self.steps)]
+
+
+def threshold(noise: Noise, scale: float, step: Fraction, *, most: int, delta: float) -> Threshold:
+    """Return the lowest threshold at which a person's own keys show with at most ``delta``.
+
+    ``scale``: that of the noise on the number of people, in steps. ``most``: how many groups a
+    person may be in.
+
+    **Guarantee.** Proved in ball arithmetic for the noise that is drawn, rounding included.
+
+    >>> found = threshold(Noise.GAUSSIAN, 1024.0, Fraction(1, 1024), most=1, delta=1e-6)
+    >>> found.size, found.delta <= 1e-6
+    (5.7548828125, True)
+    """
+    person = int(1 / step)
+
+    def shows(steps: int) -> arb:
+        """Return how likely one of ``most`` keys of one person shows."""
+        p = _tail(noise, (ball(steps - person) - ball(Fraction(1, 2))) / ball(scale))
+        return -(most * (-p).log1p()).expm1()
+
+    def private(steps: int) -> bool:
+        return holds(lambda: (shows(steps), ball(delta)))
+
+    # At the size of one person a key shows half of the time, so that is never private enough.
+    low, reach = person, 1
+    while not private(person + reach):
+        low, reach = person + reach, 2 * reach
+    high = person + reach
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if private(middle) else (middle, high)
+    return Threshold(steps=high, step=step, delta=round_up(lambda: shows(high)))
+
+
+def _tail(noise: Noise, x: arb) -> arb:
+    """Return the probability that noise of scale one is at least x, which is not negative."""
+    return normal_cdf(-x) if noise is Noise.GAUSSIAN else (-x).exp() / 2
