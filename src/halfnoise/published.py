@@ -4,15 +4,12 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 from halfnoise import rendering
 from halfnoise.inference import Errors, Estimate, Floats
-from halfnoise.privacy import DiscoveryDP, GaussianDP, Privacy, PureDP
+from halfnoise.privacy import DiscoveryDP, Guarantee, Privacy, PureDP
 from halfnoise.sheet import Columns, Question
-
-Guarantee: TypeAlias = GaussianDP | PureDP | DiscoveryDP
-"""What a release promises."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
