@@ -1,19 +1,17 @@
 import json
 import math
 from dataclasses import replace
-from importlib.resources import files
-from typing import Any
 
 import numpy as np
 import pytest
 from dp_accounting import NeighboringRelation
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.rdp import RdpAccountant
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from halfnoise import ApproxDP, ConcentratedDP, DataError, GaussianDP, PureDP, Release, RenyiDP
 from halfnoise.exchange import from_json, to_dict
 from halfnoise.privacy import Privacy
+from release_schema import SCHEMA, VALIDATOR, strictly
 from statistical.replay import many
 from statistical.workloads import KINDS
 
@@ -24,8 +22,6 @@ PRIVACIES: list[Privacy] = [
     RenyiDP(alpha=8, epsilon=1),
     PureDP(epsilon=0.5),
 ]
-SCHEMA = json.loads(files("halfnoise").joinpath("schema/release.schema.json").read_text("utf-8"))
-VALIDATOR = Draft202012Validator(SCHEMA)
 EVERY = pytest.mark.parametrize("kind", KINDS)
 UNDER_EACH = pytest.mark.parametrize(
     "privacy", PRIVACIES, ids=[type(each).__name__ for each in PRIVACIES]
@@ -35,15 +31,6 @@ UNDER_EACH = pytest.mark.parametrize(
 def made(kind: str, privacy: Privacy, *, people: int = 100, known: bool = False) -> Release:
     """Release a small table of fixed totals."""
     return many(KINDS[kind](4), privacy, people=people, known=known, rows=1).one
-
-
-def strictly(text: str) -> Any:
-    """Read JSON as the standard has it: without NaN and infinities."""
-
-    def refuse(word: str) -> None:
-        raise AssertionError(word)
-
-    return json.loads(text, parse_constant=refuse)
 
 
 @EVERY
@@ -76,7 +63,7 @@ def test_json_follows_its_schema(kind: str, privacy: Privacy) -> None:
 
 def test_the_schema_is_one() -> None:
     """The schema file is a valid schema, and refuses what is not a release."""
-    Draft202012Validator.check_schema(SCHEMA)
+    VALIDATOR.check_schema(SCHEMA)
     sound = strictly(made("mixture", GaussianDP(mu=1)).to_json())
     assert VALIDATOR.is_valid(sound)
     for broken in (
@@ -117,6 +104,7 @@ def test_the_guarantee_is_said_in_every_definition(privacy: Privacy) -> None:
     release = made("counts", privacy)
     said = to_dict(release)["guarantee"]
     spent = release.guarantee
+    assert isinstance(spent, GaussianDP | PureDP)
     assert said["mu"] == spent.mu
     assert said["best_guess"] == spent.best_guess
     if isinstance(spent, PureDP):
@@ -131,6 +119,21 @@ def test_the_guarantee_is_said_in_every_definition(privacy: Privacy) -> None:
     if isinstance(privacy, ApproxDP):
         assert said["delta"] == privacy.delta
         assert said["epsilon"] == pytest.approx(privacy.epsilon, rel=1e-9)
+
+
+def test_older_files_are_read() -> None:
+    """A file from before there were totals has neither copies nor remarks."""
+    release = made("mixture", GaussianDP(mu=1))
+    found = release.to_dict()
+    old = found | {
+        "values": {
+            name: value
+            for name, value in found["values"].items()
+            if name not in ("copies", "remarks")
+        }
+    }
+    VALIDATOR.validate(strictly(json.dumps(old)))
+    assert from_json(json.dumps(old)).to_dict() == found
 
 
 @pytest.mark.parametrize(
@@ -176,6 +179,7 @@ def test_other_accountants_agree(kind: str, privacy: Privacy) -> None:
     accountant = PLDAccountant(NeighboringRelation.ADD_OR_REMOVE_ONE)
     accountant.compose(release.dp_event(), 2)
     spent = release.guarantee
+    assert isinstance(spent, GaussianDP | PureDP)
     if isinstance(spent, PureDP):
         assert accountant.get_epsilon(1e-12) == pytest.approx(2 * spent.epsilon, rel=1e-3)
         return
@@ -190,6 +194,7 @@ def test_a_looser_accountant_is_above(privacy: Privacy) -> None:
     accountant = RdpAccountant()
     accountant.compose(release.dp_event())
     spent = release.guarantee
+    assert isinstance(spent, GaussianDP | PureDP)
     exact = spent.epsilon if isinstance(spent, PureDP) else spent.epsilon(1e-6)
     found = accountant.get_epsilon(1e-6)
     assert exact * 0.98 <= found <= 1.3 * exact

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import multivariate_normal, norm
+from scipy.stats import gamma, multivariate_normal, nbinom, norm
 
 from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.design.noise import Noise
@@ -13,11 +13,14 @@ from halfnoise.inference import (
     ANYTHING,
     Errors,
     Estimate,
+    Floats,
     linear,
     ratio,
+    ratios,
     simultaneous_level,
     within,
 )
+from halfnoise.tails import laplace_margin
 
 PEOPLE = Shared(4.0, (Run(0, 2, 0.5), Run(2, 3, 1.0)))
 THREE = Covariance(3, (Run(0, 2, 9.0),), (PEOPLE,))
@@ -90,6 +93,78 @@ def test_ratios_are_fiellers(a: float, b: float, own: float, level: float) -> No
         assert (a - r * b) ** 2 == pytest.approx(z**2 * variance, rel=1e-6)
 
 
+def searched(values: Floats, errors: Errors, pair: tuple[int, int], level: float) -> list[float]:
+    """Return the ends of Fieller's interval by looking for them, step by step."""
+    (a, b), ends = (float(values[i]) for i in pair), []
+    for sign in (-1, 1):
+        near, step = a / b, 1e-6
+        while abs(a - (near + sign * step) * b) <= errors.margin(
+            {pair[0]: 1.0, pair[1]: -near - sign * step}, level
+        ):
+            step *= 2
+        low, high = 0.0, step
+        while high - low > 1e-12 * high:
+            r = near + sign * (low + high) / 2
+            inside = abs(a - r * b) <= errors.margin({pair[0]: 1.0, pair[1]: -r}, level)
+            low, high = ((low + high) / 2, high) if inside else (low, (low + high) / 2)
+        ends.append(near + sign * high)
+    return ends
+
+
+@pytest.mark.parametrize("noise", Noise)
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+@pytest.mark.parametrize("copies", [1, 3])
+def test_ratios_are_those_of_a_search(noise: Noise, level: float, copies: int) -> None:
+    """The ends in closed form, or by waves, are those that a search finds."""
+    covariance = Covariance(
+        4,
+        (Run(0, 1, 9.0),),
+        (
+            Shared(2.0, (Run(0, 1, 3.0), Run(1, 2, 1.0))),
+            Shared(5.0, (Run(0, 2, 0.5), Run(3, 4, 1))),
+        ),
+    )
+    errors = Errors(noise, covariance, copies)
+    rows = np.array([[x, y, 0.0, -y] for x, y in ((-1e3, 25.0), (7.0, -300.0), (0.0, 4e5))])
+    for pair in ((0, 1), (1, 0), (0, 3), (3, 1)):
+        bottom = errors.margin({pair[1]: 1.0}, level)
+        for row, (r, std, low, high) in zip(rows, ratios(rows, errors, pair, level).T, strict=True):
+            if abs(row[pair[1]]) <= bottom:
+                assert (low, high) == ANYTHING
+            else:
+                error = errors.std({pair[0]: 1.0, pair[1]: -r})
+                assert std * abs(row[pair[1]]) == pytest.approx(error)
+                found = searched(row, errors, pair, level)
+                assert [low, high] == pytest.approx(found, abs=2e-9 * (high - low), rel=1e-12)
+
+
+@pytest.mark.parametrize("noise", Noise)
+def test_ratios_without_two_noises(noise: Noise) -> None:
+    """Where the two have one noise between them, or the bottom none, the ends are still right."""
+    values = np.array([30.0, 40.0, 20.0])
+    certain = Covariance(3, (Run(0, 2, 9.0),), ())
+    errors = Errors(noise, certain)
+    margin = errors.margin({0: 1.0}, 0.95)
+    found = ratio("r", values, errors, (0, 2), 0.95)
+    assert (found.low, found.high) == pytest.approx(((30 - margin) / 20, (30 + margin) / 20))
+    assert found.std == pytest.approx(3 / 20)
+    turned = ratio("r", values, errors, (2, 0), 0.95)
+    assert (turned.low, turned.high) == pytest.approx((20 / (30 + margin), 20 / (30 - margin)))
+    same = ratio("r", values, errors, (0, 0), 0.95)
+    assert (same.estimate, same.std, same.low, same.high) == (1, 0, 1, 1)
+
+
+@pytest.mark.parametrize("noise", Noise)
+def test_a_bottom_just_beyond_its_margin(noise: Noise) -> None:
+    """The interval is all there is up to the margin of the bottom, and very wide beyond it."""
+    errors = Errors(noise, THREE)
+    margin = errors.margin({2: 1.0}, 0.95)
+    for factor, everything in ((1 - 1e-9, True), (1 + 1e-6, False)):
+        found = ratio("r", np.array([50.0, 0.0, margin * factor]), errors, (0, 2), 0.95)
+        assert math.isinf(found.low) == math.isinf(found.high) == everything
+        assert everything or found.high > 1e4
+
+
 def test_a_bottom_of_zero_is_no_failure() -> None:
     """Dividing by an estimate of exactly zero gives an interval of everything."""
     found = ratio("r", np.array([1.0, 2.0, 0.0]), Errors(Noise.GAUSSIAN, THREE), (0, 2), 0.95)
@@ -140,3 +215,44 @@ def test_laplace_margins_hold_their_share(count: int) -> None:
     inside = 2 / np.pi * np.trapezoid(np.sin(t * margin) / t * transform, t)
     inside += 2 / np.pi * t[0] * margin
     assert inside == pytest.approx(0.95, abs=2e-3)
+
+
+@pytest.mark.parametrize("noise", Noise)
+@pytest.mark.parametrize("copies", [1, 2, 7])
+def test_copies_add_up(noise: Noise, copies: int) -> None:
+    """Errors that add up are those of as many independent estimates, added."""
+    many = Covariance(
+        2 * copies,
+        (Run(0, 2 * copies, 9.0),),
+        tuple(Shared(4.0, (Run(2 * i, 2 * i + 2, 0.5),)) for i in range(copies)),
+    )
+    one = Covariance(2, (Run(0, 2, 9.0),), (Shared(4.0, (Run(0, 2, 0.5),)),))
+    for weights in ((1.0, 0.0), (1.0, -2.0)):
+        apart = {2 * i + j: w for i in range(copies) for j, w in enumerate(weights)}
+        added = Errors(noise, one, copies)
+        few = dict(enumerate(weights))
+        assert added.std(few) == pytest.approx(Errors(noise, many).std(apart))
+        assert added.margin(few, 0.9) == pytest.approx(Errors(noise, many).margin(apart, 0.9))
+
+
+def laplace_tail(copies: int, x: float) -> float:
+    """Return P(|sum of Laplace noises of scale one| > x) as a mixture of sums of exponentials."""
+    steps = np.arange(1, copies + 1)
+    chances = nbinom.pmf(copies - steps, copies, 0.5) * 2
+    return float(np.sum(chances * gamma.sf(x, steps)))
+
+
+@pytest.mark.parametrize("copies", [1, 2, 8, 9, 30, 1000])
+@pytest.mark.parametrize("level", [0.1, 0.5, 0.95, 0.999, 1 - 1e-9])
+def test_margins_of_many_laplace_noises(copies: int, level: float) -> None:
+    """The margin of a sum leaves outside what it shall, however many noises there are."""
+    margin = laplace_margin((3.0,), level, copies)
+    assert laplace_tail(copies, margin / 3) == pytest.approx(1 - level, rel=1e-7)
+
+
+def test_very_many_laplace_noises_are_nearly_normal() -> None:
+    """The margin of 100,000 noises is the normal one but for their fourth moment."""
+    z = norm.ppf(0.975)
+    correction = 3 / 100_000 * (z**3 - 3 * z) / 24
+    margin = laplace_margin((1.0,), 0.95, 100_000) / math.sqrt(200_000)
+    assert margin == pytest.approx(z + correction, abs=1e-9)

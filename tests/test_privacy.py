@@ -2,13 +2,13 @@ import math
 from fractions import Fraction
 
 import pytest
-from flint import ctx
+from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import halfnoise as hn
-from halfnoise.privacy import Privacy
-from high_precision import BITS, below, delta, lower_tail
+from halfnoise.privacy import DiscoveryDP, Privacy
+from high_precision import BITS, below, chance_at_odds, delta, lower_tail
 
 
 def design_std(privacy: Privacy, name: str) -> float:
@@ -149,3 +149,80 @@ def test_gaussian_definitions_pay_for_no_laplace_noise() -> None:
     for privacy in (hn.GaussianDP(mu=1), hn.ConcentratedDP(rho=1), hn.RenyiDP(alpha=2, epsilon=1)):
         assert privacy.budget().epsilon is None
     assert hn.PureDP(epsilon=1).budget().mu is None
+
+
+GAUSSIAN = DiscoveryDP(kept=hn.GaussianDP(mu=0.7), delta=1e-7)
+PURE = DiscoveryDP(kept=hn.PureDP(epsilon=0.8), delta=1e-7)
+
+
+def test_discovering_adds_its_delta() -> None:
+    """At each epsilon delta is that of what is kept and that of discovering, rounded up once."""
+    for epsilon in (0.0, 0.1, 1.0, 5.0, 50.0):
+        total = GAUSSIAN.delta_at(epsilon)
+        with ctx.workprec(BITS):
+            exact = delta(0.7, epsilon) + arb(1e-7)
+        assert below(exact, total)
+        assert not below(exact, math.nextafter(total, 0))
+
+
+def test_discovering_leaves_less_delta() -> None:
+    """Epsilon holds with what discovering leaves of delta, and no smaller one does."""
+    # Of some of these what is left would round up to a float64 that holds a smaller epsilon.
+    for d in (math.nextafter(1e-7, 1), 2e-7, 1e-6, 3e-6, 3.5e-6, 6.1e-6, 6.3e-6, 0.01):
+        epsilon = GAUSSIAN.epsilon(d)
+        with ctx.workprec(BITS):
+            total = delta(0.7, epsilon) + arb(1e-7)
+            smaller = delta(0.7, math.nextafter(epsilon, 0)) + arb(1e-7)
+        assert below(total, d)
+        assert not below(smaller, math.nextafter(d, 0))
+    assert PURE.epsilon(1e-7) == PURE.epsilon(0.5) == 0.8
+
+
+@pytest.mark.parametrize(("promise", "d"), [(GAUSSIAN, 1e-7), (GAUSSIAN, 1e-9), (PURE, 0.99e-7)])
+def test_discovering_needs_its_delta(promise: DiscoveryDP, d: float) -> None:
+    """No epsilon holds with a delta that discovering uses up."""
+    with pytest.raises(hn.InvalidParameterError, match="more than discovering groups costs"):
+        promise.epsilon(d)
+
+
+def test_discovering_beside_pure_epsilon() -> None:
+    """Beyond its epsilon only discovering costs delta; below it, randomised response does too."""
+    assert PURE.delta_at(0.8) == PURE.delta_at(3.0) == 1e-7
+    for epsilon in (0.0, 0.3, 0.79):
+        with ctx.workprec(BITS):
+            kept = (arb(0.8).exp() - arb(epsilon).exp()) * chance_at_odds(0.8)
+            exact = kept + arb(1e-7)
+        assert below(exact, PURE.delta_at(epsilon))
+        assert not below(exact, math.nextafter(PURE.delta_at(epsilon), 0))
+
+
+def test_discovering_helps_a_guesser_by_half_its_delta() -> None:
+    """The best guess is right more often by at most half the delta of discovering."""
+    for promise in (GAUSSIAN, PURE):
+        least = Fraction(promise.kept.best_guess) + Fraction(promise.delta) / 2
+        assert Fraction(math.nextafter(promise.best_guess, 0)) < least <= promise.best_guess
+    assert DiscoveryDP(kept=hn.GaussianDP(mu=50), delta=0.5).best_guess == 1
+
+
+@pytest.mark.parametrize("d", [0, 1, -1e-7, math.nan])
+def test_the_delta_of_discovering_is_a_fraction(d: float) -> None:
+    """Discovering without a delta, or with one of 1, is refused."""
+    with pytest.raises(hn.InvalidParameterError, match="delta must be"):
+        DiscoveryDP(kept=hn.GaussianDP(mu=1), delta=d)
+
+
+def test_there_is_no_mu_of_discovering() -> None:
+    """No mu holds where groups are discovered, so none can be read."""
+    assert not hasattr(GAUSSIAN, "mu")
+
+
+def test_discoveries_compose() -> None:
+    """Squared mu adds up, and the deltas of discovering beside it, exactly and rounded up."""
+    other = DiscoveryDP(kept=hn.GaussianDP(mu=0.1), delta=1e-9)
+    total = hn.compose(GAUSSIAN, hn.ConcentratedDP(rho=0.1), PURE, other)
+    assert isinstance(total, DiscoveryDP)
+    parts: list[Privacy] = [GAUSSIAN.kept, hn.ConcentratedDP(rho=0.1), PURE.kept, other.kept]
+    assert total.kept == hn.compose(*parts)
+    deltas = 2 * Fraction(1e-7) + Fraction(1e-9)
+    assert Fraction(math.nextafter(total.delta, 0)) < deltas <= Fraction(total.delta)
+    assert hn.compose(GAUSSIAN) == GAUSSIAN

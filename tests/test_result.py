@@ -203,6 +203,17 @@ def test_rounding() -> None:
     assert "rounded" not in repr(raw)
 
 
+def test_a_known_size_is_not_rounded() -> None:
+    """A number of people that was given stays as it is, and no rounded count is above it."""
+    release = shifted(made(mu=10), smoker=2000.0).with_known_size(999.6).rounded()
+    assert next(release.rows()) == ("size", release.size)
+    assert release.size is not None
+    assert release.size.estimate == 999.6
+    counts = {each.name: each for kind, each in release.rows() if kind == "count"}
+    assert counts["smoker"] == release["smoker"]
+    assert counts["smoker"].estimate == 1000
+
+
 def test_much_other_is_worth_a_note() -> None:
     """A large category for all others is named, with its share; a small one is not."""
     release = shifted(made(), **{"blood=A": 600.0, "blood=B": 280.0, "blood=other": 120.0})

@@ -1,4 +1,5 @@
 import csv
+import datetime as dt
 import io
 import json
 from pathlib import Path
@@ -10,7 +11,11 @@ import pytest
 
 import halfnoise as hn
 from commands import EXACT, estimates, refused, run, write_survey
-from halfnoise.writing import FORMATS, as_csv, as_markdown, write_release
+from grouped import made
+from halfnoise.grouping import By
+from halfnoise.privacy import DiscoveryDP
+from halfnoise.sheet import COLUMNS
+from halfnoise.writing import FORMATS, as_csv, as_json_lines, as_markdown, write_release
 
 WORDS = ("--count", "smoker", "--mean", "income=0:1000", "--choice", "blood=A", *EXACT)
 TRUTH = {
@@ -170,3 +175,97 @@ def test_every_ending_is_told(survey: Path) -> None:
     """An unknown ending is refused with those that there are."""
     said = refused("release", survey, *WORDS, "--out", survey.with_name("table.docx"))
     assert all(ending in said for ending in FORMATS)
+
+
+KEYS = (("north", 1), ("=1+1", None), (None, -2))
+BY = (By("region"), By("shop"))
+
+
+def cells(text: str) -> list[dict[str, str]]:
+    """Read CSV by title."""
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_groups_in_csv() -> None:
+    """Keys come first: a missing one is an empty cell, and text that is a formula is escaped."""
+    release = made(KEYS, BY)
+    rows = cells(as_csv(release))
+    assert list(rows[0]) == ["region", "shop", *COLUMNS]
+    each = len(rows) // 3
+    shown = [(row["region"], row["shop"]) for row in rows[::each]]
+    assert shown == [("north", "1"), ("'=1+1", ""), ("", "-2")]
+    found = release.columns()
+    for title in ("estimate", "std", "low", "high"):
+        assert [float(row[title]) for row in rows] == found[title].tolist()
+    days = cells(as_csv(made(((dt.date(2026, 1, 2),), (True,), (0.5,)))))
+    assert {row["region"] for row in days} == {"2026-01-02", "true", "0.5"}
+
+
+def test_titles_are_no_formulas_either() -> None:
+    """A column of keys may be called like a formula, and is escaped as its keys are."""
+    assert as_csv(made((("x",),), (By("=1+1"),))).startswith("'=1+1,name,kind")
+
+
+def test_groups_in_markdown() -> None:
+    """Keys and titles with a bar or a line break stay in their cells."""
+    lines = as_markdown(made((("a|b",), ("c\nd",)), (By("x|y"),))).splitlines()
+    assert lines[0].startswith("| x\\|y | name | kind |")
+    assert all(line.replace("\\|", "").count("|") == 8 for line in lines)
+
+
+def test_groups_in_json_lines() -> None:
+    """A line has its key apart, so that a column of any name fits; and all of the promise."""
+    by = (By("name"), By("shop"))
+    release = made(KEYS, by, guarantee=DiscoveryDP(kept=hn.GaussianDP(mu=0.2), delta=1e-7))
+    rows = [json.loads(line) for line in as_json_lines(release).splitlines()]
+    each = len(rows) // 3
+    keys = [{"name": region, "shop": shop} for region, shop in KEYS]
+    assert [row["key"] for row in rows] == [key for key in keys for _ in range(each)]
+    assert [row["name"] for row in rows] == release.columns()["name"].tolist()
+    assert all((row["mu"], row["discover_delta"]) == (0.2, 1e-7) for row in rows)
+    pure = DiscoveryDP(kept=hn.PureDP(epsilon=0.5), delta=1e-7)
+    (line, *_) = as_json_lines(made(guarantee=pure)).splitlines()
+    row = json.loads(line)
+    assert (row["pure_epsilon"], row["discover_delta"]) == (0.5, 1e-7)
+    assert "mu" not in row
+    assert "key" not in json.loads(as_json_lines(named("x")).splitlines()[0])
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["a", None, ""], "VARCHAR"),
+        ([1, None, -(2**63) + 1], "BIGINT"),
+        ([2**63, None, 1], "VARCHAR"),
+        ([0.1, None, 1e300], "DOUBLE"),
+        ([True, None, False], "BOOLEAN"),
+        ([dt.date(2026, 1, 2), None, dt.date(1, 1, 1)], "DATE"),
+        ([1, None, "other"], "VARCHAR"),
+        ([None], "VARCHAR"),
+        ([], "VARCHAR"),
+    ],
+)
+def test_parquet_keeps_types(tmp_path: Path, values: list[Any], kind: str) -> None:
+    """A column of keys has their type, with gaps; one of several types is text."""
+    by = (By('a "quoted", key'),)
+    write_release(made([(value,) for value in values], by), tmp_path / "table.parquet")
+    table = duckdb.read_parquet(str(tmp_path / "table.parquet"))
+    assert table.columns == [by[0].column, *COLUMNS]
+    assert table.types[0] == kind
+    rows = [row[0] for row in table.fetchall()]
+    each = len(rows) // max(1, len(values))
+    text = kind == "VARCHAR"
+    assert rows[:: max(1, each)] == [
+        str(value) if text and value is not None else value for value in values
+    ]
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_every_format_takes_groups(tmp_path: Path, ending: str) -> None:
+    """Groups are written in every format, also where there is none."""
+    for place, release in enumerate((made(), made(()))):
+        path = tmp_path / f"{place}{ending}"
+        write_release(release, path)
+        assert path.exists()
+        if ending == ".json":
+            assert len(hn.Release.from_json(path.read_text("utf-8"))) == len(release)

@@ -19,8 +19,8 @@ from halfnoise.errors import DataError
 from halfnoise.grouped import GroupedRelease
 from halfnoise.grouping import By, Key
 from halfnoise.inference import Errors, Estimate
-from halfnoise.privacy import ApproxDP, DiscoveryDP, Privacy, PureDP
-from halfnoise.published import Guarantee, Published
+from halfnoise.privacy import ApproxDP, DiscoveryDP, Guarantee, Privacy, PureDP
+from halfnoise.published import Published
 from halfnoise.rendering import NOISE_ONLY
 from halfnoise.result import Release
 from halfnoise.sheet import COLUMNS, NUMBERS, Question, spelled

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from halfnoise.errors import MissingExtraError
 from halfnoise.inference import Floats
 from halfnoise.privacy import ApproxDP, DiscoveryDP
@@ -93,10 +95,9 @@ def frame(release: "Published", library: str) -> Any:  # noqa: ANN401
         title: one_type(each.tolist()) if each.dtype == object else each
         for title, each in release.columns().items()
     }
-    frames = package(library)
-    if library == "pandas":  # which would turn whole numbers with gaps into others
-        return frames.DataFrame(found, dtype=object).infer_objects()
-    return frames.DataFrame(found)
+    if library == "pandas":  # which would make fractions of whole numbers with gaps
+        found |= {title: np.array(each, object) for title, each in found.items() if None in each}
+    return package(library).DataFrame(found)
 
 
 def package(name: str) -> Any:  # noqa: ANN401

@@ -14,7 +14,7 @@ SIZE = "number of people"
 NUMBERS = ("estimate", "std", "low", "high")
 COLUMNS = ("name", "kind", *NUMBERS)
 
-Columns: TypeAlias = dict[str, NDArray[np.generic]]
+Columns: TypeAlias = dict[str, NDArray[Any]]
 """A table by column: numbers as float64, all else as objects."""
 
 

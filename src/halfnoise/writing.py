@@ -10,7 +10,7 @@ import datetime as dt
 import io
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -77,21 +77,13 @@ def write_file(path: Path, content: bytes, *, append: bool = False) -> None:
 def as_csv(release: Published) -> str:
     """Return the table as CSV."""
     lines = io.StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
-    found = release.columns()
-    writer.writerow([_escaped(title) for title in found])
-    writer.writerows(
-        zip(*(_cells(each.tolist(), _escaped) for each in found.values()), strict=True)
-    )
+    csv.writer(lines, lineterminator="\n").writerows(zip(*_written(release, _escaped), strict=True))
     return lines.getvalue()
 
 
 def as_markdown(release: Published) -> str:
     """Return the table as Markdown."""
-    found = release.columns()
-    columns = [
-        [_inline(title), "---", *_cells(each.tolist(), _inline)] for title, each in found.items()
-    ]
+    columns = [[title, "---", *cells] for title, *cells in _written(release, _inline)]
     return "".join(f"| {' | '.join(row)} |\n" for row in zip(*columns, strict=True))
 
 
@@ -106,10 +98,8 @@ def as_json_lines(release: Published) -> str:
     if isinstance(release, GroupedRelease):
         keys = [{"key": key_dict(release, key)} for key in release.keys]
     each = len(found) // max(1, len(keys))
-    return "".join(
-        json.dumps(keys[i // each] | row | shared, allow_nan=False) + "\n"
-        for i, row in enumerate(found)
-    )
+    encode = json.JSONEncoder(allow_nan=False).encode
+    return "".join(encode(keys[i // each] | row | shared) + "\n" for i, row in enumerate(found))
 
 
 def _as_parquet(release: Published) -> bytes:
@@ -143,8 +133,14 @@ def _type(values: list[Any]) -> str:
     return {bool: "boolean", int: "bigint", float: "double", dt.date: "date"}.get(kind, "varchar")
 
 
-def _cells(values: list[Any], written: Callable[[str], str]) -> list[str]:
-    return [written(each) if isinstance(each, str) else spelled(each) for each in values]
+def _written(release: Published, text: Callable[[str], str]) -> Iterator[list[str]]:
+    """Go through the columns, each with its title, as text."""
+    for title, column in release.columns().items():
+        if column.dtype == object:
+            cells = [text(each) if isinstance(each, str) else spelled(each) for each in column]
+        else:
+            cells = [repr(each) for each in column.tolist()]
+        yield [text(title), *cells]
 
 
 def _escaped(text: str) -> str:
