@@ -124,9 +124,7 @@ class ApproxDP(_Odds):
     def __post_init__(self) -> None:
         """Refuse what is not a positive epsilon with a delta between 0 and 1."""
         object.__setattr__(self, "epsilon", positive(epsilon=self.epsilon))
-        remedy = (
-            "choose it far below 1 / (number of people); for none at all use PureDP(epsilon=...)"
-        )
+        remedy = "choose it far below 1 / (number of people); for none use PureDP(epsilon=...)"
         object.__setattr__(self, "delta", fraction(remedy, delta=self.delta))
 
     @property
@@ -239,8 +237,7 @@ class DiscoveryDP:
 
     def epsilon(self, delta: float) -> float:
         """Return the smallest epsilon proved to hold together with ``delta``."""
-        rest = Fraction(fraction(delta=delta)) - Fraction(self.delta)
-        kept = self.kept
+        rest, kept = Fraction(fraction(delta=delta)) - Fraction(self.delta), self.kept
         if rest < 0 or (rest == 0 and isinstance(kept, GaussianDP)):
             rule = f"more than discovering groups costs, which is {self.delta:g}"
             raise refuse("delta", rule, delta)

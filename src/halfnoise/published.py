@@ -1,6 +1,7 @@
 """What every result has in common: noisy values, their joint error, the guarantee, and a face."""
 
 import json
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -107,7 +108,9 @@ class Published(ABC):
         event = noise(1 / (kept.epsilon if isinstance(kept, PureDP) else kept.mu))
         if not isinstance(found, DiscoveryDP):
             return event
-        shown = events.PoissonSampledDpEvent(found.delta, events.LaplaceDpEvent(0.01))
+        # A little likelier, by far more than that little noise could hide.
+        likely = math.nextafter(found.delta, 1)
+        shown = events.PoissonSampledDpEvent(likely, events.LaplaceDpEvent(0.01))
         return events.ComposedDpEvent([event, shown])
 
     def table(self) -> str:

@@ -90,8 +90,10 @@ def reason(design: Design, others: Sequence[Design], workload: Workload, privacy
         words += " It does not give the number of people, which has no importance here."
     if design.noise is Noise.LAPLACE and isinstance(privacy, ApproxDP):
         odds, other = design.guarantee.best_guess, privacy.best_guess
+        discovers = workload.grouping is not None and workload.grouping.discovers
+        free = "no delta but that of discovering" if discovers else "no delta"
         words += (
-            f" Laplace noise beats Gaussian noise here and needs no delta, but the best guess is"
+            f" Laplace noise beats Gaussian noise here and needs {free}, but the best guess is"
             f" right in {percent(odds)} of cases, with Gaussian noise in {percent(other)}."
         )
     return words
