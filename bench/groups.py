@@ -29,7 +29,9 @@ def main() -> None:
         with duckdb.connect() as connection:
             connection.execute("set enable_progress_bar = false")
             group = f"(random() * {GROUPS})::int as shop"
-            connection.execute(f"copy (select {group}, {chances} from range({ROWS})) to '{path}'")
+            connection.execute(
+                f"copy (select range as person, {group}, {chances} from range({ROWS})) to '{path}'"
+            )
         grid = Grid(
             "groups",
             "reading",
@@ -39,7 +41,7 @@ def main() -> None:
             "peak MB",
             title=f"{ROWS:,} rows, {GROUPS:,} groups, {COUNTS} counts",
         )
-        for kind in ("listed", "discover"):
+        for kind in ("listed", "discover", "by person"):
             done = subprocess.run(
                 [sys.executable, "-m", "bench.groups", str(path), kind],
                 capture_output=True,
@@ -68,8 +70,9 @@ def run(path: str, kind: str) -> None:
         path,
         [hn.Count(f"q{i}") for i in range(COUNTS)],
         by="shop",
-        groups=list(range(GROUPS)) if kind == "listed" else "discover",
-        row_is_person=True,
+        groups="discover" if kind == "discover" else list(range(GROUPS)),
+        unit="person" if kind == "by person" else None,
+        row_is_person=kind != "by person",
         privacy=hn.ApproxDP(epsilon=1, delta=1e-6),
         step=step,
     )

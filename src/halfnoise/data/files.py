@@ -26,6 +26,7 @@ from halfnoise.errors import DataError, InvalidParameterError
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _JSON = (".jsonl", ".ndjson")
+_BYTES = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
 
 @contextlib.contextmanager
@@ -35,6 +36,7 @@ def open_files(data: object, text: TextFormat, columns: Sequence[str]) -> Iterat
     with tempfile.TemporaryDirectory(prefix="halfnoise-") as scratch:
         connection = connect(temp_directory=scratch)
         try:
+            _limit_memory(connection)
             yield _source(connection, paths, text, columns, scratch)
         finally:
             connection.close()
@@ -49,6 +51,20 @@ def connect(**config: Any) -> Any:  # noqa: ANN401
     connection.execute("set enable_progress_bar = false")
     connection.execute("set TimeZone = 'UTC'")
     return connection
+
+
+def _limit_memory(connection: Any) -> None:  # noqa: ANN401
+    """Let DuckDB hold half a GB for each thread, one at least, unless it would hold less.
+
+    Beyond that it spills to disk and is hardly slower.
+    """
+    threads, limit = connection.execute(
+        "select current_setting('threads'), current_setting('memory_limit')"
+    ).fetchone()
+    amount, _, unit = limit.partition(" ")
+    wanted = max(2, int(threads)) * 10**9 // 2
+    if wanted < float(amount) * _BYTES.get(unit, 1):
+        connection.execute(f"set memory_limit = '{wanted}B'")
 
 
 def _source(
