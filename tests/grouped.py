@@ -50,7 +50,7 @@ def made(
         for name in ("questions", "errors", "guarantee", "privacy", "level", "facts")
     }
     given = {"values": one.values + draws} | usual | others
-    return GroupedRelease(by=tuple(by), keys=tuple(keys), **given)
+    return GroupedRelease(by=tuple(by), group_keys=tuple(keys), **given)
 
 
 def two_level(count: int = 4, *, common: float = COMMON) -> GroupedRelease:

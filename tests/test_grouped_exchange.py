@@ -46,9 +46,18 @@ def test_groups_come_back_the_same() -> None:
         assert isinstance(again, GroupedRelease)
         assert again.to_json() == text
         assert repr(again) == repr(release)
-        for name in ("by", "keys", "questions", "errors", "common", "people", "most", "discovered"):
+        for name in (
+            "by",
+            "group_keys",
+            "questions",
+            "errors",
+            "common",
+            "people",
+            "most",
+            "discovered",
+        ):
             assert getattr(again, name) == getattr(release, name)
-        for key, same in zip(release.keys, again.keys, strict=True):
+        for key, same in zip(release.group_keys, again.group_keys, strict=True):
             assert [*map(type, key)] == [*map(type, same)]
         for name in ("guarantee", "privacy", "level", "facts", "rounded_values"):
             assert getattr(again, name) == getattr(release, name)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import dp_accounting
+import numpy as np
 import polars as pl
 import pytest
 
@@ -144,7 +145,7 @@ def test_the_guarantee_of_discovering() -> None:
     accountant = dp_accounting.pld.PLDAccountant()
     accountant.compose(event)
     assert accountant.get_epsilon(1e-6) == pytest.approx(guarantee.epsilon(1e-6), rel=1e-3)
-    assert f"{guarantee.delta:g}" in " ".join(found.promises())
+    assert f"{guarantee.delta:.3g}" in " ".join(found.promises())
 
 
 def test_the_ledger_is_charged_the_pair() -> None:
@@ -174,12 +175,14 @@ def test_the_ledger_is_charged_the_pair() -> None:
         ("a", [True, "yes"], "the groups True and 'yes' are the same"),
         ("day", ["2026-13-01"], "a group by 'day' must be a day such as 2026-11-15"),
         ("day", [dt.date(2026, 1, 1), "2026-01-01"], "are the same"),
+        (hn.By("day", every="month"), [dt.date(2026, 1, 10)], "a month such as 2026-11"),
+        (hn.By("day", every="year"), [dt.date(2026, 2, 1)], "a year such as 2026"),
+        ("region", {"n", "s"}, "a list, as its order counts"),
+        ("region", "north", "a list, as its order counts"),
         ("nowhere", ["n"], "there is no column 'nowhere'"),
     ],
 )
-def test_keys_are_read_by_the_type_of_their_column(
-    column: str, groups: list[Any], said: str
-) -> None:
+def test_keys_are_read_by_the_type_of_their_column(column: Any, groups: Any, said: str) -> None:
     """What a column cannot hold, and what is listed twice, is refused before a row is read."""
     with pytest.raises(hn.InvalidParameterError) as refused:
         released(by=column, groups=groups)
@@ -190,6 +193,28 @@ def test_keys_that_only_look_the_same() -> None:
     """In a column of text 1 and 1.0 are two keys."""
     found = released(by="region", groups=[1, 1.0])
     assert [repr(key) for key in found] == ["1", "1.0", "'other'"]
+
+
+def test_numbers_of_numpy_are_keys() -> None:
+    """Keys may come from an array."""
+    found = released(by="v", groups=np.array([5, 3]), other=None)
+    assert [(type(key), key) for key in found] == [(int, 5), (int, 3)]
+
+
+def test_names_of_others() -> None:
+    """The others need a name of their own; where "other" is listed, they join it."""
+    found = released(by="region", groups=["other", "n"])
+    assert list(found) == ["n", "other"]
+    with pytest.raises(hn.InvalidParameterError, match="another name than that of a listed group"):
+        released(by="region", groups=["n", "s"], other="n")
+    with pytest.raises(hn.InvalidParameterError, match="left out where groups are discovered"):
+        released(by="region", other="rest", **DELTA)
+
+
+def test_a_row_is_in_one_group() -> None:
+    """Where each row is a person, nobody is in several groups."""
+    with pytest.raises(hn.InvalidParameterError, match="max_groups must be 1 where each row"):
+        released(by="region", groups=["n"], max_groups=2, unit=None, row_is_person=True)
 
 
 def test_moments_need_a_span() -> None:
@@ -247,5 +272,5 @@ def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert group["key"] == {"day": 2026}
     assert run("plan", *ask[2:], *discover).status == 0
     dry = run(*ask, *discover, "--dry-run")
-    assert "Groups by day:year." in dry.out
+    assert "Groups by day:year: those in the data" in dry.out
     assert "A group shows if its noisy number of people is at least" in dry.out

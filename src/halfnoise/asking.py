@@ -73,8 +73,12 @@ def _check_groups(grouping: Grouping, unit: Sequence[str]) -> None:
             " by='region'), or leave groups out"
         )
     if grouping.keys is None and not grouping.discovers:
-        raise refuse(
-            "groups", "listed to release, or 'discover'", grouping.number, "a plan does without"
+        remedy = "a number alone says how many for a plan; as a key it needs a list: --groups 20,"
+        raise refuse("groups", "listed to release, or 'discover'", grouping.number, remedy)
+    if grouping.most > 1 and not unit:
+        raise InvalidParameterError(
+            f"max_groups must be 1 where each row is a person, got {grouping.most}; a row is in one"
+            " group, so leave it out, or name the unit"
         )
     for by in grouping.by:
         if by.column in unit:

@@ -22,7 +22,7 @@ from halfnoise.planning import DELTA, Outlook, Plan, plan
 from halfnoise.release import carry_out
 from halfnoise.result import NOISE_ONLY, Release
 from halfnoise.spec import Request, Words, gather, request, write_spec
-from halfnoise.wording import meaning
+from halfnoise.wording import listing, meaning
 from halfnoise.writing import as_csv, check_output, check_place, write_file, write_release
 
 app = typer.Typer(
@@ -231,7 +231,7 @@ def _dry_run(asked: Request) -> None:
     for query in asked.workload.queries:
         typer.echo(f"{query.kind} {query.label!r}: {meaning(query)}")
     if asked.workload.grouping is not None:
-        typer.echo(f"Groups by {', '.join(map(str, asked.workload.grouping.by))}.")
+        typer.echo(listing(asked.workload.grouping))
     who = f"rows with the same {', '.join(asked.unit)}" if asked.unit else "one row"
     typer.echo(f"One person: {who}. No row was read and nothing was spent.\n")
     typer.echo(repr(planned))

@@ -131,7 +131,7 @@ def _read(found: dict[str, Any]) -> Release | GroupedRelease:
         raise ValueError
     return GroupedRelease(
         by=by,
-        keys=keys,
+        group_keys=keys,
         values=estimates.reshape(len(keys), size),
         common=not_negative(common=values["common"]),
         people=None if people is None else Estimate(**people),
@@ -186,7 +186,7 @@ def _groups(release: GroupedRelease) -> dict[str, Any]:
         "size": None if size is None else {title: getattr(size, title) for title in NUMBERS},
         "groups": [
             {"key": key_dict(release, key)} | _table(found[i * each : (i + 1) * each])
-            for i, key in enumerate(release.keys)
+            for i, key in enumerate(release.group_keys)
         ],
     }
 
@@ -197,7 +197,7 @@ def _own_values(release: Published) -> dict[str, Any]:
         return {name: getattr(release, name) for name in ("known_size", "remarks")}
     people = release.people
     return {
-        "keys": [[_stored(value) for value in key] for key in release.keys],
+        "keys": [[_stored(value) for value in key] for key in release.group_keys],
         "people": None if people is None else asdict(people),
     } | {name: getattr(release, name) for name in ("common", "most", "discovered")}
 

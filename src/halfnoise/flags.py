@@ -4,6 +4,7 @@ Every query takes a column (``visits=0:20``) or, to try things out, plain number
 Conditions are words that no shell eats: ``over_65=age:at-least:65``.
 """
 
+import csv
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -207,8 +208,8 @@ def distinct(queries: Sequence[Query]) -> list[Query]:
 def split(text: str) -> tuple[str, ...]:
     """Read a list: ``a,b,c``, or ``@file`` with one to a line; what is empty is left out.
 
-    >>> split("a, b,c,")
-    ('a', 'b', 'c')
+    >>> split("a, b,c,"), split('a,"b, c"')
+    (('a', 'b', 'c'), ('a', 'b, c'))
     """
     return tuple(part.strip() for part in entries(text) if part.strip())
 
@@ -216,7 +217,7 @@ def split(text: str) -> tuple[str, ...]:
 def entries(text: str) -> list[str]:
     """Return the parts of a list as they are written."""
     if not text.startswith("@"):
-        return text.split(",")
+        return next(csv.reader([text], skipinitialspace=True), [])
     try:
         return Path(text[1:]).read_text(encoding="utf-8-sig").splitlines()
     except (OSError, ValueError):

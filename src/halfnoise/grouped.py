@@ -1,7 +1,8 @@
 """What comes out of a release by group: one table of noisy values for each of many groups."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -30,12 +31,15 @@ SELECTED = (
     " upward."
 )
 
+MOST = 0.5
+"""The share of people elsewhere from which it is worth a note."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class GroupedRelease(Published):
     """The noisy values of every group, each group a ``Release`` under its key.
 
-    ``values`` has one row for each of ``keys``, the number of people last where it was measured.
+    ``values`` has one row for each of ``group_keys``, its number of people last where measured.
     ``errors`` are those of one group: every group has the same. The noises of different groups are
     independent, but for a variance of ``common`` that all numbers of people share. ``people`` is
     the number of all people, each counted once, where it was measured beside the groups. ``most``:
@@ -46,7 +50,7 @@ class GroupedRelease(Published):
     """
 
     by: tuple[By, ...]
-    keys: tuple[Key, ...]
+    group_keys: tuple[Key, ...]
     common: float = 0.0
     people: Estimate | None = None
     most: int = 1
@@ -56,16 +60,20 @@ class GroupedRelease(Published):
     def __post_init__(self) -> None:
         """Make the values read-only, and note where each group stands."""
         self.values.flags.writeable = False
-        places = {_reading(key): place for place, key in enumerate(self.keys)}
+        places = {_reading(key): place for place, key in enumerate(self.group_keys)}
         object.__setattr__(self, "_places", places)
 
     def __len__(self) -> int:
         """Return how many groups there are."""
-        return len(self.keys)
+        return len(self.group_keys)
 
     def __iter__(self) -> Iterator[Any]:
         """Go through the keys: single values for one column, tuples for several."""
-        return (key if len(self.by) > 1 else key[0] for key in self.keys)
+        return (key if len(self.by) > 1 else key[0] for key in self.group_keys)
+
+    def keys(self) -> list[Any]:
+        """Return the keys: single values for one column, tuples for several."""
+        return list(self)
 
     def __contains__(self, key: object) -> bool:
         """Whether there is a group under this key."""
@@ -105,7 +113,7 @@ class GroupedRelease(Published):
         one, other = self._place(a), self._place(b)
         values = self.values[one] - self.values[other]
         apart = self._release(one, values=values, errors=self._errors(2, together=0.0))
-        title = f"{name}, {_title(self.keys[one])} - {_title(self.keys[other])}"
+        title = f"{name}, {_title(self.group_keys[one])} - {_title(self.group_keys[other])}"
         return apart.linear({name: float(one != other)}, name=title)
 
     def total(self, groups: Iterable[object] | None = None) -> Release:
@@ -144,7 +152,7 @@ class GroupedRelease(Published):
     def notes(self) -> list[str]:
         """Say what goes with the values, and what they themselves suggest to check."""
         said = [DISCOVERED] if self.discovered else []
-        said += self._overlap
+        said += [*self._threshold, *self._overlap]
         if self.size is not None:
             std = self.size.std
             x, low, high = (
@@ -155,6 +163,7 @@ class GroupedRelease(Published):
                 f"All people, each counted once: {x}, standard error {short(std)},"
                 f" {percent(self.level)} interval {low} to {high}."
             )
+        said += self._elsewhere
         return said + rendering.spelling(self.questions, self.values.sum(axis=0))
 
     def columns(self) -> Columns:
@@ -177,14 +186,36 @@ class GroupedRelease(Published):
             while title.casefold() in taken:
                 title += " (group)"
             column = np.empty(len(self), dtype=object)
-            column[:] = [key[place] for key in self.keys]
+            column[:] = [key[place] for key in self.group_keys]
             keys[title] = np.repeat(column, rows)
         return keys | found
 
     @property
     def _overlap(self) -> list[str]:
-        some = f"A person may be in up to {self.most} groups, and counts once in each of them."
-        return [some] if self.most > 1 else []
+        if self.most > 1:
+            some = f"A person may be in up to {self.most} groups, and counts once in each of them."
+            return [some]
+        which = "with the smallest key" if self.discovered else "that is first in the list"
+        one = f"Who is in several groups counts in one of them alone: the one {which}."
+        return [one] if _has_units(self.facts) else []
+
+    @property
+    def _threshold(self) -> list[str]:
+        limit = self.facts.get("grouping", {}).get("threshold")
+        return [] if limit is None else [f"The threshold: {short(limit)} people, with their noise."]
+
+    @property
+    def _elsewhere(self) -> list[str]:
+        """Say if most people are in no listed group, which may be a matter of spelling."""
+        other = self.facts.get("grouping", {}).get("other")
+        place = None if other is None else self._find(other)
+        if place is None or self.values.shape[1] == len(self.names):
+            return []
+        part, whole = float(self.values[place, -1]), float(self.values[:, -1].sum())
+        if not part > MOST * whole > 0:
+            return []
+        share = f"{min(part / whole, 1):.0%}"
+        return [f"{other} is {share} of all people: check the spelling of the groups"]
 
     def _errors(self, copies: int, *, together: float) -> Errors:
         """Return the errors of groups added up, or subtracted where ``together`` is 0.
@@ -216,8 +247,11 @@ class GroupedRelease(Published):
     def _place(self, key: object) -> int:
         place = self._find(key)
         if place is None:
+            near = get_close_matches(str(key), map(str, self), n=1)
             known = ", ".join(repr(each) for each, _ in zip(self, range(10), strict=False))
-            raise refuse("group", f"one of {known}" if known else "found first: there is none", key)
+            known += f" and {len(self) - 10:,} more" if len(self) > 10 else ""
+            rule = f"one of {known}" if known else "found first: there is none"
+            raise refuse("group", rule, key, f"did you mean {near[0]!r}?" if near else "")
         return place
 
     def _find(self, key: object) -> int | None:
@@ -232,8 +266,13 @@ class GroupedRelease(Published):
             return None
         if place is not None:
             return place
-        alike = [place for place, each in enumerate(self.keys) if each == wanted]
+        alike = [place for place, each in enumerate(self.group_keys) if each == wanted]
         return alike[0] if len(alike) == 1 else None
+
+
+def _has_units(facts: Mapping[str, Any]) -> bool:
+    """Whether a person may have several rows."""
+    return isinstance(facts.get("unit"), list)
 
 
 def _reading(key: tuple[Any, ...]) -> object:

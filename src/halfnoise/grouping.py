@@ -7,7 +7,7 @@ import datetime as dt
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from halfnoise.checks import fraction, refuse, whole
 from halfnoise.conditions import Literal, check_column
@@ -103,7 +103,12 @@ def grouping(
                 "max_groups, discover_delta and other go with groups, got none; say by and groups"
             )
         return None
-    if isinstance(groups, str) and groups == DISCOVER:
+    if isinstance(groups, str | set | frozenset) and groups != DISCOVER:
+        rule = f"a list, as its order counts, or {DISCOVER!r}"
+        raise refuse("groups", rule, groups, "for example ['north', 'south']")
+    if groups == DISCOVER:
+        if other not in (None, OTHER):
+            raise refuse("other", "left out where groups are discovered", other)
         delta = None if discover_delta is None else fraction(discover_delta=discover_delta)
         return Grouping(by=columns, keys=None, number=None, other=None, most=most, delta=delta)
     if discover_delta is not None:
@@ -129,7 +134,7 @@ def _columns(by: object) -> tuple[By, ...]:
     columns = tuple(each if isinstance(each, By) else By(str(each)) for each in several)
     titles = [each.title for each in columns]
     if not columns or len(set(titles)) < len(titles):
-        raise refuse("by", "a column's name, or several different ones", by)
+        raise refuse("by", "a column's name, or several different ones", titles)
     return columns
 
 
@@ -148,7 +153,9 @@ def _keys(columns: Sequence[By], groups: Iterable[object]) -> tuple[Key, ...]:
         if len(listed) != width or not all(listed):
             raise refuse("groups", f"{width} lists, one for each column, none empty", listed)
         listed = list(itertools.product(*(list(each) for each in listed)))  # type: ignore[call-overload]
-    keys = tuple(each if isinstance(each, tuple) else (each,) for each in listed)
+    keys = tuple(
+        tuple(map(_plain, each if isinstance(each, tuple) else (each,))) for each in listed
+    )
     for key in keys:
         if len(key) != width:
             raise refuse("a group", f"named by {width} values, one for each column", key)
@@ -157,6 +164,11 @@ def _keys(columns: Sequence[By], groups: Iterable[object]) -> tuple[Key, ...]:
                 raise refuse("a group", "named by text, a number, a day or None", value)
     once(keys, [tuple((type(value), value) for value in key) for key in keys])
     return keys
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    """Return a number or day of NumPy as one of Python."""
+    return value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
 
 
 def once(keys: Sequence[Key], readings: Sequence[object]) -> None:
@@ -172,8 +184,10 @@ def once(keys: Sequence[Key], readings: Sequence[object]) -> None:
 
 
 def _without_other(keys: tuple[Key, ...], other: object) -> tuple[Key, ...]:
-    """Leave the name of all others out of the list: people elsewhere join them there."""
+    """Leave "other" out of the list: people elsewhere join those there."""
     left = tuple(key for key in keys if other is None or any(value != other for value in key))
+    if len(left) < len(keys) and other != OTHER:
+        raise refuse("other", "another name than that of a listed group", other)
     if not left:
         raise refuse("groups", "a list of at least one group beside the others", list(keys))
     return left

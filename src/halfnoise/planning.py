@@ -234,10 +234,13 @@ def plan(
 
 
 def best_design(found: Iterable[Design], workload: Workload) -> Design:
-    """Return the design with the least error, or one as good that also gives the size."""
+    """Return the design with the least error, or one as good that also gives the size.
+
+    Groups come with their sizes, whatever these cost.
+    """
     interest = workload.size_importance
     errors = {design: design.total_error(interest) ** 0.5 for design in found}
-    if interest and not size_is_public(workload):
+    if (interest or workload.grouped) and not size_is_public(workload):
         errors = {d: e for d, e in errors.items() if d.size_scale or d.size_is_given}
     limit = min(errors.values()) * AS_GOOD
     good = [design for design, error in errors.items() if error <= limit]

@@ -211,7 +211,7 @@ def _in_groups(
         people = Estimate(name=SIZE, estimate=x, std=std, low=x - margin, high=x + margin)
     return GroupedRelease(
         by=grouping.by,
-        keys=keys,
+        group_keys=keys,
         values=_with_sizes(back),
         common=grid.design.common,
         people=people,

@@ -61,7 +61,7 @@ def promises(release: "Published") -> list[str]:
     odds = percent(release.guarantee.best_guess)
     budget = spending(release.privacy, 1).removeprefix("Budget: ").removesuffix(".")
     if isinstance(release.guarantee, DiscoveryDP):
-        delta = f"{release.guarantee.delta:g}"
+        delta = f"{release.guarantee.delta:.3g}"
         part = isinstance(release.privacy, ApproxDP)
         budget += f", of which {delta} is" if part else f", except with probability {delta},"
         budget += " for discovering groups"

@@ -107,7 +107,11 @@ def read_spec(path: str | Path, parameters: Mapping[str, str]) -> dict[str, Any]
         found = tomllib.loads(_fill(text, parameters))
     except tomllib.TOMLDecodeError as error:
         raise InvalidParameterError(f"the spec {str(path)!r} is not TOML: {error}") from None
-    return {name: _as_said(name, value) for name, value in found.items()}
+    said = {name: _as_said(name, value) for name, value in found.items() if name != "groups"}
+    if "groups" in found:
+        several = len(group_flags.by(said.get("by") or [])) > 1
+        said["groups"] = group_flags.as_words(found["groups"], several=several)
+    return said
 
 
 def write_spec(words: Words) -> str:
@@ -118,6 +122,8 @@ def write_spec(words: Words) -> str:
     epsilon = "1"
     """
     said = {name: words[name] for name in WORDS if words.get(name) not in (None, [], False)}
+    if "groups" in said and len(group_flags.by(said.get("by") or [])) < 2:
+        said["groups"] = group_flags.as_keys(said["groups"])
     return "".join(f"{name} = {_toml(value)}\n" for name, value in said.items())
 
 
@@ -190,7 +196,7 @@ def _groups(words: Words, columns: Sequence[str] | None) -> dict[str, Any]:
     if words.get("groups"):
         said["groups"] = group_flags.groups(words["groups"], by)
     if (other := words.get("other")) is not None:
-        said["other"] = None if other == "none" else other
+        said["other"] = None if other.lower() == "none" else other
     if (most := words.get("max-groups")) is not None:
         said["max_groups"] = flags.whole_number("--max-groups", most)
     if (delta := words.get("discover-delta")) is not None:

@@ -49,6 +49,22 @@ def meaning(query: Query) -> str:
     return said + only + (f", no answer: {codes}" if codes else "")
 
 
+def listing(grouping: Grouping) -> str:
+    """Say which groups there are, as they were read.
+
+    >>> from halfnoise.grouping import grouping
+    >>> print(listing(grouping("region", ["north", "south"], "other", 1, None)))
+    Groups by region: 'north', 'south'; everybody else is in 'other'.
+    """
+    columns = ", ".join(map(str, grouping.by))
+    if grouping.discovers:
+        return f"Groups by {columns}: those in the data that are large enough."
+    keys = [repr(key[0] if len(key) == 1 else key) for key in grouping.keys or ()]
+    more = f" and {len(keys) - 20:,} more" if len(keys) > 20 else ""
+    left = "left out" if grouping.other is None else f"in {grouping.other!r}"
+    return f"Groups by {columns}: {', '.join(keys[:20])}{more}; everybody else is {left}."
+
+
 def secret(workload: Workload) -> str:
     """Say what nobody may find out."""
     return {

@@ -174,7 +174,8 @@ def _check_queries(queries: Sequence[Query]) -> None:
 
 
 def _check_groups(workload: Workload) -> Grouping | None:
-    if isinstance(workload.groups, Iterable) and not isinstance(workload.groups, str | Mapping):
+    as_it_is = (str, Mapping, set, frozenset)
+    if isinstance(workload.groups, Iterable) and not isinstance(workload.groups, as_it_is):
         _set(workload, groups=tuple(workload.groups))
     found = grouping(
         workload.by,

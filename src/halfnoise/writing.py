@@ -96,7 +96,7 @@ def as_json_lines(release: Published) -> str:
     found = rows(release)
     keys: list[dict[str, Any]] = [{}]
     if isinstance(release, GroupedRelease):
-        keys = [{"key": key_dict(release, key)} for key in release.keys]
+        keys = [{"key": key_dict(release, key)} for key in release.group_keys]
     each = len(found) // max(1, len(keys))
     encode = json.JSONEncoder(allow_nan=False).encode
     return "".join(encode(keys[i // each] | row | shared) + "\n" for i, row in enumerate(found))

@@ -7,7 +7,7 @@ import pytest
 
 import halfnoise as hn
 from brute_force import covariance_cost, exact_cost, people
-from halfnoise.design import Design
+from halfnoise.design import Design, designs
 from halfnoise.design.centered import Centered, best_scales
 from halfnoise.design.centers import gaussian_centers
 from halfnoise.design.noise import Noise
@@ -75,7 +75,7 @@ def test_unlisted_groups_cost_the_budget(queries: str, most: int) -> None:
     rules = [{"max_groups": most}] + ([{"neighbors": REPLACE}] if most == 1 else [])
     for rule in rules:
         workload = maker(queries)(by="g", groups="discover", **rule)
-        found = designs_of(workload, BUDGET)
+        found = list(designs(workload, BUDGET.budget()))
         assert [design.name for design in found] == [
             f"{kind}-{noise}"
             for noise in ("gaussian", "laplace")
@@ -150,7 +150,9 @@ def test_several_groups_scale_the_noise(most: int) -> None:
 def test_importance_is_relative_where_sizes_are_measured_anyway(factor: float) -> None:
     """Unlisted groups whose sizes nothing leans on get sizes as good as a query."""
     query = hn.Items("i", ("a", "b", "c"), at_most=1)
-    workload = hn.Workload((query,), by="g", groups="discover", importance={"i": factor})
+    workload = hn.Workload(
+        (query,), by="g", groups="discover", importance={"i": factor}, discover_delta=1e-7
+    )
     design = design_of(workload)
     assert design.size_std == pytest.approx(math.sqrt(math.sqrt(3) + 1), rel=1e-12)
 
@@ -158,7 +160,9 @@ def test_importance_is_relative_where_sizes_are_measured_anyway(factor: float) -
 def test_nothing_depends_on_the_number_of_unlisted_groups() -> None:
     """Groups that are discovered get the design of one table, times sqrt(G)."""
     for most in (1, 3):
-        workload = hn.Workload((hn.Counts(4),), by="g", groups="discover", max_groups=most)
+        workload = hn.Workload(
+            (hn.Counts(4),), by="g", groups="discover", max_groups=most, discover_delta=1e-7
+        )
         centers = gaussian_centers(workload.blocks, 0.0)
         alone = best_scales(
             hn.Workload((hn.Counts(4),)),

@@ -160,8 +160,11 @@ def test_centre_of_groups_is_short(m: int, most: int) -> None:
 def test_two_levels_only_where_they_help() -> None:
     """Nothing leans on sizes around zero, and not on people of whom each is in a tiny share."""
     around_zero = hn.Workload((hn.Sum("x", bounds=(-1, 1)),), groups=3, max_groups=2)
-    for workload in (around_zero, counts(3, 10**8, 2)):
+    for workload, more in (
+        (around_zero, ["standard-gaussian-with-size"]),
+        (counts(3, 10**8, 2), []),
+    ):
         names = [design.name for design in designs(workload, Budget(mu=1.0))]
-        assert names == ["standard-gaussian", "correlated-gaussian"]
+        assert names == ["standard-gaussian", "correlated-gaussian", *more]
     wanted = dataclasses.replace(around_zero, size_importance=1.0)
     assert design_of(wanted, "two-level-gaussian").size_std is not None

@@ -139,7 +139,10 @@ def _iso(key: Literal, column: str, every: str) -> str:
     length = _LENGTH[every]
     text = str(key).strip()
     day = as_date(key) or as_date((text + "-01-01"[length - 10 :]) if length < 10 else text)
-    if day is None or (isinstance(key, str | int) and len(text) != length):
+    spelled = isinstance(key, str | int)
+    # A month or a year may be said by its first day.
+    first = spelled or day is None or day.isoformat()[length:] == "-01-01"[length - 10 :]
+    if day is None or (spelled and len(text) != length) or (every != "day" and not first):
         example = "2026-11-15"[:length]
         raise refuse(f"a group by {column!r}", f"a {every} such as {example}", key)
     return day.isoformat()[:length]

@@ -161,11 +161,6 @@ def weighed(workload: Workload, centers: Sequence[Center], noise: Noise) -> Weig
     return Weighed(views, units, size)
 
 
-def discovers(workload: Workload) -> bool:
-    """Whether groups come from the data: then their sizes are measured in any case."""
-    return workload.grouping is not None and workload.grouping.discovers
-
-
 def size_weight(workload: Workload) -> float:
     """Return what the size of a group weighs where nothing leans on it: one full-range query."""
     return max(block.importance * block.shape.width**2 for block in workload.blocks)
@@ -179,15 +174,18 @@ def best_scales(
     noise: Noise,
     budget: float,
     measure_size: bool,
+    always: bool = False,
     size_is_given: bool = False,
 ) -> Centered:
     """Return the design with these centres and the best scales, certified to cost ``budget``.
+
+    The number of people is measured, if at all, where something leans on it, or ``always``.
 
     T = sum_b K_b^(1/q) + V^(1/q); every block's share of the budget is its term's share of T.
     """
     p = noise.p
     parts = weighed(workload, centers, noise)
-    weight = parts.size or (size_weight(workload) if discovers(workload) else 0.0)
+    weight = parts.size or (size_weight(workload) if always else 0.0)
     root = weight ** (1 / noise.q) if measure_size else 0.0
     own = sum(unit.cost(noise) for unit in parts.units)
     power = budget**p / (workload.touched or 1)

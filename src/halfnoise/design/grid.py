@@ -69,6 +69,7 @@ def _centered_on_grid(workload: Workload, design: Centered, budget: float) -> On
         noise=design.noise,
         budget=budget,
         measure_size=design.size_scale is not None,
+        always=design.size_scale is not None,
         size_is_given=design.size_is_given,
     )
     root_step = None if final.size_scale is None else _step(final.size_scale, Fraction(1), 1.0)
