@@ -152,6 +152,12 @@ def test_nothing_asked_is_refused_with_examples() -> None:
         ("--choice 5 --unit person_id --mu 1", "--choice must be given a column to release"),
         ("--count smoker --groups 2 --unit person_id --mu 1", "name the column that says it"),
         ("--count smoker --groups a --unit person_id --mu 1", "name the column that says it"),
+        ("--count smoker --by age --groups 70 --unit person_id --mu 1", "--groups 20,"),
+        ("--count smoker --by day:week --groups 1, --unit person_id --mu 1", "day:day, month or"),
+        (
+            "--count smoker --by blood --groups A --row-is-person --max-groups 2 --mu 1",
+            "max_groups must be 1 where each row is a person",
+        ),
         ("--count smoker --by bloo --groups A --unit person_id --mu 1", "did you mean 'blood'"),
         ("--count smoker --by blood --unit person_id --mu 1", "must be listed, got none"),
         ("--count smoker --by blood --groups A,A --unit person_id --mu 1", "are the same"),

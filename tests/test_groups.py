@@ -195,6 +195,45 @@ def test_keys_that_only_look_the_same() -> None:
     assert [repr(key) for key in found] == ["1", "1.0", "'other'"]
 
 
+@pytest.mark.parametrize("privacy", [hn.PureDP(epsilon=1), hn.ApproxDP(epsilon=1, delta=1e-6)])
+@pytest.mark.parametrize("query", [hn.Count("a"), hn.Sum("v", bounds=(-1, 1))])
+@pytest.mark.parametrize("neighbors", list(hn.Neighbors))
+def test_groups_come_with_their_sizes(privacy: Any, query: Any, neighbors: hn.Neighbors) -> None:
+    """Also where nothing leans on the number of people, and no interest in it was stated."""
+    found = hn.release(
+        PEOPLE,
+        [query],
+        unit="who",
+        by="region",
+        groups=["n", "s"],
+        neighbors=neighbors,
+        privacy=privacy,
+    )
+    assert all(one.size is not None for _, one in found.items())
+
+
+def test_what_to_check_is_said() -> None:
+    """Misspelled groups, people in several groups, and thresholds are told beside the table."""
+    wrong = " ".join(released(by="region", groups=["N", "S"]).notes())
+    assert "other is 100% of all people: check the spelling of the groups" in wrong
+    right = " ".join(released(by="region", groups=["n", "s"]).notes())
+    assert "spelling of the groups" not in right
+    assert "counts in one of them alone: the one that is first in the list" in right
+    alone = " ".join(released(by="region", groups=["n"], unit=None, row_is_person=True).notes())
+    assert "several groups" not in alone
+    found = " ".join(released(by="region", **DELTA).notes())
+    assert "The threshold: " in found
+    assert "the one with the smallest key" in found
+
+
+def test_a_table_is_a_mapping() -> None:
+    """It can be turned into a dictionary of releases; a key that is nearly right is guessed."""
+    found = released(by="region", groups=["north", "s"])
+    assert list(dict(found)) == ["north", "s", "other"]
+    with pytest.raises(hn.InvalidParameterError, match="did you mean 'north'"):
+        found["nroth"]
+
+
 def test_numbers_of_numpy_are_keys() -> None:
     """Keys may come from an array."""
     found = released(by="v", groups=np.array([5, 3]), other=None)
@@ -265,6 +304,17 @@ def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         ("A", "2026-06"): 1,
         ("other", "other"): 2,
     }
+    quoted = run(*ask, "--by", "blood", "--groups", 'A,"B, or C"', "--save-spec", "quoted.toml")
+    assert list(counted(quoted.out, "blood")) == [("A",), ("B, or C",), ("other",)]
+    again = run("release", "survey.csv", "--spec", "quoted.toml")
+    assert counted(again.out, "blood") == counted(quoted.out, "blood")
+    Path("nested.toml").write_text(
+        'count = "smoker"\nunit = "person_id"\nmu = 1e6\nby = ["blood", "age"]\n'
+        'groups = [["A", "B"], [70, 30]]\n',
+        encoding="utf-8",
+    )
+    nested = run("release", "survey.csv", "--spec", "nested.toml")
+    assert list(counted(nested.out, "blood", "age"))[:2] == [("A", "70"), ("A", "30")]
     discover = ("--by", "day:year", "--groups", "discover", "--discover-delta", "1e-7")
     found = run(*ask, *discover, "--out", "found.json")
     assert found.status == 0
