@@ -172,7 +172,7 @@ def test_the_ledger_is_charged_the_pair() -> None:
         ("region", [1, "1"], "the groups 1 and '1' are the same"),
         ("region", ["n", " n"], "the groups 'n' and ' n' are the same"),
         ("a", ["maybe"], "a group by 'a' must be true or false"),
-        ("a", [True, "yes"], "the groups True and 'yes' are the same"),
+        ("a", [True, "TRUE"], "the groups True and 'TRUE' are the same"),
         ("day", ["2026-13-01"], "a group by 'day' must be a day such as 2026-11-15"),
         ("day", [dt.date(2026, 1, 1), "2026-01-01"], "are the same"),
         (hn.By("day", every="month"), [dt.date(2026, 1, 10)], "a month such as 2026-11"),

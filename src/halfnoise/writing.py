@@ -144,12 +144,13 @@ def _written(release: Published, text: Callable[[str], str]) -> Iterator[list[st
 
 
 def _escaped(text: str) -> str:
+    text = text.replace("\r", "\n")  # alone it would not be quoted
     # A quote in front keeps a spreadsheet from reading text as a formula.
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
 def _inline(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+    return text.replace("|", "\\|").replace("\n", " ").replace("\r", " ")
 
 
 FORMATS: dict[str, Callable[[Published], bytes]] = {

@@ -38,10 +38,52 @@ def _from_frame(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
     if frame.implementation.is_pandas():
         return _from_pandas(data, text)
     if frame.implementation.is_spark_like():
-        names = list(data.columns)
-        once(names)
-        return _source(nw.from_native(data.toDF(*spelled(names).values())), text, spelled(names))
+        return _from_spark(data, text)
+    if frame.implementation.is_duckdb():
+        return _source(nw.from_native(_letter_by_letter(data)), text)
+    if frame.implementation.is_ibis() and data._find_backend(use_default=True).name == "sqlite":  # noqa: SLF001
+        raise InvalidParameterError(
+            "SQLite keeps no types, so that one cell could change how others are read; read the"
+            " table with DuckDB instead: duckdb.sql(\"from sqlite_scan('file.db', 'table')\")"
+        )
     return _source(frame, text)
+
+
+def _from_spark(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
+    """Give columns names that can be spelled, and text that is valid.
+
+    Spark keeps bytes that are no text apart, and shows them all alike.
+    """
+    from pyspark.sql import functions
+
+    names = list(data.columns)
+    once(names)
+    own = spelled(names)
+    frame = data.toDF(*own.values())
+    texts = [name for name, kind in frame.dtypes if kind == "string"]
+    valid = {
+        name: functions.decode(functions.encode(functions.col(name), "UTF-8"), "UTF-8")
+        for name in texts
+    }
+    return _source(nw.from_native(frame.withColumns(valid) if valid else frame), text, own)
+
+
+def _letter_by_letter(relation: Any) -> Any:  # noqa: ANN401
+    """Compare text letter by letter, whatever a column's collation: else one key may be two."""
+    setting = relation.query("halfnoise_rows", "select current_setting('default_collation')")
+    if setting.fetchall()[0][0]:
+        raise InvalidParameterError(
+            "the connection's default_collation makes different texts equal; set it to ''"
+        )
+    columns = [
+        f'{name} collate "binary" as {name}' if str(kind) == "VARCHAR" else name
+        for name, kind in zip(
+            ('"' + each.replace('"', '""') + '"' for each in relation.columns),
+            relation.types,
+            strict=True,
+        )
+    ]
+    return relation.project(", ".join(columns))
 
 
 def _promised(kind: nw.Implementation) -> bool:

@@ -7,14 +7,15 @@ counts the person by the rows in it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
 from narwhals.dtypes import DType
 
+from halfnoise.conditions import Literal
 from halfnoise.data.cells import Cell
-from halfnoise.data.keys import KeyColumn, key_column, zone_of
+from halfnoise.data.keys import UTC, KeyColumn, key_column, zone_of
 from halfnoise.data.lookup import PLACE, lookup
 from halfnoise.errors import InvalidParameterError
 from halfnoise.grouping import Grouping, Key, once
@@ -66,15 +67,14 @@ def in_groups(
     if grouping is None:
         return Groups(rows=rows)
     listed = grouping.keys
-    for cell in cells:
-        _check_zone(cell, rows.implementation)
-    columns = _columns(grouping, cells)
+    columns = _columns(grouping, [_in_utc(cell, rows) for cell in cells])
     named = {f"hn_{what}{i}": e for i, c in enumerate(columns) for what, e in _parts(c)}
     rows = rows.with_columns(**named)
     if listed is None:
         names = tuple(named)
         rows = _first(rows, people, names, grouping.most)
-        return Groups(rows=rows, columns=names, number=None, key=_back(columns))
+        key = _back(columns, loosely=rows.implementation.is_pandas())
+        return Groups(rows=rows, columns=names, number=None, key=key)
     everybody = None
     if grouping.most > 1:
         everybody = rows.select(*people).unique() if people else rows
@@ -91,14 +91,21 @@ def in_groups(
     return Groups(rows=rows, columns=("hn_group",), number=number, everybody=everybody)
 
 
-def _check_zone(cell: Cell, engine: nw.Implementation) -> None:
-    """Refuse moments whose day in UTC an engine cannot tell: it only knows its session's zone."""
-    zone = zone_of(cell)
-    if zone is not None and not (engine.is_polars() or engine.is_pandas()):
+def _in_utc(cell: Cell, rows: nw.LazyFrame[Any]) -> Cell:
+    """Return a cell whose day in UTC the engine can tell; others know only their session's zone."""
+    engine, zone = rows.implementation, zone_of(cell)
+    if engine.is_polars() or engine.is_pandas() or not isinstance(cell.dtype, nw.Datetime):
+        return cell
+    if engine.is_spark_like() and cell.dtype.time_zone is not None:
+        # Narwhals remembers the zone that it saw first.
+        native: Any = rows.to_native()
+        zone = native.sparkSession.conf.get("spark.sql.session.timeZone")
+    if zone not in (None, *UTC):
         raise InvalidParameterError(
             f"the column {cell.label!r} holds moments of the zone {zone}, whose day in UTC this"
             " engine cannot tell; set its session's time zone to UTC, or turn the column into days"
         )
+    return replace(cell, dtype=nw.Datetime(cell.dtype.time_unit))
 
 
 def _columns(grouping: Grouping, cells: Sequence[Cell]) -> list[KeyColumn]:
@@ -124,10 +131,20 @@ def _listed(listed: Sequence[Key], columns: Sequence[KeyColumn]) -> dict[str, Se
     return dict(zip(_titles(columns), zip(*read, strict=True), strict=True))
 
 
-def _back(columns: Sequence[KeyColumn]) -> Callable[[Values], Key]:
+def _back(columns: Sequence[KeyColumn], *, loosely: bool) -> Callable[[Values], Key]:
+    """Return how a key is written; ``loosely``: the same with and without missing cells.
+
+    In pandas one of these turns whole numbers into fractions, and yes and no into text.
+    """
+
+    def written(value: Literal | None) -> Literal | None:
+        if loosely and isinstance(value, float) and value.is_integer():
+            return int(value)
+        return value == "True" if loosely and value in ("True", "False") else value
+
     def key(values: Values) -> Key:
         pairs = zip(values[::2], values[1::2], strict=True)
-        return tuple(c.found(*pair) for c, pair in zip(columns, pairs, strict=True))
+        return tuple(written(c.found(*pair)) for c, pair in zip(columns, pairs, strict=True))
 
     return key
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 
 from halfnoise.checks import refuse
 from halfnoise.conditions import Literal, as_date, as_number
@@ -18,6 +19,7 @@ from halfnoise.errors import InvalidParameterError
 from halfnoise.grouping import By
 
 Plain = str | int | float
+UTC = ("UTC", "Etc/UTC")
 _LENGTH = {"day": 10, "month": 7, "year": 4}
 _LEAP = r"^(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29"
 _SHORTER = r"^[0-9]{4}-(?:02-(?:29|3[01])|(?:04|06|09|11)-31)"
@@ -106,7 +108,7 @@ def _days(cell: Cell, by: By) -> KeyColumn:
         there = is_true(real & ~day.str.starts_with("0000"))
         value = nw.when(there).then(day.str.slice(0, _LENGTH[every])).otherwise(nw.lit(""))
         return KeyColumn(value=value, there=there, read=read, back=back, nothing="")
-    moment = _in_utc(cell)
+    moment = _within_reach(cell, _in_utc(cell))
     year = moment.dt.year()
     there = is_true((year >= 1) & (year <= 9999))
     parts = (year, moment.dt.month(), moment.dt.day())[: len(_LENGTH) - list(_LENGTH).index(every)]
@@ -128,10 +130,19 @@ def _in_utc(cell: Cell) -> nw.Expr:
     return column if zone_of(cell) is None else column.dt.convert_time_zone("UTC")
 
 
+def _within_reach(cell: Cell, moment: nw.Expr) -> nw.Expr:
+    """Leave out moments in whole seconds so far away that their year is more than 32 bits."""
+    if getattr(cell.dtype, "time_unit", None) != "s":
+        return moment
+    zone = None if cell.dtype.time_zone is None else dt.UTC  # type: ignore[attr-defined]
+    low, high = dt.datetime(1, 1, 1, tzinfo=zone), dt.datetime(9999, 12, 31, tzinfo=zone)
+    return nw.when((moment >= low) & (moment < high + dt.timedelta(hours=23))).then(moment)
+
+
 def zone_of(cell: Cell) -> str | None:
     """Return the time zone of moments, if they have another one than UTC."""
     zone: str | None = getattr(cell.dtype, "time_zone", None)
-    return None if zone in ("UTC", "Etc/UTC") else zone
+    return None if zone in UTC else zone
 
 
 def _iso(key: Literal, column: str, every: str) -> str:
@@ -158,7 +169,7 @@ def _dashed(digits: str) -> str:
 
 
 def _yes_or_no(cell: Cell) -> KeyColumn:
-    words = {"true": 1, "yes": 1, "1": 1, "1.0": 1, "false": 0, "no": 0, "0": 0, "0.0": 0}
+    words = {"true": 1, "false": 0}  # as in text, which one missing cell can make of such a column
 
     def read(key: Literal) -> int:
         spelled = str(key).strip().lower()
@@ -174,10 +185,11 @@ def _yes_or_no(cell: Cell) -> KeyColumn:
 def _whole(cell: Cell, *, listed: bool) -> KeyColumn:
     def read(key: Literal) -> int:
         number = as_number(key)
-        if number is None or not number.is_integer() or abs(number) >= MOST_WHOLE:
+        whole = None if number is None or not number.is_integer() else _exactly(key)
+        if whole is None or abs(float(whole)) >= MOST_WHOLE:  # as the column is read
             rule = "a whole number below 2^62, as its column holds whole numbers"
             raise refuse(f"a group by {cell.label!r}", rule, key)
-        return int(key) if isinstance(key, int) else _exactly(key)
+        return whole
 
     there = ~nw.col(cell.name).is_null()
     if listed:
@@ -192,7 +204,7 @@ def _whole(cell: Cell, *, listed: bool) -> KeyColumn:
 def _exactly(key: Literal) -> int:
     """Return the whole number that text spells, also beyond 2^53."""
     text = str(key).strip()
-    return int(text) if text.lstrip("+-").isdigit() else int(float(text))
+    return int(text) if text.removeprefix("-").isdecimal() else int(float(text))
 
 
 def _number(cell: Cell) -> KeyColumn:
@@ -200,9 +212,14 @@ def _number(cell: Cell) -> KeyColumn:
         number = as_number(key)
         if number is None:
             raise refuse(f"a group by {cell.label!r}", "a number, as its column holds", key)
-        return number + 0.0
+        return (float(np.float32(number)) if short else number) + 0.0
 
+    short = cell.dtype == nw.Float32
     number = nw.col(cell.name).cast(nw.Float64)
     there = is_true(~number.is_nan() & ~number.is_null())
     value = nw.when(there).then(number + 0.0).otherwise(nw.lit(0.0))
-    return KeyColumn(value=value, there=there, read=read, back=float, nothing=0.0)
+
+    def back(number: float) -> float:
+        return float(str(np.float32(number))) if short else float(number)
+
+    return KeyColumn(value=value, there=there, read=read, back=back, nothing=0.0)

@@ -5,6 +5,9 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
+
+_KINDS = {int: "bigint", float: "double"}
 
 PLACE = "hn_place"
 """The column that says where in the list a row stands."""
@@ -22,11 +25,15 @@ def _native(frame: nw.LazyFrame[Any], columns: Mapping[str, Sequence[Any]]) -> A
     length = len(next(iter(columns.values())))
     if kind.is_duckdb():
         dtypes = {str: object, int: np.int64, float: np.float64}
-        halfnoise_listed = {  # noqa: F841  # DuckDB finds it by its name in this function
+        halfnoise_listed_values = {
             **{name: np.array(c, dtype=dtypes[type(c[0])]) for name, c in columns.items()},
             PLACE: np.arange(length, dtype=np.int32),
         }
-        return native.query("halfnoise_rows", "select * from halfnoise_listed")
+        try:
+            # DuckDB finds the variable by its name, unless it was told not to look.
+            return native.query("halfnoise_rows", "select * from halfnoise_listed_values")
+        except Exception:  # noqa: BLE001
+            return native.query("halfnoise_rows", _spelled_out(halfnoise_listed_values))
     if kind.is_spark_like():
         kinds = {str: "string", int: "bigint", float: "double"}
         names = [f"{name} {kinds[type(column[0])]}" for name, column in columns.items()]
@@ -38,3 +45,17 @@ def _native(frame: nw.LazyFrame[Any], columns: Mapping[str, Sequence[Any]]) -> A
 
         return ibis.memtable(table)
     return nw.from_dict(table, backend=kind).to_native()
+
+
+def _spelled_out(columns: Mapping[str, NDArray[Any]]) -> str:
+    """Return a query that says all values."""
+    lists = [
+        f"unnest([{', '.join(map(_literal, column.tolist()))}]) as {name}"
+        for name, column in columns.items()
+    ]
+    return f"select {', '.join(lists)}"
+
+
+def _literal(value: str | float) -> str:
+    quoted = "'" + str(value).replace("'", "''") + "'"
+    return quoted if isinstance(value, str) else f"{quoted}::{_KINDS[type(value)]}"

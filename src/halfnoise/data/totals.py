@@ -5,7 +5,7 @@ and no sum can overflow below 2^40 people (``design.grid``).
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -56,8 +56,16 @@ def prepared(
     """Return what reads the totals; whatever a column's type forbids is refused before that."""
     for query in workload.queries:
         _check_expression(query)
-    work = quietly(lambda: _prepared(source, workload, grid, unit or ()), FAILED)
-    return lambda: quietly(work, FAILED)
+
+    def work(table: Source) -> Callable[[], Totals]:
+        return _prepared(table, workload, grid, unit or ())
+
+    if source.frame.implementation.is_pandas():
+        # It computes at once, so what may be refused is tried on no rows first.
+        quietly(lambda: work(replace(source, frame=source.frame.head(0))), FAILED)
+        return lambda: quietly(lambda: work(source)(), FAILED)  # noqa: PLW0108
+    read = quietly(lambda: work(source), FAILED)
+    return lambda: quietly(read, FAILED)
 
 
 def _prepared(
@@ -80,18 +88,25 @@ def _prepared(
 
     def read() -> Totals:
         wide = len(groups.columns)
-        found = {row[:wide]: [int(value or 0) for value in row[wide:]] for row in fetch(together)}
+        found: dict[Values, list[int]] = {}
+        for row in fetch(together):
+            # Engines keep keys apart as we do; if one did not, nobody's rows would be lost.
+            own = [int(value or 0) for value in row[wide:]]
+            before = found.get(row[:wide])
+            found[row[:wide]] = (
+                own if before is None else list(map(sum, zip(before, own, strict=True)))
+            )
         places = groups.places(list(found))
         sums = []
         start = 0
         for block, part in zip(workload.blocks, parts, strict=True):
             if isinstance(part, Contribution):
                 stop = start + block.shape.size
-                own = {group: row[start:stop] for group, row in found.items()}
+                part_of = {group: row[start:stop] for group, row in found.items()}
                 start = stop
             else:
-                own = part()
-            sums.append(_ring(own, places, block.shape.size))
+                part_of = part()
+            sums.append(_ring(part_of, places, block.shape.size))
         people = _ring({group: row[-1:] for group, row in found.items()}, places, 1)[:, 0]
         return Totals(
             sums=tuple(sums),
