@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import norm
 
 from grouped import COMMON, made, two_level
-from halfnoise import Count, InvalidParameterError, NotSupportedError, PureDP, Workload
+from halfnoise import Count, InvalidParameterError, PureDP, Workload
 from halfnoise.grouped import DISCOVERED, FOUND, SELECTED, GroupedRelease
 from halfnoise.inference import Floats
 from halfnoise.result import SIZE
@@ -59,11 +59,24 @@ def test_a_group_less_itself_is_nothing() -> None:
     assert (found.estimate, found.std, found.low, found.high) == (0, 0, 0, 0)
 
 
-def test_the_difference_of_means_is_refused() -> None:
-    """A mean is no sum: the error says what to compare instead; its parts are sums."""
+def test_differences_of_means_and_shares() -> None:
+    """They lie between the intervals of the two, apart by the root of the squared distances."""
     release = made()
-    with pytest.raises(NotSupportedError, match="'age' is a mean; compare the intervals"):
-        release.difference("age", "north", "south")
+    for share, name in ((False, "age"), (True, "smoker")):
+        one, other = (
+            release[key].share(name) if share else release[key].mean(name)
+            for key in ("north", "south")
+        )
+        found = release.difference(name, "north", "south", share=share)
+        assert found.estimate == one.estimate - other.estimate
+        assert found.std == math.hypot(one.std, other.std)
+        down, up = found.estimate - found.low, found.high - found.estimate
+        assert down == pytest.approx(
+            math.hypot(one.estimate - one.low, other.high - other.estimate)
+        )
+        assert up == pytest.approx(math.hypot(one.high - one.estimate, other.estimate - other.low))
+        same = release.difference(name, "south", "south", share=share)
+        assert (same.estimate, same.std, same.low, same.high) == (0, 0, 0, 0)
     assert release.difference("age sum", "north", "south").std > 0
     for unknown in (("smokers", "north", "south"), ("smoker", "north", "west")):
         with pytest.raises(InvalidParameterError, match="must be one of"):

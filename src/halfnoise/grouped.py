@@ -10,9 +10,8 @@ import numpy as np
 from halfnoise import rendering
 from halfnoise.checks import fraction, refuse
 from halfnoise.design.covariance import Shared
-from halfnoise.errors import NotSupportedError
 from halfnoise.grouping import By, Key
-from halfnoise.inference import Errors, Estimate, simultaneous_level
+from halfnoise.inference import Errors, Estimate, apart, simultaneous_level
 from halfnoise.published import Published
 from halfnoise.result import Release
 from halfnoise.sheet import COLUMNS, NUMBERS, SIZE, Columns, Sheet, in_range, spelled
@@ -102,19 +101,23 @@ class GroupedRelease(Published):
         shown = in_range(numbers, np.inf) if self.rounded_values else numbers
         return Estimate(name=SIZE, **dict(zip(NUMBERS, shown.tolist(), strict=True)))
 
-    def difference(self, name: str, a: object, b: object) -> Estimate:
-        """Return a count or sum in group a minus that in group b; noise they share cancels."""
-        means = [question.name for question in self.questions if question.kind == "mean"]
-        if name in means and name not in self.names:
-            raise NotSupportedError(
-                f"the difference of two means has no interval of its own, and {name!r} is a mean;"
-                " compare the intervals of the two groups"
-            )
+    def difference(self, name: str, a: object, b: object, *, share: bool = False) -> Estimate:
+        """Return an estimate in group a minus that in group b; noise they share cancels.
+
+        A count, a sum, a mean or, with ``share``, the share of all people in a group.
+        """
         one, other = self._place(a), self._place(b)
-        values = self.values[one] - self.values[other]
-        apart = self._release(one, values=values, errors=self._errors(2, together=0.0))
         title = f"{name}, {_title(self.group_keys[one])} - {_title(self.group_keys[other])}"
-        return apart.linear({name: float(one != other)}, name=title)
+        means = [question.name for question in self.questions if question.kind == "mean"]
+        if share or (name in means and name not in self.names):
+            parts = [self._release(place) for place in (one, other)]
+            two = [part.share(name) if share else part.mean(name) for part in parts]
+            difference = apart(title, *two)
+            nothing = Estimate(name=title, estimate=0.0, std=0.0, low=0.0, high=0.0)
+            return difference if one != other else nothing
+        values = self.values[one] - self.values[other]
+        both = self._release(one, values=values, errors=self._errors(2, together=0.0))
+        return both.linear({name: float(one != other)}, name=title)
 
     def total(self, groups: Iterable[object] | None = None) -> Release:
         """Return the sum over groups, over all of them unless some are named.

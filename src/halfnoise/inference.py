@@ -202,6 +202,18 @@ def _waves(errors: Errors, pair: tuple[int, int], level: float) -> NDArray[np.co
     return waves
 
 
+def apart(name: str, one: Estimate, other: Estimate) -> Estimate:
+    """Return the difference of two independent estimates whose intervals need not be symmetric.
+
+    Each end is as far from the difference as the two ends that make it so lie from their estimates,
+    squared and added (Zou & Donner 2008): exact for normal estimates, and close for ratios.
+    """
+    x = one.estimate - other.estimate
+    low = x - math.hypot(one.estimate - one.low, other.high - other.estimate)
+    high = x + math.hypot(one.high - one.estimate, other.estimate - other.low)
+    return Estimate(name=name, estimate=x, std=math.hypot(one.std, other.std), low=low, high=high)
+
+
 def within(each: Estimate, bounds: tuple[float, float]) -> Estimate:
     """Keep an estimate and its interval within the bounds that its true value cannot leave."""
     x, low, high = (min(max(v, bounds[0]), bounds[1]) for v in (each.estimate, each.low, each.high))

@@ -21,7 +21,7 @@ from halfnoise.noise import rounded_gaussian, rounded_laplace
 from halfnoise.planning import Plan
 from halfnoise.release import noisy
 from halfnoise.spec import Request
-from statistical.moments import agree
+from statistical.moments import agree, covers
 from statistical.rate import FALSE_ALARM
 from statistical.workloads import Floats, fixed
 
@@ -139,6 +139,38 @@ def test_the_listing_of_the_paper_is_seen() -> None:
     assert grid.root_scale is not None
     printed = replace(grid, root_scale=2 * grid.root_scale)
     assert not as_promised(released(found, printed), grid)
+
+
+@pytest.mark.parametrize(
+    ("privacy", "releases", "shorter"),
+    [(hn.GaussianDP(mu=1), RELEASES // 2, 0.8), (hn.PureDP(epsilon=1), RELEASES // 20, 0.5)],
+)
+@pytest.mark.parametrize("people", [1000, 60])
+def test_differences_of_means_and_shares_are_covered(
+    privacy: Any, releases: int, shorter: float, people: int
+) -> None:
+    """Their intervals hold as often as they say, or a little more; shorter ones do not."""
+    workload = hn.Workload(QUERIES, by="g", groups=["x", "y"], other=None, size_importance=1)
+    found = hn.plan(workload, privacy=privacy)
+    grid = grid_for(found)
+    exact, _ = fixed(grid, people, 2)
+    asked = Request(workload=workload, row_is_person=True)
+    held = dict.fromkeys([("m", False), ("a", True)], 0)
+    short = dict(held)
+    for _ in range(releases):
+        one = noisy(found, grid, exact, asked)
+        assert isinstance(one, hn.GroupedRelease)
+        for name, share in held:
+            each = one.difference(name, "x", "y", share=share)
+            # The groups are equal, so the truth is 0.
+            held[name, share] += each.low <= 0 <= each.high
+            ends = [
+                each.estimate + shorter * (end - each.estimate) for end in (each.low, each.high)
+            ]
+            short[name, share] += ends[0] <= 0 <= ends[1]
+    assert all(covers(hits, releases, 0.95, most=1.0) for hits in held.values())
+    if people == 1000:
+        assert not any(covers(hits, releases, 0.95, most=1.0) for hits in short.values())
 
 
 DRAWS = 200_000
