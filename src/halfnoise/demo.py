@@ -89,6 +89,8 @@ def demonstrate(folder: Path) -> Iterator[str]:
     yield ""
     yield _by_region(path, truth)
     yield ""
+    yield from _discovered(path)
+    yield ""
     yield "The true values can be shown because nobody is behind them. Try it yourself:"
     yield f"  halfnoise release {path} --count asthma --count gout --unit person --epsilon 1"
 
@@ -116,6 +118,15 @@ def _by_region(path: Path, truth: dict[str, float]) -> str:
             row.append(f"{private} (true {meaningful(true, estimate.std)})")
         rows.append(row)
     return text_table(["region", "number of people", *SOME], rows)
+
+
+def _discovered(path: Path) -> Iterator[str]:
+    """Find the regions in the data, as if nobody had listed them."""
+    queries = [Count(name) for name in SOME]
+    workload = Workload(queries, by="region", groups="discover")
+    found = release(path, workload, unit="person", privacy=BUDGET)
+    yield f"Had nobody listed the regions, these would have been found: {', '.join(found)}."
+    yield str(plan(workload, privacy=BUDGET).discovery)
 
 
 def write_survey(folder: Path) -> tuple[Path, dict[str, float]]:
