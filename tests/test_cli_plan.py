@@ -36,7 +36,7 @@ def test_json_has_the_promised_shape() -> None:
     found = planned("--counts", "100", "--mu", "1")
     assert found["privacy"]["mu"] == 1.0
     assert found["chosen"] == "correlated-gaussian"
-    assert "45% less error" in found["why"]
+    assert "45% less standard error" in found["why"]
     first = found["designs"][0]
     assert first["name"] == "standard-gaussian"
     assert first["size_std"] is None

@@ -212,6 +212,19 @@ def test_groups_come_with_their_sizes(privacy: Any, query: Any, neighbors: hn.Ne
     assert all(one.size is not None for _, one in found.items())
 
 
+def test_sizes_can_be_left_out() -> None:
+    """Where they cost accuracy, and only counts are wanted, the counts get all of it."""
+    workload = hn.Workload([hn.Count("a")], by="region", groups=["n"])
+    few = hn.Workload([hn.Count("a")], by="region", groups=["n"], group_sizes=False)
+    pure = hn.PureDP(epsilon=1)
+    with_sizes, without = (hn.plan(each, privacy=pure).chosen for each in (workload, few))
+    assert with_sizes.size_std is not None
+    assert without.size_std is None
+    assert without.query_std[0] < with_sizes.query_std[0]
+    ran = run("plan", "--count=a", "--by=r", "--groups=x", "--epsilon=1", "--no-group-sizes")
+    assert "Chosen (*): standard-laplace." in ran.out
+
+
 def test_what_to_check_is_said() -> None:
     """Misspelled groups, people in several groups, and thresholds are told beside the table."""
     wrong = " ".join(released(by="region", groups=["N", "S"]).notes())

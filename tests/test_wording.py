@@ -105,7 +105,7 @@ def test_two_levels_in_words() -> None:
     assert "groups: noise grows with sqrt(9) = 3, Laplace noise grows with 9." in either
     assert "two-level-gaussian it grows less" in either
     assert "number of all people too, those in no group included" in either
-    assert "as correlated-gaussian does, has 12.5% more error." in either
+    assert "as correlated-gaussian does, has 12.5% more standard error." in either
     pure = repr(hn.plan(workload, privacy=hn.PureDP(epsilon=1)))
     assert "groups: Laplace noise grows with 9." in pure
     assert "two-level" not in pure

@@ -67,6 +67,7 @@ OPTIONS = (
     ),
     Word("other", "NAME", GROUPS, "The group of all others: other unless given; none for none."),
     Word("max-groups", "G", GROUPS, "In how many groups a person may be: 1 unless given."),
+    Word("no-group-sizes", None, GROUPS, "Leave out how many are in each group, if that helps."),
     Word("discover-delta", "D", GROUPS, "The part of delta for discover: a tenth unless given."),
     Word("epsilon", "E", SPEND, "The usual measure: smaller is safer."),
     Word("delta", "D", SPEND, "Goes with epsilon: far below 1 / (number of people)."),

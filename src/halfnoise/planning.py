@@ -236,11 +236,11 @@ def plan(
 def best_design(found: Iterable[Design], workload: Workload) -> Design:
     """Return the design with the least error, or one as good that also gives the size.
 
-    Groups come with their sizes, whatever these cost.
+    Groups come with their sizes, unless these are not wanted.
     """
     interest = workload.size_importance
     errors = {design: design.total_error(interest) ** 0.5 for design in found}
-    if (interest or workload.grouped) and not size_is_public(workload):
+    if workload.needs_sizes:
         errors = {d: e for d, e in errors.items() if d.size_scale or d.size_is_given}
     limit = min(errors.values()) * AS_GOOD
     good = [design for design, error in errors.items() if error <= limit]

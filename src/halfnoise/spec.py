@@ -27,7 +27,8 @@ from halfnoise.queries import Counts, Query
 from halfnoise.workload import Workload
 
 QUERIES = ("count", "counts", "sum", "mean", "choice", "bins", "items")
-GROUPS = ("by", "groups", "other", "max-groups", "discover-delta")
+GROUPS = ("by", "groups", "other", "max-groups", "no-group-sizes", "discover-delta")
+YES = ("row-is-person", "no-group-sizes")
 LISTS = (*(name for name in QUERIES if name != "counts"), "importance", "unit", "by", "groups")
 RULES = ("at-most", *GROUPS, "where", "missing", "neighbors", "size-importance", "size-dial")
 BUDGET = ("epsilon", "delta", "mu", "rho", "rdp")
@@ -147,7 +148,7 @@ def _as_said(name: str, value: Any) -> Any:  # noqa: ANN401
     if name not in WORDS:
         known = ", ".join(WORDS)
         raise refuse("a word of the spec", f"one of {known}", name)
-    if name == "row-is-person":
+    if name in YES:
         if not isinstance(value, bool):
             raise refuse(f"{name} in the spec", "true or false", value)
         return value
@@ -195,6 +196,8 @@ def _groups(words: Words, columns: Sequence[str] | None) -> dict[str, Any]:
     said: dict[str, Any] = {"by": by or None}
     if words.get("groups"):
         said["groups"] = group_flags.groups(words["groups"], by)
+    if words.get("no-group-sizes"):
+        said["group_sizes"] = False
     if (other := words.get("other")) is not None:
         said["other"] = None if other.lower() == "none" else other
     if (most := words.get("max-groups")) is not None:

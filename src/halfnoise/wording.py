@@ -90,17 +90,19 @@ def reason(design: Design, others: Sequence[Design], workload: Workload, privacy
     saved = 1 - errors[design.name] / errors[plain]
     if len(errors) == 1:
         words = "It is the only design that applies here."
+    elif saved < 0.005 and workload.needs_sizes:
+        words = "It has the least standard error of those that give the size of each group."
     elif saved < 0.005:
-        words = f"Nothing else has less error here than {plain}"
+        words = f"Nothing else has less standard error here than {plain}"
         words += "; this one also gives the number of people." if design.size_scale else "."
     else:
-        words = f"It has {percent(saved)} less error than {plain}"
+        words = f"It has {percent(saved)} less standard error than {plain}"
         words += ", and gives the number of people too." if design.size_scale else "."
     if design.people_std is not None and workload.grouping is not None:
         fewer = 1 - errors[design.name] / errors["correlated-gaussian"]
         words += (
             f" Scaling noise for {workload.grouping.most} groups, as correlated-gaussian does, has"
-            f" {percent(fewer / (1 - fewer))} more error."
+            f" {percent(fewer / (1 - fewer))} more standard error."
         )
     if design.name == "optimal-gaussian-without-size":
         words += " It does not give the number of people, which has no importance here."

@@ -42,7 +42,8 @@ class Workload:
     as tuples; ``"discover"`` where they are not known; or, in a plan, how many. ``other``: the
     group of people elsewhere, None to leave them out. ``max_groups``: in how many groups a person
     may be. ``discover_delta``: how likely discovering may show somebody's own key (default: a tenth
-    of delta). ``at_most``: how many of the counts one person may have.
+    of delta). ``group_sizes``: whether the number of people in each group is released, also where
+    that costs accuracy. ``at_most``: how many of the counts one person may have.
     ``importance``: by query name, how much a squared error counts (default 1/width^2, so that
     errors count relative to a query's own range). ``size_importance``: the same for the number of
     people (default 0: a by-product); ``size_dial``, C >= d^(1/4), says it the paper's way.
@@ -63,6 +64,7 @@ class Workload:
     other: str | None = OTHER
     max_groups: int = 1
     discover_delta: float | None = None
+    group_sizes: bool = True
     at_most: int | None = None
     importance: Mapping[str, float] = field(default_factory=dict)
     size_importance: float = 0.0
@@ -87,6 +89,12 @@ class Workload:
     def grouped(self) -> bool:
         """Whether people are in groups."""
         return self.grouping is not None
+
+    @property
+    def needs_sizes(self) -> bool:
+        """Whether only designs that give the number of people will do."""
+        wanted = bool(self.size_importance) or (self.grouped and self.group_sizes)
+        return wanted and self.touched > 0
 
     @property
     def group_columns(self) -> tuple[str, ...]:
