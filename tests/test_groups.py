@@ -234,7 +234,10 @@ def test_what_to_check_is_said() -> None:
     assert "counts in one of them alone: the one that is first in the list" in right
     alone = " ".join(released(by="region", groups=["n"], unit=None, row_is_person=True).notes())
     assert "several groups" not in alone
+    nobody = released(data=PEOPLE[:0], by="region", **DELTA)
+    assert "No group reached it." in " ".join(nobody.notes())
     found = " ".join(released(by="region", **DELTA).notes())
+    assert "No group" not in found
     assert "The threshold: " in found
     assert "the one with the smallest key" in found
 

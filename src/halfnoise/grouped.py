@@ -205,7 +205,9 @@ class GroupedRelease(Published):
     @property
     def _threshold(self) -> list[str]:
         limit = self.facts.get("grouping", {}).get("threshold")
-        return [] if limit is None else [f"The threshold: {short(limit)} people, with their noise."]
+        none = "" if len(self) else " No group reached it."
+        said = f"The threshold: {short(limit or 0)} people, with their noise.{none}"
+        return [] if limit is None else [said]
 
     @property
     def _elsewhere(self) -> list[str]:

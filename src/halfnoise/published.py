@@ -15,9 +15,6 @@ from halfnoise.sheet import Columns, Question
 MANY = 10_000
 """So many values are written for programs alone."""
 
-MANY = 10_000
-"""So many values are written for programs alone."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Published(ABC):

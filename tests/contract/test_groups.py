@@ -214,6 +214,20 @@ def as_text(key: Key) -> Key:
     return tuple(text.lower() if text in ("True", "False") else text for text in texts)
 
 
+@pytest.mark.parametrize("engine", engines.ENGINES)
+def test_nobody(engine: str, tmp_path: Path) -> None:
+    """A table without rows has its listed groups, empty, and none to be found."""
+    data = engines.ENGINES[engine](table()[:0], tmp_path)
+    for said, unit in (LISTED[0], LISTED[2], LISTED[9]):
+        workload, grid = placed(said)
+        found, everyone = got(data, workload, grid, unit)
+        assert workload.grouping is not None
+        assert len(found) == len(workload.grouping.released)
+        assert everyone == sum(people for _, people in found.values()) == 0
+    workload, grid = placed(FOUND[0][0] | {"groups": "discover", "discover_delta": 1e-7})
+    assert got(data, workload, grid, PERSON) == ({}, 0)
+
+
 def test_keys_of_every_type() -> None:
     """Text as it is, whole numbers of any size, fractions with one zero, days, yes and no, null."""
     cases: list[tuple[list[Any], Any, list[Any]]] = [
