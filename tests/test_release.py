@@ -3,6 +3,7 @@ import pickle
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -125,6 +126,15 @@ def many_counts(number: int, **rules: Any) -> Release:
     queries = [Count("a", name=f"a{i}") for i in range(number)]
     found: Release = release(survey(), queries, privacy=GaussianDP(mu=1), unit="person", **rules)
     return found
+
+
+def test_a_row_has_one_item() -> None:
+    """Where each row is a person, items cost what one of them costs, said or not."""
+    data = pl.DataFrame({"drug": ["a", "b", "c", "a"]})
+    items = Items("drug", ["a", "b", "c"])
+    found = release(data, [items], row_is_person=True, privacy=GaussianDP(mu=1))
+    planned = plan(Workload([replace(items, at_most=1)]), privacy=GaussianDP(mu=1))
+    assert found["drug=a"].std == pytest.approx(planned.chosen.query_std[0], rel=1e-6)
 
 
 def test_importance_moves_error() -> None:

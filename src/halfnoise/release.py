@@ -122,8 +122,9 @@ def release(  # noqa: PLR0913
         raise InvalidParameterError(
             f"{min(rules)} is a rule of the workload, which is given whole; say it there"
         )
+    workload = queries if isinstance(queries, Workload) else Workload(queries, **rules)
     wanted = Request(
-        workload=queries if isinstance(queries, Workload) else Workload(queries, **rules),
+        workload=workload.of_rows() if row_is_person else workload,
         privacy=privacy,
         unit=(unit,) if isinstance(unit, str) else tuple(unit or ()),
         row_is_person=row_is_person,

@@ -69,8 +69,9 @@ def request(words: Words, columns: Sequence[str] | None = None) -> Request:
     """
     budget = {name: words.get(name) for name in BUDGET}
     size = words.get("known-size")  # empty where a plan does not need the number
+    workload = _workload(words, columns)
     return Request(
-        workload=_workload(words, columns),
+        workload=workload.of_rows() if words.get("row-is-person") else workload,
         privacy=flags.privacy(**budget),
         delta=None if budget["delta"] is None else flags.number("--delta", budget["delta"]),
         unit=_unit(words, columns),

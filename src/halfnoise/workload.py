@@ -3,14 +3,14 @@
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from types import MappingProxyType
 
 from halfnoise.checks import finite, not_negative, positive, refuse
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.grouping import OTHER, By, Grouping, grouping
 from halfnoise.privacy import Neighbors
-from halfnoise.queries import Query, at_most_shape, check_at_most
+from halfnoise.queries import Items, Query, at_most_shape, check_at_most
 from halfnoise.shapes import Box, Shape
 
 KINDS = ("count", "sum", "mean", "choice", "bins", "items")
@@ -118,6 +118,15 @@ class Workload:
     def size(self) -> int:
         """The number of sums d, in each group where there are groups."""
         return sum(block.shape.size for block in self.blocks)
+
+    def of_rows(self) -> "Workload":
+        """Return the same where each row is a person: nobody has more than one item.
+
+        >>> Workload([Items("drug", ["a", "b", "c"])]).of_rows().queries[0].at_most
+        1
+        """
+        one = [replace(q, at_most=1) if isinstance(q, Items) else q for q in self.queries]
+        return replace(self, queries=one) if any(isinstance(q, Items) for q in one) else self
 
     def with_blocks(self, blocks: tuple[Block, ...]) -> "Workload":
         """Return the same workload with its blocks moved onto a grid."""
