@@ -49,7 +49,7 @@ class Plan:
     @property
     def why(self) -> str:
         """Why it was chosen, in a sentence or two."""
-        return reason(self.chosen, self.designs, self.workload, self.privacy)
+        return reason(self.chosen, self.designs, self.workload, self.privacy, self.releases)
 
     @property
     def margins(self) -> tuple[float, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from halfnoise.design import Design, Noise
 from halfnoise.grouping import Grouping
-from halfnoise.privacy import ApproxDP, Neighbors, Privacy
+from halfnoise.privacy import ApproxDP, GaussianDP, Neighbors, Privacy
 from halfnoise.queries import Count, Counts, Mean, Query, Sum
 from halfnoise.shapes import Answered, AtMost
 from halfnoise.tables import percent
@@ -83,7 +83,9 @@ def spending(privacy: Privacy, releases: int) -> str:
     return f"Budget: {amounts}{split}."
 
 
-def reason(design: Design, others: Sequence[Design], workload: Workload, privacy: Privacy) -> str:
+def reason(
+    design: Design, others: Sequence[Design], workload: Workload, privacy: Privacy, releases: int
+) -> str:
     """Say in a sentence or two why a design was chosen."""
     errors = {d.name: d.total_error(workload.size_importance) ** 0.5 for d in others}
     plain = f"standard-{design.noise.value}"
@@ -107,7 +109,8 @@ def reason(design: Design, others: Sequence[Design], workload: Workload, privacy
     if design.name == "optimal-gaussian-without-size":
         words += " It does not give the number of people, which has no importance here."
     if design.noise is Noise.LAPLACE and isinstance(privacy, ApproxDP):
-        odds, other = design.guarantee.best_guess, privacy.best_guess
+        share = privacy.budget(releases).mu or 0.0
+        odds, other = design.guarantee.best_guess, GaussianDP(mu=share).best_guess
         discovers = workload.grouping is not None and workload.grouping.discovers
         free = "no delta but that of discovering" if discovers else "no delta"
         words += (
