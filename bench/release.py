@@ -31,11 +31,12 @@ print(time.perf_counter() - start, status, usage.ru_maxrss)
 
 
 def main() -> None:
-    """Print both tables."""
+    """Print the tables."""
     console = Console()
     with tempfile.TemporaryDirectory(prefix="halfnoise-bench-") as folder:
         console.print(booleans(Path(folder)))
         console.print(items(Path(folder)))
+        console.print(lists(Path(folder)))
 
 
 def booleans(folder: Path) -> Grid:
@@ -81,6 +82,23 @@ def items(folder: Path) -> Grid:
     }
     title = f"{ITEM_ROWS:,} rows, {ITEM_PEOPLE:,} people, {ITEMS:,} items"
     return _compare(title, rivals, rounds=3)
+
+
+def lists(folder: Path) -> Grid:
+    """Compare choices and bands with many entries on text."""
+    path = folder / "codes.csv"
+    with duckdb.connect() as connection:
+        codes = "select (random() * 2000)::int as code from range(100000)"
+        connection.execute(f"copy ({codes}) to '{path}'")
+    query = f"select code, count(*) from '{path}' group by code"
+    plain = f"import duckdb; duckdb.sql('''{query}''').fetchall()"
+    ask = [*_command(), "release", str(path), "--row-is-person", "--mu=1", "--out=-"]
+    rivals = {"DuckDB's group by": [sys.executable, "-c", plain]}
+    for entries in (100, 400, 1500):
+        listed = ",".join(map(str, range(entries)))
+        rivals[f"choice of {entries:,}"] = [*ask, f"--choice=code={listed}"]
+        rivals[f"{entries:,} bands"] = [*ask, f"--bins=code={listed}"]
+    return _compare("100,000 rows of text", rivals, rounds=3)
 
 
 def _compare(title: str, rivals: Mapping[str, Sequence[str]], *, rounds: int) -> Grid:

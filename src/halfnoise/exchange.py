@@ -72,9 +72,9 @@ def rows(release: Published) -> list[dict[str, Any]]:
 
 
 def key_dict(release: GroupedRelease, key: Key) -> dict[str, Any]:
-    """Return a key by title; what JSON has no word for becomes text."""
+    """Return a key by column; what JSON has no word for becomes text."""
     return {
-        each.title: spelled(value) if isinstance(_stored(value), dict) else value
+        each.column: spelled(value) if isinstance(_stored(value), dict) else value
         for each, value in zip(release.by, key, strict=True)
     }
 

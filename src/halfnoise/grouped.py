@@ -184,8 +184,8 @@ class GroupedRelease(Published):
         rows = len(found["name"]) // max(1, len(self))
         keys: Columns = {}
         for place, each in enumerate(self.by):
-            others = (*COLUMNS, *keys, *(by.title for by in self.by[place + 1 :]))
-            title, taken = each.title, {other.casefold() for other in others}
+            others = (*COLUMNS, *keys, *(by.column for by in self.by[place + 1 :]))
+            title, taken = each.column, {other.casefold() for other in others}
             while title.casefold() in taken:
                 title += " (group)"
             column = np.empty(len(self), dtype=object)

@@ -25,8 +25,8 @@ EVERY = ("day", "month", "year")
 class By:
     """A column whose values name groups; days and moments go by ``every`` day, month or year.
 
-    >>> By("visited", every="month").title
-    'visited'
+    >>> print(By("visited", every="month"))
+    visited:month
     """
 
     column: str
@@ -38,11 +38,6 @@ class By:
         check_column(self.column)
         if self.every not in (None, *EVERY):
             raise refuse("every", "day, month or year", self.every)
-
-    @property
-    def title(self) -> str:
-        """What the column of keys is called."""
-        return self.column
 
     def __str__(self) -> str:
         """Say it as on the command line."""
@@ -124,6 +119,15 @@ def grouping(
     )
 
 
+def in_order(key: Key) -> tuple[tuple[int, Any], ...]:
+    """Return what keys are sorted by: numbers and days, then text, and what is missing last.
+
+    >>> sorted([(None,), ("b",), (True,), ("a",)], key=in_order)
+    [(True,), ('a',), ('b',), (None,)]
+    """
+    return tuple((2, 0) if v is None else (int(isinstance(v, str)), v) for v in key)
+
+
 def _columns(by: object) -> tuple[By, ...]:
     if by is None:
         return ()
@@ -132,7 +136,7 @@ def _columns(by: object) -> tuple[By, ...]:
         if not isinstance(each, str | By):
             raise refuse("by", "a column's name, or several", each, "for example by='region'")
     columns = tuple(each if isinstance(each, By) else By(str(each)) for each in several)
-    titles = [each.title for each in columns]
+    titles = [each.column for each in columns]
     if not columns or len(set(titles)) < len(titles):
         raise refuse("by", "a column's name, or several different ones", titles)
     return columns

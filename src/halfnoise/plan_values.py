@@ -4,6 +4,7 @@ from dataclasses import asdict, is_dataclass
 from typing import Any
 
 from halfnoise.design import Design, Noise
+from halfnoise.discovery import Discovery
 from halfnoise.planning import Plan, margins_of
 from halfnoise.privacy import DiscoveryDP, Guarantee, Privacy
 from halfnoise.wording import definition
@@ -26,7 +27,7 @@ def to_dict(plan: Plan) -> dict[str, Any]:
         "level": plan.level,
         "chosen": plan.chosen.name,
         "why": plan.why,
-        "designs": [_design(design, plan) for design in plan.designs],
+        "designs": [_design(design, plan.level, found) for design in plan.designs],
     }
 
 
@@ -38,11 +39,11 @@ def _privacy(privacy: Privacy) -> dict[str, Any]:
     return own | {"mu": privacy.mu, "best_guess": privacy.best_guess}
 
 
-def _design(design: Design, plan: Plan) -> dict[str, Any]:
+def _design(design: Design, level: float, found: Discovery | None) -> dict[str, Any]:
     noise = design.noise
     blocks = []
     for block, parts, margin in zip(
-        design.blocks, design.parts(), margins_of(design, plan.level), strict=True
+        design.blocks, design.parts(), margins_of(design, level), strict=True
     ):
         entry = {"kind": block.kind, "label": block.label, "queries": block.queries}
         entry |= {"std": noise.std(parts["sum"]), "margin": margin}
@@ -52,9 +53,9 @@ def _design(design: Design, plan: Plan) -> dict[str, Any]:
     everyone = {} if design.people_std is None else {"people_std": design.people_std}
     promised: Guarantee = design.guarantee
     shown = {}
-    if plan.discovery is not None:
-        shown = {"discover_delta": plan.discovery.delta}
-        promised = DiscoveryDP(kept=design.guarantee, delta=plan.discovery.delta)
+    if found is not None:
+        shown = {"discover_delta": found.delta}
+        promised = DiscoveryDP(kept=design.guarantee, delta=found.delta)
     return {
         "name": design.name,
         "blocks": blocks,

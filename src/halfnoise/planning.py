@@ -8,7 +8,7 @@ from halfnoise.checks import fraction, refuse, whole
 from halfnoise.design import Design, designs
 from halfnoise.discovery import Discovery, spendable
 from halfnoise.errors import NotSupportedError
-from halfnoise.privacy import ApproxDP, DiscoveryDP, Neighbors, Privacy, PureDP, compose
+from halfnoise.privacy import ApproxDP, DiscoveryDP, Privacy, PureDP, compose
 from halfnoise.tables import percent, short, text_table
 from halfnoise.wording import describe, heading, notes, reason, secret, spending
 from halfnoise.workload import Workload
@@ -250,7 +250,7 @@ def best_design(found: Iterable[Design], workload: Workload) -> Design:
 
 def size_is_public(workload: Workload) -> bool:
     """Whether the number of people is public: nobody is added or removed, or changes group."""
-    return workload.neighbors is Neighbors.REPLACE and not workload.grouped
+    return workload.touched == 0
 
 
 def _size_margin(design: Design, plan: Plan) -> str:

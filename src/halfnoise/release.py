@@ -21,7 +21,7 @@ from halfnoise.design.on_grid import Floats, OnGrid, Recovered, Ring
 from halfnoise.errors import InvalidParameterError
 from halfnoise.gridded import grid_for
 from halfnoise.grouped import GroupedRelease
-from halfnoise.grouping import By, Grouping, Key
+from halfnoise.grouping import By, Grouping, Key, in_order
 from halfnoise.inference import Errors, Estimate
 from halfnoise.noise import rounded_gaussian, rounded_laplace
 from halfnoise.planning import Plan, plan, size_is_public
@@ -201,7 +201,7 @@ def _in_groups(
     else:
         assert grid.threshold is not None  # noqa: S101
         passed = [(keys[place], place) for place in grid.threshold.passed(rings[0][:, -1])]
-        passed.sort(key=lambda each: [(v is None, 0 if v is None else v) for v in each[0]])
+        passed.sort(key=lambda each: in_order(each[0]))
         keys = tuple(key for key, _ in passed)
         rings = [rings[0][np.array([place for _, place in passed], dtype=np.intp)]]
     back = grid.recover(rings)

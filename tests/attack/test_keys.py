@@ -75,6 +75,13 @@ def test_one_missing_cell_of_pandas_changes_no_other(cells: list[Any], groups: l
     assert [repr(key) for key in found[0]] == [repr(key) for key in found[1]]
 
 
+def test_text_that_looks_like_yes_sorts_with_other_text() -> None:
+    """In pandas "True" may have been yes or no, and stands beside words all the same."""
+    cells = ["True"] * 3 + ["Unknown"] * 3 + ["False"] * 3 + [None] * 3
+    data = pd.DataFrame({"p": range(12), "y": True, "r": cells})
+    assert list(sizes(data, **DISCOVER)) == [False, True, "Unknown", None]
+
+
 def test_moments_out_of_reach_fail_nothing() -> None:
     """A year beyond 32 bits is no key, and nothing is read before the budget is charged."""
     seconds = pd.Series(np.array([0, 10**17]).view("M8[s]"))

@@ -7,7 +7,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-_KINDS = {int: "bigint", float: "double"}
+_KINDS = {str: "string", int: "bigint", float: "double"}
 
 PLACE = "hn_place"
 """The column that says where in the list a row stands."""
@@ -24,6 +24,8 @@ def _native(frame: nw.LazyFrame[Any], columns: Mapping[str, Sequence[Any]]) -> A
     kind = frame.implementation
     length = len(next(iter(columns.values())))
     if kind.is_duckdb():
+        import duckdb
+
         dtypes = {str: object, int: np.int64, float: np.float64}
         halfnoise_listed_values = {
             **{name: np.array(c, dtype=dtypes[type(c[0])]) for name, c in columns.items()},
@@ -32,11 +34,10 @@ def _native(frame: nw.LazyFrame[Any], columns: Mapping[str, Sequence[Any]]) -> A
         try:
             # DuckDB finds the variable by its name, unless it was told not to look.
             return native.query("halfnoise_rows", "select * from halfnoise_listed_values")
-        except Exception:  # noqa: BLE001
+        except duckdb.Error:
             return native.query("halfnoise_rows", _spelled_out(halfnoise_listed_values))
     if kind.is_spark_like():
-        kinds = {str: "string", int: "bigint", float: "double"}
-        names = [f"{name} {kinds[type(column[0])]}" for name, column in columns.items()]
+        names = [f"{name} {_KINDS[type(column[0])]}" for name, column in columns.items()]
         rows = list(zip(*columns.values(), range(length), strict=True))
         return native.sparkSession.createDataFrame(rows, ", ".join([*names, f"{PLACE} int"]))
     table = {name: list(column) for name, column in columns.items()} | {PLACE: list(range(length))}
@@ -58,4 +59,4 @@ def _spelled_out(columns: Mapping[str, NDArray[Any]]) -> str:
 
 def _literal(value: str | float) -> str:
     quoted = "'" + str(value).replace("'", "''") + "'"
-    return quoted if isinstance(value, str) else f"{quoted}::{_KINDS[type(value)]}"
+    return f"{quoted}::{_KINDS[type(value)]}"
