@@ -147,6 +147,29 @@ def test_the_guarantee_of_discovering() -> None:
     assert f"{guarantee.delta:.3g}" in " ".join(found.promises())
 
 
+@pytest.mark.parametrize("share", [None, 9e-7])
+@pytest.mark.parametrize("counts", [1, 20])
+def test_noise_and_discovering_share_one_delta(counts: int, share: float | None) -> None:
+    """What was asked holds for both together, with Laplace and with Gaussian noise."""
+    asked = hn.ApproxDP(epsilon=1, delta=1e-6)
+    queries = [hn.Count("a", name=f"a{i}") for i in range(counts)]
+    found = hn.release(
+        PEOPLE,
+        queries,
+        unit="who",
+        by="region",
+        groups="discover",
+        discover_delta=share,
+        privacy=asked,
+    )
+    guarantee = found.guarantee
+    assert isinstance(guarantee, hn.DiscoveryDP)
+    assert isinstance(guarantee.kept, hn.GaussianDP if counts > 1 else hn.PureDP)
+    assert guarantee.delta <= (share or 1e-7)
+    assert guarantee.delta_at(1) <= 1e-6
+    assert guarantee.epsilon(1e-6) <= 1
+
+
 def test_the_ledger_is_charged_the_pair() -> None:
     """What discovering costs is charged with the noise, before a row is read."""
 

@@ -33,6 +33,8 @@ def test_bytes_that_are_no_text_take_no_group_away() -> None:
     odd = "select 500L p, true y, cast(unhex('FF') as string) r"
     assert sizes(session.sql(sign), **DISCOVER) == {"\ufffd": 50}
     assert sizes(session.sql(f"{sign} union all {odd}"), **DISCOVER) == {"\ufffd": 51}
+    both = f"{sign} union all {odd} union all {odd.replace('FF', 'FE')}"
+    assert sizes(session.sql(both), max_groups=2, **DISCOVER) == {"\ufffd": 51}
 
 
 def test_collations_do_not_merge_keys() -> None:
