@@ -12,7 +12,7 @@ from bench.timing import medians
 from halfnoise.noise import rounded_gaussian, rounded_laplace
 from halfnoise.noise.bits import system_bits
 from halfnoise.noise.sampler import Sampler
-from halfnoise.noise.tables import Table, gaussian_table, laplace_table
+from halfnoise.noise.staircase import Table, gaussian_table, laplace_table
 
 SCALE = 2.0**20
 SIZES = (10**6, 10**7)

@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise import Neighbors, Workload
-from halfnoise.design import Design, Noise
 from halfnoise.design.centered import Centered
-from halfnoise.design.optimal import OptimalWithoutSize
+from halfnoise.design.design import Design
+from halfnoise.design.optimum import OptimalWithoutSize
 from halfnoise.design.two_level import TwoLevel
-from halfnoise.shapes import Answered
-from halfnoise.workload import Block
+from halfnoise.noise.law import Noise
+from halfnoise.workload.sets import Answered
+from halfnoise.workload.workload import Block
 
 Matrix = NDArray[np.floating]
 Person = tuple[tuple[float, ...] | None, ...]

@@ -6,7 +6,7 @@ import io
 from dataclasses import dataclass
 from pathlib import Path
 
-from halfnoise.cli import main
+from halfnoise.cli.commands import main
 
 SURVEY = """\
 person_id,smoker,age,visits,blood,income,day,q_a,q_b

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from brute_force import people
 from halfnoise import Workload
-from halfnoise.shapes import Answered
+from halfnoise.workload.sets import Answered
 from workloads import design_of
 
 Vector = NDArray[np.floating]

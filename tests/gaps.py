@@ -16,7 +16,7 @@ from convex import (
     least_error_of_change,
 )
 from halfnoise import Choice, Count, Counts, Items, Mean, Neighbors, Sum, Workload
-from halfnoise.queries import Query
+from halfnoise.workload.queries import Query
 
 
 @dataclass(frozen=True, kw_only=True)

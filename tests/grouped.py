@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from halfnoise import Choice, Count, GaussianDP, Mean, Sum, Workload
-from halfnoise.grouped import GroupedRelease
-from halfnoise.grouping import By, Key
-from halfnoise.inference import Estimate
-from halfnoise.privacy import Privacy
-from halfnoise.sheet import SIZE
+from halfnoise.privacy.definitions import Privacy
+from halfnoise.results.grouped import GroupedRelease
+from halfnoise.results.inference import Estimate
+from halfnoise.results.table import SIZE
+from halfnoise.workload.groups import By, Key
 from statistical.replay import many
 
 WORKLOAD = Workload(

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 from flint import arb, ctx
 
-from halfnoise.balls import interval, precision
+from halfnoise.proof import interval, precision
 
 
 @pytest.mark.parametrize(("numerator", "bits"), [(0, 0), (1, 1), (-3, 2), (12345, 200)])

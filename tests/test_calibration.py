@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from halfnoise import calibration
+from halfnoise import proof
+from halfnoise.privacy import calibration
 from high_precision import (
     BITS,
     below,
@@ -110,7 +111,7 @@ def test_the_reference_agrees_with_scipy(mu: float, epsilon: float) -> None:
 @given(st.fractions(min_value=Fraction(1, 10**30), max_value=10**30))
 def test_roots_are_the_nearest_on_their_side(square: Fraction) -> None:
     """Roots rounded down and up enclose the exact root as tightly as float64 can."""
-    low, high = calibration.sqrt_down(square), calibration.sqrt_up(square)
+    low, high = proof.sqrt_down(square), proof.sqrt_up(square)
     assert Fraction(low) ** 2 <= square < Fraction(up(low)) ** 2
     assert Fraction(down(high)) ** 2 < square <= Fraction(high) ** 2
 
@@ -119,13 +120,13 @@ def test_roots_are_the_nearest_on_their_side(square: Fraction) -> None:
 @given(st.floats(1e-6, 1e3), st.integers(1, 1000))
 def test_shares_add_up_to_no_more_than_the_whole(amount: float, parts: int) -> None:
     """Equal shares stay within the amount, and a share one step larger would not."""
-    share = Fraction(calibration.divide_down(amount, parts))
+    share = Fraction(proof.divide_down(amount, parts))
     assert share * parts <= Fraction(amount)
     assert Fraction(up(float(share))) * parts > Fraction(amount)
 
 
 def test_an_equality_that_balls_cannot_settle_is_not_proved() -> None:
     """What ball arithmetic cannot decide counts as not proved."""
-    assert not calibration.holds(lambda: (arb(2).sqrt(), arb(8).sqrt() / 2))
-    assert calibration.holds(lambda: (arb(2).sqrt(), arb(8).sqrt() / 2 + arb(2) ** -4000))
-    assert not calibration.holds(lambda: (arb(2).sqrt() + arb(2) ** -4000, arb(8).sqrt() / 2))
+    assert not proof.holds(lambda: (arb(2).sqrt(), arb(8).sqrt() / 2))
+    assert proof.holds(lambda: (arb(2).sqrt(), arb(8).sqrt() / 2 + arb(2) ** -4000))
+    assert not proof.holds(lambda: (arb(2).sqrt() + arb(2) ** -4000, arb(8).sqrt() / 2))

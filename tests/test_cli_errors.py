@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import halfnoise.cli
+import halfnoise.cli.commands
 from commands import EXACT, PEOPLE, SURVEY, refused, run, write_survey
 
 BUDGET = ("--epsilon", "1")
@@ -271,7 +271,7 @@ def test_the_unforeseen_shows_no_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object, **__: object) -> None:
         raise RuntimeError("cell p1 is odd")
 
-    monkeypatch.setattr(halfnoise.cli, "plan", fails)
+    monkeypatch.setattr(halfnoise.cli.commands, "plan", fails)
     ran = run("plan", "--counts", "3", "--mu", "1")
     assert (ran.status, ran.out) == (2, "")
     assert "not foreseen (RuntimeError)" in ran.err
@@ -284,7 +284,7 @@ def test_ctrl_c_leaves_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     def stops(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(halfnoise.cli, "plan", stops)
+    monkeypatch.setattr(halfnoise.cli.commands, "plan", stops)
     ran = run("plan", "--counts", "3", "--mu", "1")
     assert ran.status == 130
     assert ran.out == ""

@@ -3,7 +3,7 @@ import datetime as dt
 import pytest
 
 import halfnoise as hn
-from halfnoise.conditions import WORDS, as_date, as_number
+from halfnoise.workload.conditions import WORDS, as_date, as_number
 
 DAY = dt.date(2026, 11, 15)
 

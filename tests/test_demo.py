@@ -5,8 +5,8 @@ import duckdb
 import pytest
 
 from commands import refused, run
-from halfnoise import demo
-from halfnoise.demo import CONDITIONS, PEOPLE, WORKLOAD, write_survey
+from halfnoise.cli import demo
+from halfnoise.cli.demo import CONDITIONS, PEOPLE, WORKLOAD, write_survey
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ import pytest
 import halfnoise as hn
 from commands import SURVEY, run, write_survey
 from gaps import GAPS
-from halfnoise.options import OPTIONS
-from halfnoise.privacy import ApproxDP
+from halfnoise.cli.options import OPTIONS
+from halfnoise.privacy.definitions import ApproxDP
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -9,8 +9,8 @@ from dp_accounting.pld import PLDAccountant
 from dp_accounting.rdp import RdpAccountant
 
 from halfnoise import ApproxDP, ConcentratedDP, DataError, GaussianDP, PureDP, Release, RenyiDP
-from halfnoise.exchange import from_json, to_dict
-from halfnoise.privacy import Privacy
+from halfnoise.privacy.definitions import Privacy
+from halfnoise.results.document import from_json, to_dict
 from release_schema import SCHEMA, VALIDATOR, strictly
 from statistical.replay import many
 from statistical.workloads import KINDS

@@ -8,11 +8,11 @@ from halfnoise import (
     Neighbors,
     PureDP,
     RenyiDP,
-    flags,
-    group_flags,
 )
-from halfnoise.privacy import Privacy
-from halfnoise.queries import Query
+from halfnoise.privacy.definitions import Privacy
+from halfnoise.spec import groups as group_flags
+from halfnoise.spec import queries as flags
+from halfnoise.workload.queries import Query
 
 
 def budget(**given: str) -> Privacy | None:

@@ -9,11 +9,11 @@ from scipy.stats import norm
 
 from grouped import EVERY_TYPE, PEOPLE, made, two_level
 from halfnoise import InvalidParameterError, PureDP, Release
-from halfnoise.grouped import DISCOVERED
-from halfnoise.grouping import By
-from halfnoise.inference import simultaneous_level
-from halfnoise.rendering import NOISE_ONLY
-from halfnoise.sheet import COLUMNS, NUMBERS
+from halfnoise.results.grouped import DISCOVERED
+from halfnoise.results.inference import simultaneous_level
+from halfnoise.results.render import NOISE_ONLY
+from halfnoise.results.table import COLUMNS, NUMBERS
+from halfnoise.workload.groups import By
 
 TWO = (By("region"), By("sex"))
 TWO_KEYS = (("north", "f"), ("north", "m"), ("other", "other"))

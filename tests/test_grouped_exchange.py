@@ -11,10 +11,10 @@ from dp_accounting.rdp import RdpAccountant
 
 from grouped import EVERY_TYPE, PEOPLE, made
 from halfnoise import ApproxDP, Count, DataError, GaussianDP, PureDP, Release, Workload
-from halfnoise.exchange import from_json, guarantee_dict
-from halfnoise.grouped import GroupedRelease
-from halfnoise.grouping import By
-from halfnoise.privacy import DiscoveryDP
+from halfnoise.privacy.definitions import DiscoveryDP
+from halfnoise.results.document import from_json, guarantee_dict
+from halfnoise.results.grouped import GroupedRelease
+from halfnoise.workload.groups import By
 from release_schema import VALIDATOR, strictly
 
 DISCOVERY = DiscoveryDP(kept=GaussianDP(mu=0.2), delta=1e-7)

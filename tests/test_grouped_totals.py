@@ -9,9 +9,9 @@ from scipy.stats import norm
 
 from grouped import COMMON, made, two_level
 from halfnoise import Count, InvalidParameterError, PureDP, Workload
-from halfnoise.grouped import DISCOVERED, FOUND, SELECTED, GroupedRelease
-from halfnoise.inference import Floats
-from halfnoise.result import SIZE
+from halfnoise.results.grouped import DISCOVERED, FOUND, SELECTED, GroupedRelease
+from halfnoise.results.inference import Floats
+from halfnoise.results.table import SIZE
 
 LEVEL = norm.ppf(0.975)
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy.stats import gamma, multivariate_normal, nbinom, norm
 
 from halfnoise.design.covariance import Covariance, Run, Shared
-from halfnoise.design.noise import Noise
-from halfnoise.inference import (
+from halfnoise.noise.law import Noise, laplace_margin
+from halfnoise.results.inference import (
     ANYTHING,
     Errors,
     Estimate,
@@ -20,7 +20,6 @@ from halfnoise.inference import (
     simultaneous_level,
     within,
 )
-from halfnoise.tails import laplace_margin
 
 PEOPLE = Shared(4.0, (Run(0, 2, 0.5), Run(2, 3, 1.0)))
 THREE = Covariance(3, (Run(0, 2, 9.0),), (PEOPLE,))

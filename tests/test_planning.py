@@ -3,8 +3,8 @@ import json
 import pytest
 
 import halfnoise as hn
-from halfnoise.planning import EPSILONS
-from halfnoise.privacy import Privacy
+from halfnoise.planning.plan import EPSILONS
+from halfnoise.privacy.definitions import Privacy
 
 COUNTS = hn.Workload([hn.Counts(100)])
 GAUSSIAN = hn.GaussianDP(mu=1)

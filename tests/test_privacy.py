@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import halfnoise as hn
-from halfnoise.privacy import DiscoveryDP, Privacy
+from halfnoise.privacy.definitions import DiscoveryDP, Privacy
 from high_precision import BITS, below, chance_at_odds, delta, lower_tail
 
 

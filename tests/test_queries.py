@@ -2,7 +2,7 @@ import narwhals as nw
 import pytest
 
 import halfnoise as hn
-from halfnoise.shapes import Answered, AtMost, Box, OneOf
+from halfnoise.workload.sets import Answered, AtMost, Box, OneOf
 
 ADULTS = hn.Where("age", at_least=18)
 

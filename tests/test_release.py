@@ -30,10 +30,10 @@ from halfnoise import (
     release,
 )
 from halfnoise.data.totals import Totals
-from halfnoise.gridded import grid_for
-from halfnoise.grouped import GroupedRelease
-from halfnoise.release import noisy
-from halfnoise.spec import Request
+from halfnoise.mechanism import noisy
+from halfnoise.planning.gridded import grid_for
+from halfnoise.request import Request
+from halfnoise.results.grouped import GroupedRelease
 
 PEOPLE = 3000
 # Twice as many standard errors are exceeded once in 10^12 Laplace releases, and never in others.
@@ -198,7 +198,7 @@ def test_nothing_true_is_held(
     asked = Request(workload=found.workload, unit=("person",))
     assert not leaks(noisy(found, grid, exact, asked), true)
     for name in ("rounded_gaussian", "rounded_laplace"):
-        monkeypatch.setattr(sys.modules["halfnoise.release"], name, silent)
+        monkeypatch.setattr(sys.modules["halfnoise.mechanism"], name, silent)
     assert leaks(noisy(found, grid, exact, asked), true)
 
 

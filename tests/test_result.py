@@ -20,8 +20,8 @@ from halfnoise import (
     Sum,
     Workload,
 )
-from halfnoise.rendering import NOISE_ONLY
-from halfnoise.result import SIZE
+from halfnoise.results.render import NOISE_ONLY
+from halfnoise.results.table import SIZE
 from statistical.replay import many
 
 MIXTURE = Workload(

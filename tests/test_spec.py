@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 import halfnoise as hn
 from commands import EXACT, PEOPLE, refused, run, write_survey
-from halfnoise.options import OPTIONS
-from halfnoise.spec import LISTS, WORDS, gather, read_spec, request, write_spec
+from halfnoise.cli.options import OPTIONS
+from halfnoise.spec.toml import gather, read_spec, write_spec
+from halfnoise.spec.words import LISTS, WORDS, request
 
 SAID = {
     "count": ["smoker", "old=age:at-least:65"],

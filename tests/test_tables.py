@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from halfnoise.tables import meaningful, percent, short, text_table
+from halfnoise.text import meaningful, percent, short, text_table
 
 
 @pytest.mark.parametrize(

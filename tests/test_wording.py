@@ -1,9 +1,9 @@
 import pytest
 
 import halfnoise as hn
-from halfnoise.privacy import Privacy
-from halfnoise.queries import Query
-from halfnoise.wording import definition, describe, heading, meaning, secret, spending
+from halfnoise.planning.words import definition, describe, heading, meaning, secret, spending
+from halfnoise.privacy.definitions import Privacy
+from halfnoise.workload.queries import Query
 
 
 @pytest.mark.parametrize(

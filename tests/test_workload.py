@@ -1,8 +1,8 @@
 import pytest
 
 import halfnoise as hn
-from halfnoise.queries import Query
-from halfnoise.workload import KINDS
+from halfnoise.workload.queries import Query
+from halfnoise.workload.workload import KINDS
 
 COUNT, SUM = hn.Count("a"), hn.Sum("x", bounds=(0, 20))
 

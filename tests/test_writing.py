@@ -12,10 +12,10 @@ import pytest
 import halfnoise as hn
 from commands import EXACT, estimates, refused, run, write_survey
 from grouped import made
-from halfnoise.grouping import By
-from halfnoise.privacy import DiscoveryDP
-from halfnoise.sheet import COLUMNS
-from halfnoise.writing import FORMATS, as_csv, as_json_lines, as_markdown, write_release
+from halfnoise.privacy.definitions import DiscoveryDP
+from halfnoise.results.formats import FORMATS, as_csv, as_json_lines, as_markdown, write_release
+from halfnoise.results.table import COLUMNS
+from halfnoise.workload.groups import By
 
 WORDS = ("--count", "smoker", "--mean", "income=0:1000", "--choice", "blood=A", *EXACT)
 TRUTH = {

@@ -17,9 +17,9 @@ from halfnoise import (
     Workload,
     plan,
 )
-from halfnoise.design import Design
-from halfnoise.privacy import Privacy
-from halfnoise.queries import Query
+from halfnoise.design.design import Design
+from halfnoise.privacy.definitions import Privacy
+from halfnoise.workload.queries import Query
 
 Maker = Callable[..., Workload]
 

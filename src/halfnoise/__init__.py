@@ -6,8 +6,6 @@
 'correlated-gaussian'
 """
 
-from halfnoise.budgeting import budget_for
-from halfnoise.conditions import Where
 from halfnoise.errors import (
     DataError,
     HalfnoiseError,
@@ -15,10 +13,11 @@ from halfnoise.errors import (
     MissingExtraError,
     NotSupportedError,
 )
-from halfnoise.grouped import GroupedRelease
-from halfnoise.grouping import By
-from halfnoise.planning import Outlook, Plan, plan
-from halfnoise.privacy import (
+from halfnoise.ledger.protocol import Ledger
+from halfnoise.mechanism import release
+from halfnoise.planning.budgeting import budget_for
+from halfnoise.planning.plan import Outlook, Plan, plan
+from halfnoise.privacy.definitions import (
     ApproxDP,
     ConcentratedDP,
     DiscoveryDP,
@@ -28,10 +27,13 @@ from halfnoise.privacy import (
     RenyiDP,
     compose,
 )
-from halfnoise.queries import Bins, Choice, Count, Counts, Items, Mean, Sum
-from halfnoise.release import Ledger, release
-from halfnoise.result import Release
-from halfnoise.workload import Workload
+from halfnoise.results.grouped import GroupedRelease
+from halfnoise.results.release import Release
+from halfnoise.workload.categories import Bins, Choice, Items
+from halfnoise.workload.conditions import Where
+from halfnoise.workload.groups import By
+from halfnoise.workload.numbers import Count, Counts, Mean, Sum
+from halfnoise.workload.workload import Workload
 
 __all__ = [
     "ApproxDP",

@@ -11,7 +11,7 @@ import pytest
 
 import halfnoise as hn
 from halfnoise.data.quiet import quietly
-from halfnoise.queries import Query
+from halfnoise.workload.queries import Query
 
 SHARP = hn.GaussianDP(mu=1e4)
 """Noise far below one: what comes out is what was added up."""

@@ -18,9 +18,10 @@ import pytest
 import halfnoise as hn
 from contract import engines
 from halfnoise.data.quiet import quietly
-from halfnoise.data.sources import TextFormat, open_source
+from halfnoise.data.sources import open_source
+from halfnoise.data.sources.source import TextFormat
 from halfnoise.data.totals import Totals, totals
-from halfnoise.gridded import grid_for
+from halfnoise.planning.gridded import grid_for
 
 q: Any = hn  # queries also take lists and expressions, which their annotations do not say
 

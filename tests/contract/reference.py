@@ -10,11 +10,13 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from halfnoise.conditions import Where
-from halfnoise.design.on_grid import GridBlock, OnGrid
-from halfnoise.queries import Asked, Bins, Choice, Count, Items, Mean, Sum
-from halfnoise.shapes import AtMost
-from halfnoise.workload import Workload
+from halfnoise.design.measurement import GridBlock, OnGrid
+from halfnoise.workload.asked import Asked
+from halfnoise.workload.categories import Bins, Choice, Items
+from halfnoise.workload.conditions import Where
+from halfnoise.workload.numbers import Count, Mean, Sum
+from halfnoise.workload.sets import AtMost
+from halfnoise.workload.workload import Workload
 
 Row = Mapping[str, Any]
 ENDLESS = {"inf": math.inf, "infinity": math.inf}

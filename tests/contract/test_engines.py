@@ -10,10 +10,11 @@ import pytest
 
 import halfnoise as hn
 from contract import engines, reference
-from halfnoise.data.sources import TextFormat, open_source
+from halfnoise.data.sources import open_source
+from halfnoise.data.sources.source import TextFormat
 from halfnoise.data.totals import totals
-from halfnoise.design.on_grid import OnGrid
-from halfnoise.gridded import grid_for
+from halfnoise.design.measurement import OnGrid
+from halfnoise.planning.gridded import grid_for
 
 q: Any = hn  # queries also take lists and expressions, which their annotations do not say
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 import halfnoise as hn
 from contract.test_engines import found
 from halfnoise.data.contributions import quotient
-from halfnoise.design.on_grid import OnGrid
-from halfnoise.gridded import grid_for
+from halfnoise.design.measurement import OnGrid
+from halfnoise.planning.gridded import grid_for
 
 q: Any = hn  # queries also take lists and expressions, which their annotations do not say
 

@@ -5,7 +5,7 @@ import pytest
 
 import halfnoise as hn
 from contract.test_engines import found
-from halfnoise.gridded import grid_for
+from halfnoise.planning.gridded import grid_for
 
 q: Any = hn  # queries also take lists and expressions, which their annotations do not say
 

@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import halfnoise as hn
-from halfnoise.data.sources import TextFormat, fetch, open_source
+from halfnoise.data.sources import fetch, open_source
+from halfnoise.data.sources.source import TextFormat
 
 q: Any = hn  # queries also take lists and expressions, which their annotations do not say
 

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from halfnoise import Choice, Count, Counts, InvalidParameterError, Items, Mean, Sum, Workload
 from halfnoise.data.totals import Totals
-from halfnoise.design import designs
+from halfnoise.design.candidates import designs
 from halfnoise.design.grid import ITEM_UNIT, on_grid
-from halfnoise.design.noise import Noise
-from halfnoise.design.on_grid import OnGrid, Ring
-from halfnoise.privacy import Budget, Neighbors
-from halfnoise.queries import Query
-from halfnoise.shapes import Answered, AtMost, Box
+from halfnoise.design.measurement import OnGrid, Ring
+from halfnoise.noise.law import Noise
+from halfnoise.privacy.definitions import Budget, Neighbors
+from halfnoise.workload.queries import Query
+from halfnoise.workload.sets import Answered, AtMost, Box
 from statistical.workloads import KINDS, every_case, fixed, grid_of
 
 SMALL = [case for case in every_case() if case[1] in (1, 4, 9)]

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from halfnoise import Items, Workload
-from halfnoise.design.grid import REACH_BITS, OnGrid, Ring, on_grid
+from halfnoise.design.grid import REACH_BITS, on_grid
+from halfnoise.design.measurement import OnGrid, Ring
 from halfnoise.design.two_level import CENTER_BITS, TwoLevel, two_level
 from statistical.workloads import KINDS, fixed, grid_of
 

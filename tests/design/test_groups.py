@@ -7,11 +7,12 @@ import pytest
 
 import halfnoise as hn
 from brute_force import covariance_cost, exact_cost, people
-from halfnoise.design import Design, designs
+from halfnoise.design.candidates import designs
 from halfnoise.design.centered import Centered, best_scales
 from halfnoise.design.centers import gaussian_centers
-from halfnoise.design.noise import Noise
+from halfnoise.design.design import Design
 from halfnoise.design.two_level import TwoLevel
+from halfnoise.noise.law import Noise
 from workloads import design_of, designs_of, maker
 
 REPLACE = hn.Neighbors.REPLACE

@@ -12,8 +12,8 @@ from scipy.integrate import quad
 import halfnoise as hn
 from halfnoise.design.centered import Center, Centered, best_scales
 from halfnoise.design.centers import laplace_centers
-from halfnoise.design.noise import Noise
-from halfnoise.queries import Query
+from halfnoise.noise.law import Noise
+from halfnoise.workload.queries import Query
 from workloads import design_of
 
 PURE = hn.PureDP(epsilon=1)

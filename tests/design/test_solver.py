@@ -14,7 +14,7 @@ from convex import (
     least_error_without_size,
 )
 from gaps import GAPS, Gap
-from halfnoise.queries import Query
+from halfnoise.workload.queries import Query
 
 AGREE = 1e-6
 """How closely the solver has to agree; the issue asks for 1e-5."""

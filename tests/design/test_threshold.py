@@ -6,8 +6,8 @@ from statistics import NormalDist
 
 import pytest
 
-from halfnoise.design.noise import Noise
 from halfnoise.design.threshold import threshold
+from halfnoise.noise.law import Noise
 
 CASES = [(2.0**20, Fraction(1, 2**20)), (3.0, Fraction(1)), (1500.7, Fraction(1, 4))]
 

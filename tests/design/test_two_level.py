@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import halfnoise as hn
-from halfnoise.design import designs
+from halfnoise.design.candidates import designs
 from halfnoise.design.centers import at_most_center, gaussian_centers
 from halfnoise.design.two_level import TwoLevel, best_two_level, two_level
-from halfnoise.privacy import Budget
+from halfnoise.privacy.definitions import Budget
 from workloads import design_of, designs_of, maker
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from halfnoise.noise.bits import Bits
 from halfnoise.noise.exact import Point
 from halfnoise.noise.sampler import Sampler
-from halfnoise.noise.tables import Layout, Table
+from halfnoise.noise.staircase import Layout, Table
 
 
 class OutOfWordsError(Exception):

@@ -3,10 +3,10 @@ from fractions import Fraction
 import pytest
 from flint import arb
 
-from halfnoise.balls import precision
 from halfnoise.noise.bits import system_bits
+from halfnoise.noise.density import GAUSSIAN, LAPLACE, Shape
 from halfnoise.noise.exact import LazyUniform, StripPoint, TailPoint, accepts
-from halfnoise.noise.shapes import GAUSSIAN, LAPLACE, Shape
+from halfnoise.proof import precision
 from noise.scripted import OutOfWordsError, Script
 
 

@@ -7,7 +7,7 @@ import pytest
 from halfnoise.errors import InvalidParameterError
 from halfnoise.noise import rounded_gaussian, rounded_laplace
 from halfnoise.noise.rounded import draw
-from halfnoise.noise.tables import gaussian_table
+from halfnoise.noise.staircase import gaussian_table
 from noise.scripted import Script
 
 BOTH = pytest.mark.parametrize("noise", [rounded_gaussian, rounded_laplace])

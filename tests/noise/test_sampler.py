@@ -7,11 +7,10 @@ from flint import arb, ctx
 from numpy.typing import NDArray
 
 from halfnoise.noise.bits import system_bits
+from halfnoise.noise.density import GAUSSIAN, LAPLACE, Shape
 from halfnoise.noise.exact import StripPoint
-from halfnoise.noise.sampler import CHUNK, Sampler
-from halfnoise.noise.scales import Scales
-from halfnoise.noise.shapes import GAUSSIAN, LAPLACE, Shape
-from halfnoise.noise.tables import Layout, Table, certified, gaussian_table, laplace_table
+from halfnoise.noise.sampler import CHUNK, Sampler, Scales
+from halfnoise.noise.staircase import Layout, Table, certified, gaussian_table, laplace_table
 from noise.laws import Area, gaussian_area, laplace_area
 from noise.scripted import Forgetful, Tape, doubtful, enumerated
 

@@ -5,8 +5,8 @@ import pytest
 from flint import arb
 from numpy.typing import NDArray
 
-from halfnoise.noise.shapes import GAUSSIAN, LAPLACE, Shape
-from halfnoise.noise.tables import (
+from halfnoise.noise.density import GAUSSIAN, LAPLACE, Shape
+from halfnoise.noise.staircase import (
     HAIR,
     Layout,
     Table,

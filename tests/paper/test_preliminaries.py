@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 import halfnoise as hn
 from brute_force import covariance_cost, exact_cost
-from halfnoise.privacy import Privacy
+from halfnoise.privacy.definitions import Privacy
 from workloads import design_of, maker
 
 REPLACE = hn.Neighbors.REPLACE

@@ -5,7 +5,7 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 from halfnoise.design.covariance import Covariance
-from halfnoise.design.noise import Noise
+from halfnoise.noise.law import Noise
 from statistical.rate import FALSE_ALARM
 from statistical.workloads import Floats
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from halfnoise.noise.bits import Bits, system_bits
 from halfnoise.noise.exact import Point, TailPoint
 from halfnoise.noise.sampler import Sampler
-from halfnoise.noise.tables import Table
+from halfnoise.noise.staircase import Table
 
 Ints = NDArray[np.int64]
 # Draws this many numbers of a scale from a table that may be broken on the way.

@@ -6,14 +6,14 @@ import numpy as np
 
 from halfnoise import Release, Workload, plan
 from halfnoise.design.covariance import Covariance, Run, Shared
-from halfnoise.design.noise import Noise
-from halfnoise.design.on_grid import OnGrid
-from halfnoise.gridded import grid_for
-from halfnoise.inference import Errors
+from halfnoise.design.measurement import OnGrid
+from halfnoise.mechanism import noisy
 from halfnoise.noise import rounded_gaussian, rounded_laplace
-from halfnoise.privacy import Privacy
-from halfnoise.release import noisy
-from halfnoise.spec import Request
+from halfnoise.noise.law import Noise
+from halfnoise.planning.gridded import grid_for
+from halfnoise.privacy.definitions import Privacy
+from halfnoise.request import Request
+from halfnoise.results.inference import Errors
 from statistical.workloads import Floats, fixed
 
 RELEASES = 20_000

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from halfnoise import GaussianDP, PureDP, Release
-from halfnoise.inference import Estimate
-from halfnoise.privacy import Privacy
+from halfnoise.privacy.definitions import Privacy
+from halfnoise.results.inference import Estimate
 from statistical.moments import covers
 from statistical.replay import RELEASES, Many, many
 from statistical.workloads import KINDS

@@ -13,14 +13,14 @@ from scipy.stats import binom
 import halfnoise as hn
 from halfnoise.data.totals import Totals
 from halfnoise.design.covariance import Covariance, Run, Shared
-from halfnoise.design.noise import Noise
-from halfnoise.design.on_grid import OnGrid
+from halfnoise.design.measurement import OnGrid
 from halfnoise.design.threshold import Threshold, threshold
-from halfnoise.gridded import grid_for
+from halfnoise.mechanism import noisy
 from halfnoise.noise import rounded_gaussian, rounded_laplace
-from halfnoise.planning import Plan
-from halfnoise.release import noisy
-from halfnoise.spec import Request
+from halfnoise.noise.law import Noise
+from halfnoise.planning.gridded import grid_for
+from halfnoise.planning.plan import Plan
+from halfnoise.request import Request
 from statistical.moments import agree, covers
 from statistical.rate import FALSE_ALARM
 from statistical.workloads import Floats, fixed

@@ -7,10 +7,10 @@ import pytest
 from flint import arb
 
 from halfnoise.noise.bits import system_bits
+from halfnoise.noise.density import GAUSSIAN, LAPLACE, Shape
 from halfnoise.noise.exact import LazyUniform, TailPoint, accepts
 from halfnoise.noise.sampler import CHUNK, Sampler
-from halfnoise.noise.shapes import GAUSSIAN, LAPLACE, Shape
-from halfnoise.noise.tables import Table, certified, gaussian_table, laplace_table
+from halfnoise.noise.staircase import Table, certified, gaussian_table, laplace_table
 from noise.laws import Cdf, cell_probabilities, gaussian_cdf, laplace_cdf
 from noise.scripted import Forgetful
 from statistical import mutants

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from halfnoise.design.on_grid import OnGrid
-from halfnoise.shapes import AtMost, OneOf
+from halfnoise.design.measurement import OnGrid
+from halfnoise.workload.sets import AtMost, OneOf
 from statistical.moments import agree
 from statistical.replay import RELEASES, errors
 from statistical.workloads import KINDS, Floats, every_case, grid_of

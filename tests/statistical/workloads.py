@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from halfnoise import Bins, Choice, Count, Items, Mean, Sum, Workload
 from halfnoise.data.totals import Totals
-from halfnoise.design import designs
+from halfnoise.design.candidates import designs
 from halfnoise.design.grid import on_grid
-from halfnoise.design.on_grid import GridBlock, OnGrid
-from halfnoise.privacy import Budget
-from halfnoise.shapes import Answered, AtMost, Box, OneOf
+from halfnoise.design.measurement import GridBlock, OnGrid
+from halfnoise.privacy.definitions import Budget
+from halfnoise.workload.sets import Answered, AtMost, Box, OneOf
 
 Floats = NDArray[np.float64]
 

@@ -17,8 +17,8 @@ from zoneinfo import ZoneInfo
 import narwhals as nw
 from narwhals.dtypes import DType
 
-from halfnoise.conditions import Literal, Where, as_date, as_number
 from halfnoise.errors import InvalidParameterError
+from halfnoise.workload.conditions import Literal, Where, as_date, as_number
 
 # Up to 30 digits, and exponents that cannot leave the range of a float64.
 _NUMBER = (

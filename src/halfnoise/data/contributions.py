@@ -17,13 +17,15 @@ from typing import Any
 import narwhals as nw
 from narwhals.dtypes import NumericType
 
-from halfnoise.conditions import Where
 from halfnoise.data.cells import Cell, combined, is_true
 from halfnoise.data.lookup import PLACE, lookup
-from halfnoise.design.on_grid import GridBlock
-from halfnoise.queries import Asked, Bins, Choice, Count, Mean, Sum
-from halfnoise.shapes import Answered, AtMost
-from halfnoise.workload import Block
+from halfnoise.design.measurement import GridBlock
+from halfnoise.workload.asked import Asked
+from halfnoise.workload.categories import Bins, Choice
+from halfnoise.workload.conditions import Where
+from halfnoise.workload.numbers import Count, Mean, Sum
+from halfnoise.workload.sets import Answered, AtMost
+from halfnoise.workload.workload import Block
 
 ReadCell = Callable[[Asked | Where], Cell]
 """Find the cell that a query or a condition reads."""

@@ -13,12 +13,12 @@ from typing import Any
 import narwhals as nw
 from narwhals.dtypes import DType
 
-from halfnoise.conditions import Literal
 from halfnoise.data.cells import Cell
 from halfnoise.data.keys import UTC, KeyColumn, key_column, zone_of
 from halfnoise.data.lookup import PLACE, lookup
 from halfnoise.errors import InvalidParameterError
-from halfnoise.grouping import Grouping, Key, once
+from halfnoise.workload.conditions import Literal
+from halfnoise.workload.groups import Grouping, Key, once
 
 Values = tuple[Any, ...]
 """What the columns of a group hold in the table."""

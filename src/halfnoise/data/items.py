@@ -12,14 +12,14 @@ from typing import Any
 import narwhals as nw
 
 from halfnoise.checks import refuse
-from halfnoise.conditions import Literal, as_number
 from halfnoise.data.cells import MOST_WHOLE, SPACES, Cell, is_true
 from halfnoise.data.contributions import ReadCell, item_weight
 from halfnoise.data.groups import Groups, Values
 from halfnoise.data.lookup import PLACE, lookup
 from halfnoise.data.sources import fetch
 from halfnoise.errors import InvalidParameterError
-from halfnoise.queries import Items
+from halfnoise.workload.categories import Items
+from halfnoise.workload.conditions import Literal, as_number
 
 
 def item_totals(

@@ -13,10 +13,10 @@ import narwhals as nw
 import numpy as np
 
 from halfnoise.checks import refuse
-from halfnoise.conditions import Literal, as_date, as_number
 from halfnoise.data.cells import MOST_WHOLE, SPACES, Cell, is_true
 from halfnoise.errors import InvalidParameterError
-from halfnoise.grouping import By
+from halfnoise.workload.conditions import Literal, as_date, as_number
+from halfnoise.workload.groups import By
 
 Plain = str | int | float
 UTC = ("UTC", "Etc/UTC")

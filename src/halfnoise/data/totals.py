@@ -11,18 +11,21 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from halfnoise.conditions import Where
 from halfnoise.data.cells import SPACES, Cell
 from halfnoise.data.contributions import Contribution, ReadCell, contribution
 from halfnoise.data.groups import Groups, Values, in_groups
 from halfnoise.data.items import item_totals
 from halfnoise.data.quiet import quietly
-from halfnoise.data.sources import Source, fetch
-from halfnoise.design.on_grid import OnGrid, Ring
+from halfnoise.data.sources import fetch
+from halfnoise.data.sources.source import Source
+from halfnoise.design.measurement import OnGrid, Ring
 from halfnoise.errors import InvalidParameterError
-from halfnoise.grouping import Key
-from halfnoise.queries import Asked, Items, Query
-from halfnoise.workload import Workload
+from halfnoise.workload.asked import Asked
+from halfnoise.workload.categories import Items
+from halfnoise.workload.conditions import Where
+from halfnoise.workload.groups import Key
+from halfnoise.workload.queries import Query
+from halfnoise.workload.workload import Workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

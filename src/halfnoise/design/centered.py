@@ -11,14 +11,14 @@ from typing import NamedTuple, Self
 
 from flint import arb
 
-from halfnoise.calibration import round_up
-from halfnoise.design.contract import Design, ball, certified
+from halfnoise.design.allocation import Unit, best_unit
 from halfnoise.design.covariance import Covariance, Run, Shared
-from halfnoise.design.noise import Noise
-from halfnoise.design.scales import Unit, best_unit
-from halfnoise.privacy import Neighbors
-from halfnoise.shapes import Answered, Cases, OneOf, Parts, View
-from halfnoise.workload import Block, Workload
+from halfnoise.design.design import Design, certified
+from halfnoise.noise.law import Noise
+from halfnoise.privacy.definitions import Neighbors
+from halfnoise.proof import ball, round_up
+from halfnoise.workload.sets import Answered, Cases, OneOf, Parts, View
+from halfnoise.workload.workload import Block, Workload
 
 Center = Fraction | None
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
-from halfnoise.design.noise import Noise
-from halfnoise.design.scales import best_unit
-from halfnoise.shapes import AtMost, Box, Number, OneOf
-from halfnoise.workload import Block
+from halfnoise.design.allocation import best_unit
+from halfnoise.noise.law import Noise
+from halfnoise.workload.sets import AtMost, Box, Number, OneOf
+from halfnoise.workload.workload import Block
 
 _GOLDEN = (math.sqrt(5) - 1) / 2
 

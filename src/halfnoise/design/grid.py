@@ -15,13 +15,13 @@ from dataclasses import replace
 from fractions import Fraction
 
 from halfnoise.design.centered import Center, Centered, best_scales
-from halfnoise.design.contract import Design
-from halfnoise.design.on_grid import Everyone, GridBlock, OnGrid, Recovered, Ring
-from halfnoise.design.optimal import OptimalWithoutSize
+from halfnoise.design.design import Design
+from halfnoise.design.measurement import Everyone, GridBlock, OnGrid, Recovered, Ring
+from halfnoise.design.optimum import OptimalWithoutSize
 from halfnoise.design.two_level import TwoLevel, two_level
 from halfnoise.errors import InvalidParameterError
-from halfnoise.shapes import Answered, AtMost, Box, OneOf, Shape
-from halfnoise.workload import Block, Workload
+from halfnoise.workload.sets import Answered, AtMost, Box, OneOf, Shape
+from halfnoise.workload.workload import Block, Workload
 
 __all__ = ["GridBlock", "OnGrid", "Recovered", "Ring", "on_grid"]
 

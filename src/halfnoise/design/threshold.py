@@ -18,9 +18,9 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from halfnoise.calibration import holds, normal_cdf, round_up
-from halfnoise.design.contract import ball
-from halfnoise.design.noise import Noise
+from halfnoise.noise.law import Noise
+from halfnoise.privacy.calibration import normal_cdf
+from halfnoise.proof import ball, holds, round_up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

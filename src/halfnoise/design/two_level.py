@@ -17,14 +17,14 @@ from typing import Self
 
 from flint import arb
 
-from halfnoise.calibration import round_up
 from halfnoise.design.centered import Center, Centered, shared_out, size_weight, weighed
 from halfnoise.design.centers import at_most_center, gaussian_centers
-from halfnoise.design.contract import Design, ball, certified
 from halfnoise.design.covariance import Covariance
-from halfnoise.design.noise import Noise
-from halfnoise.shapes import Parts
-from halfnoise.workload import Block, Workload
+from halfnoise.design.design import Design, certified
+from halfnoise.noise.law import Noise
+from halfnoise.proof import ball, round_up
+from halfnoise.workload.sets import Parts
+from halfnoise.workload.workload import Block, Workload
 
 CENTER_BITS, EXACT_BITS = 22, 10
 """A centre of groups has so many binary places, of which so many count from the first that is 1."""

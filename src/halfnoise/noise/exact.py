@@ -11,9 +11,9 @@ from typing import Protocol
 import numpy as np
 from flint import arb
 
-from halfnoise.balls import interval, precision
 from halfnoise.noise.bits import Bits
-from halfnoise.noise.shapes import Shape
+from halfnoise.noise.density import Shape
+from halfnoise.proof import interval, precision
 
 
 @dataclass(slots=True, kw_only=True)

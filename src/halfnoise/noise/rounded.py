@@ -8,9 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from halfnoise.checks import refuse
 from halfnoise.noise.bits import Bits, system_bits
-from halfnoise.noise.sampler import Sampler
-from halfnoise.noise.scales import as_floats, largest, spread
-from halfnoise.noise.tables import Table, gaussian_table, laplace_table
+from halfnoise.noise.sampler import LARGEST, SMALLEST, Sampler, Scales, largest, refused_scale
+from halfnoise.noise.staircase import Table, gaussian_table, laplace_table
 
 Size = int | Sequence[int]
 
@@ -93,3 +92,38 @@ def _shape(size: Size | None, scales: NDArray[np.float64]) -> tuple[int, ...]:
     if not all(isinstance(n, (int, np.integer)) and n >= 0 and n is not True for n in lengths):
         raise refuse("size", "a whole number of at least 0 or a tuple of them", size)
     return tuple(int(n) for n in lengths)
+
+
+def as_floats(scale: ArrayLike) -> NDArray[np.float64]:
+    """Return scales as float64, a type that holds every number in range that is let through.
+
+    >>> as_floats([1, 2])
+    array([1., 2.])
+    """
+    try:
+        given = np.asarray(scale)
+    except ValueError:  # a ragged list
+        raise refused_scale(scale) from None
+    if given.size and (given.dtype.kind not in "iuf" or given.dtype.itemsize > 8):
+        raise refused_scale(scale)
+    return given.astype(np.float64, copy=False)
+
+
+def _ends(scales: NDArray[np.float64]) -> tuple[float, float]:
+    # The range is not empty, so none of its points changes what is found to be in range.
+    return float(np.min(scales, initial=LARGEST)), float(np.max(scales, initial=SMALLEST))
+
+
+def spread(scales: NDArray[np.float64], shape: tuple[int, ...]) -> Scales:
+    """Return one scale, or one per entry to take slices of, without copying them all.
+
+    >>> spread(np.array([[1.0], [2.0]]), (2, 2))[:3]
+    array([1., 1., 2.])
+    """
+    if scales.ndim == 0:
+        return float(scales)
+    try:
+        every = np.broadcast_to(scales, shape)
+    except ValueError:
+        raise refuse("size", f"a shape that scale's {scales.shape} fits", shape) from None
+    return every.reshape(-1) if every.flags.c_contiguous else every.flat

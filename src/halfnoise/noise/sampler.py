@@ -1,17 +1,26 @@
 """The fast path: candidates by the chunk, accepted and rounded wherever float64 is certain."""
 
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
+from halfnoise.checks import refuse
+from halfnoise.errors import InvalidParameterError
 from halfnoise.noise.bits import Bits
 from halfnoise.noise.exact import LazyUniform, Point, StripPoint, TailPoint, accepts
-from halfnoise.noise.scales import Scales, largest
-from halfnoise.noise.tables import Table
+from halfnoise.noise.staircase import Table
 
 # Large enough to hide NumPy's cost per call, small enough for a core's own cache.
 CHUNK = 1 << 16
 # The constant part of the rounding margin: far above the error of computing the margin itself.
 ROUNDING_SLACK = 2.0**-50
+
+# The error bounds of the float path are proved for scales in this range.
+SMALLEST = 1e-3
+LARGEST = 2.0**36
+# One scale for all entries, or a run of scales to slice.
+Scales: TypeAlias = "float | NDArray[np.float64] | np.flatiter[NDArray[np.float64]]"
 
 
 class Sampler:
@@ -144,3 +153,30 @@ def _compact(
         moved = dict(zip(movers.tolist(), gaps.tolist(), strict=True))
         points = {moved.get(i, i): point for i, point in points.items()}
     return places[:kept], points
+
+
+def refused_scale(value: object) -> InvalidParameterError:
+    """Say which scales there are."""
+    return refuse(
+        "scale",
+        "a number from 0.001 to 2**36 in grid steps, or an array of such numbers",
+        value,
+        "choose a grid that puts the noise in this range",
+    )
+
+
+def largest(scale: float | NDArray[np.float64]) -> float:
+    """Return the largest scale, after refusing any out of range.
+
+    >>> largest(np.array([1.0, 5.0]))
+    5.0
+    """
+    low, high = (
+        (scale, scale)
+        if isinstance(scale, float)
+        else (np.min(scale, initial=1.0), np.max(scale, initial=1.0))
+    )
+    if low >= SMALLEST and high <= LARGEST:
+        return float(high)
+    values = np.ravel(scale)
+    raise refused_scale(values[~((values >= SMALLEST) & (values <= LARGEST))][0].item())

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from halfnoise.design import designs
-from halfnoise.privacy import Budget
-from halfnoise.queries import Counts
+from halfnoise.design.candidates import designs
+from halfnoise.privacy.definitions import Budget
 from halfnoise.report.picture import Picture, Row
 from halfnoise.report.style import CORRELATED, ELLIPSE, INK, PAPER, STANDARD, styled
-from halfnoise.workload import Workload
+from halfnoise.workload.numbers import Counts
+from halfnoise.workload.workload import Workload
 
 if TYPE_CHECKING:
     import altair as alt

@@ -3,12 +3,12 @@
 import math
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from halfnoise.design import designs
-from halfnoise.privacy import Budget
-from halfnoise.queries import Counts
+from halfnoise.design.candidates import designs
+from halfnoise.privacy.definitions import Budget
 from halfnoise.report.picture import Picture, Row
 from halfnoise.report.style import CORRELATED, MARK, QUIET, STANDARD, styled
-from halfnoise.workload import Workload
+from halfnoise.workload.numbers import Counts
+from halfnoise.workload.workload import Workload
 
 if TYPE_CHECKING:
     import altair as alt

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from halfnoise.design import Design, designs
-from halfnoise.privacy import Budget, Neighbors
-from halfnoise.queries import Counts
+from halfnoise.design.candidates import designs
+from halfnoise.design.design import Design
+from halfnoise.privacy.definitions import Budget, Neighbors
 from halfnoise.report.picture import Picture, Row
 from halfnoise.report.style import CORRELATED, DIAGONAL, INK, MARK, QUIET, STANDARD, styled
-from halfnoise.workload import Workload
+from halfnoise.workload.numbers import Counts
+from halfnoise.workload.workload import Workload
 
 if TYPE_CHECKING:
     import altair as alt

@@ -1,0 +1,5 @@
+"""The command ``halfnoise``."""
+
+from halfnoise.cli.commands import main
+
+__all__ = ["main"]

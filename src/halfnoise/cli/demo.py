@@ -1,0 +1,184 @@
+"""The demonstration: a survey of people who do not exist, its release, and the truth beside it.
+
+Because the people are made up, the true values may be shown; with real people nobody may.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from halfnoise.checks import refuse
+from halfnoise.mechanism import release
+from halfnoise.noise.law import Noise
+from halfnoise.planning.plan import Plan, plan
+from halfnoise.privacy.definitions import ApproxDP
+from halfnoise.text import meaningful, short, text_table
+from halfnoise.workload.categories import Choice
+from halfnoise.workload.numbers import Count, Mean, Sum
+from halfnoise.workload.workload import Workload
+
+PEOPLE, SEED = 200_000, 20_260_101
+CONDITIONS = (
+    "asthma",
+    "arthritis",
+    "diabetes",
+    "hypertension",
+    "migraine",
+    "depression",
+    "anxiety",
+    "insomnia",
+    "allergy",
+    "eczema",
+    "anaemia",
+    "gout",
+    "epilepsy",
+    "glaucoma",
+    "psoriasis",
+    "hepatitis",
+    "angina",
+    "stroke",
+    "cancer",
+    "osteoporosis",
+    "bronchitis",
+    "ulcer",
+    "tinnitus",
+    "cataract",
+)
+ANSWERS = ("yes", "no", "only at work", "only on holidays")
+REGIONS = ("north", "south", "east", "west")
+SOME = ("asthma", "diabetes", "migraine")
+"""The conditions that are shown by region."""
+
+BUDGET = ApproxDP(epsilon=1, delta=1e-6)
+WORKLOAD = Workload(
+    [
+        *(Count(name) for name in CONDITIONS),
+        Sum("visits", bounds=(0, 20)),
+        Mean("spending", bounds=(0, 500)),
+        Choice("exercise", ANSWERS),
+    ]
+)
+
+
+def demonstrate(folder: Path) -> Iterator[str]:
+    """Write the survey, release it, and say line by line what came out and what is true."""
+    path, truth = write_survey(folder)
+    yield f"A survey of {PEOPLE:,} people who do not exist is in {path}."
+    found = release(path, WORKLOAD, unit="person", privacy=BUDGET)
+    usual = _usual_margins(plan(WORKLOAD, privacy=BUDGET))
+    rows = []
+    for _, each in found.rows():
+        true = truth[each.name]
+        margin = (each.high - each.low) / 2
+        standard = usual.get(each.name)
+        rows.append(
+            [
+                each.name,
+                meaningful(each.estimate, each.std),
+                f"±{short(margin)}",
+                meaningful(true, each.std),
+                "" if standard is None else f"±{short(standard)}",
+            ]
+        )
+    yield ""
+    yield text_table(["", "private", "margin", "true", "standard margin"], rows)
+    yield ""
+    yield from found.promises()
+    yield ""
+    yield "The same people by region, for another budget of the same size:"
+    yield ""
+    yield _by_region(path, truth)
+    yield ""
+    yield from _discovered(path)
+    yield ""
+    yield "The true values can be shown because nobody is behind them. Try it yourself:"
+    yield f"  halfnoise release {path} --count asthma --count gout --unit person --epsilon 1"
+
+
+def _by_region(path: Path, truth: dict[str, float]) -> str:
+    """Release some conditions for every region, and set the truth beside them."""
+    queries = [Count(name) for name in SOME]
+    found = release(
+        path,
+        queries,
+        unit="person",
+        privacy=BUDGET,
+        by="region",
+        groups=REGIONS,
+        other=None,
+        size_importance=1,
+    )
+    rows = []
+    for place, each in found.items():
+        row = [place]
+        for estimate in (each.size, *each):
+            assert estimate is not None  # noqa: S101
+            true = truth[f"{place} {estimate.name}"]
+            private = meaningful(estimate.estimate, estimate.std)
+            row.append(f"{private} (true {meaningful(true, estimate.std)})")
+        rows.append(row)
+    return text_table(["region", "number of people", *SOME], rows)
+
+
+def _discovered(path: Path) -> Iterator[str]:
+    """Find the regions in the data, as if nobody had listed them."""
+    queries = [Count(name) for name in SOME]
+    workload = Workload(queries, by="region", groups="discover")
+    found = release(path, workload, unit="person", privacy=BUDGET)
+    yield f"Had nobody listed the regions, these would have been found: {', '.join(found)}."
+    yield str(plan(workload, privacy=BUDGET).discovery)
+
+
+def write_survey(folder: Path) -> tuple[Path, dict[str, float]]:
+    """Write the survey as CSV, the same each time, and return it with its true values."""
+    import duckdb
+
+    random = np.random.default_rng(SEED)
+    rates = random.uniform(0.01, 0.3, len(CONDITIONS))
+    answers = {name: random.random(PEOPLE) < p for name, p in zip(CONDITIONS, rates, strict=True)}
+    visits = np.minimum(random.poisson(4.0, PEOPLE), 20)
+    spending = np.round(np.minimum(random.gamma(2.0, 60.0, PEOPLE), 500.0), 2)
+    answered = random.random(PEOPLE) < 0.85
+    exercise = random.choice(len(ANSWERS), PEOPLE, p=[0.4, 0.35, 0.1, 0.15])
+    region = random.choice(len(REGIONS), PEOPLE, p=[0.4, 0.3, 0.2, 0.1])
+    survey = {  # noqa: F841  # DuckDB finds it by its name
+        "person": np.arange(1, PEOPLE + 1),
+        **{name: given.astype(np.int8) for name, given in answers.items()},
+        "visits": visits,
+        "spending": np.ma.masked_array(spending, ~answered),
+        "exercise": np.array(ANSWERS, dtype=object)[exercise],
+        "region": np.array(REGIONS, dtype=object)[region],
+    }
+    path = folder / "made-up-survey.csv"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    except OSError:
+        rule, remedy = "a folder that can be written to", "it is made if it is missing"
+        raise refuse("folder", rule, str(folder), remedy) from None
+    with duckdb.connect() as connection:
+        connection.sql("select * from survey").write_csv(str(path))
+    truth = {"number of people": float(PEOPLE), "visits": float(visits.sum())}
+    truth |= {name: float(given.sum()) for name, given in answers.items()}
+    given = spending[answered]
+    truth |= {"spending": float(given.mean()), "spending sum": float(given.sum())}
+    truth |= {"spending answered": float(answered.sum()), "exercise=other": 0.0}
+    for i, place in enumerate(REGIONS):
+        truth |= {f"{place} number of people": float((region == i).sum())}
+        truth |= {f"{place} {name}": float(answers[name][region == i].sum()) for name in SOME}
+    truth |= {f"exercise={name}": float((exercise == i).sum()) for i, name in enumerate(ANSWERS)}
+    return path, truth
+
+
+def _usual_margins(planned: Plan) -> dict[str, float]:
+    """Return the margins of the standard mechanism at the same budget, by name of estimate."""
+    standard = next(d for d in planned.designs if d.name == "standard-gaussian")
+    noise = Noise.GAUSSIAN
+    found = {}
+    for block, parts in zip(standard.blocks, standard.parts(), strict=True):
+        names = [name for query in block.asked for name in query.names]
+        kinds = ("sum", "answered") if block.kind == "mean" else ("sum",) * len(names)
+        for name, kind in zip(names, kinds, strict=True):
+            found[name] = noise.margin(parts[kind], planned.level)
+    return found

@@ -1,0 +1,45 @@
+"""Where rows come from: files through DuckDB, frames of every kind through narwhals."""
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import narwhals as nw
+
+from halfnoise.data.sources.files import open_files
+from halfnoise.data.sources.frames import from_frame
+from halfnoise.data.sources.source import Source, TextFormat
+
+__all__ = ["Source", "TextFormat", "fetch", "open_source"]
+
+
+@contextlib.contextmanager
+def open_source(data: object, *, text: TextFormat, columns: Sequence[str]) -> Iterator[Source]:
+    """Open a path, a list or glob of paths, or a frame; nothing is read but header lines.
+
+    ``columns`` are those that will be needed: JSON lines have no header to tell.
+    """
+    if isinstance(data, str | os.PathLike) or _is_path_list(data):
+        with open_files(data, text, columns) as source:
+            yield source
+    else:
+        yield from_frame(data, text)
+
+
+def fetch(frame: nw.LazyFrame[Any]) -> list[tuple[Any, ...]]:
+    """Run what a lazy frame says and return its rows."""
+    native = frame.to_native()
+    if frame.implementation.is_duckdb():
+        return list(native.fetchall())
+    if frame.implementation.is_spark_like():
+        return [tuple(row) for row in native.collect()]
+    return list(frame.collect().rows())
+
+
+def _is_path_list(data: object) -> bool:
+    return (
+        isinstance(data, list | tuple)
+        and bool(data)
+        and all(isinstance(path, str | os.PathLike) for path in data)
+    )

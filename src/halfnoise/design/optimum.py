@@ -1,0 +1,141 @@
+"""The least error for counts when the number of people is not wanted.
+
+The best covariance (open after lem:near-optimal-bound in the paper) has variance 1/u along the
+all-ones vector and 1/v across it. A person with j ones costs  (j^2/d) u + (j - j^2/d) v. Minimise
+1/u + (d-1)/v: the optimum touches the constraint of one j, or of two neighbouring ones.
+
+It is a centred design too: h = f - total/d, projected onto sum zero, and the total, in the place of
+the number of people.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Self
+
+from flint import arb
+
+from halfnoise.design.covariance import Covariance, Run, Shared
+from halfnoise.design.design import Design, certified
+from halfnoise.noise.law import Noise
+from halfnoise.proof import ball, round_up
+from halfnoise.workload.sets import AtMost, Box, Parts
+from halfnoise.workload.workload import Block
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptimalWithoutSize(Design):
+    """Noise of scale ``across`` on h and of scale ``total_scale`` on the total of the counts."""
+
+    block: Block
+    across: float
+    total_scale: float
+
+    name = "optimal-gaussian-without-size"
+    noise = Noise.GAUSSIAN
+    size_scale = None
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The one block of counts."""
+        return (self.block,)
+
+    def parts(self) -> tuple[Parts, ...]:
+        """Return its own noise, projected, and that of the total."""
+        d = self.block.shape.size
+        return ({"sum": [self.across * math.sqrt(1 - 1 / d), self.total_scale / d]},)
+
+    def loss(self) -> float:
+        """Return what the worst person costs, rounded up.
+
+        With j ones the cost is j (d-j)/d / across^2 + j^2 / total_scale^2, a parabola in j: the
+        worst is at its top, if it opens downwards, or at the most ones.
+        """
+        d, k = self.block.shape.size, _most(self.block)
+        u, v = self.total_scale**-2, self.across**-2 if d > 1 else 0.0
+        top = v / (2 * (v / d - u)) if v / d > u else math.inf
+        near = {
+            min(k, max(1, j)) for j in (math.floor(min(top, k)) + step for step in (-1, 0, 1, 2))
+        }
+
+        def cost(j: int) -> arb:
+            total = ball(j) ** 2 / ball(self.total_scale) ** 2
+            return total + ball(j) * (d - j) / d / ball(self.across) ** 2 if d > 1 else total
+
+        def worst() -> arb:
+            highest = arb(0)
+            for j in near | {k}:
+                highest = highest.max(cost(j))
+            return highest.sqrt()
+
+        return round_up(worst)
+
+    def stretched(self, factor: float) -> Self:
+        """Return the design with both scales times ``factor``."""
+        return replace(self, across=self.across * factor, total_scale=self.total_scale * factor)
+
+    @property
+    def covariance(self) -> Covariance:
+        """The joint error of the counts."""
+        d = self.block.shape.size
+        own = self.across**2
+        runs = (Run(0, d, 1.0),)
+        shared = Shared((self.total_scale**2 / d - own) / d, runs)
+        return Covariance(d, (Run(0, d, own),), (shared,))
+
+
+def optimal_without_size(block: Block, mu: float) -> OptimalWithoutSize:
+    """Return the optimum for counts of which a person may have at most k."""
+    d, k = block.shape.size, _most(block)
+    u, v = _best_axes(d, k)
+    design = OptimalWithoutSize(
+        block=block, across=1 / (mu * math.sqrt(v)), total_scale=math.sqrt(d / u) / mu
+    )
+    return certified(design, mu)
+
+
+def _best_axes(d: int, k: int) -> tuple[float, float]:
+    """Return the best (u, v) at mu = 1.
+
+    The bound q_j^2 that constraint j alone gives is largest near j = (d + sqrt(d))/2, so only the
+    constraints next to it, or at k, can bind.
+    """
+    if d == 1:
+        return 1.0, 1.0
+    peak = round((d + math.sqrt(d)) / 2)
+    near = sorted({min(k, max(1, j)) for j in range(peak - 2, peak + 3)})
+    candidates = [_one_binds(d, j) for j in near if j < d]
+    candidates += [_two_bind(d, i, j) for i, j in pairwise(near)]
+    allowed = [
+        (u, v)
+        for u, v in candidates
+        if min(u, v) > 0 and all(j * j / d * u + j * (d - j) / d * v <= 1 + 1e-9 for j in near)
+    ]
+    return min(allowed, key=lambda axes: 1 / axes[0] + (d - 1) / axes[1])
+
+
+def _one_binds(d: int, j: int) -> tuple[float, float]:
+    along, across = math.sqrt(j * j / d), math.sqrt(j * (d - j) / d)
+    q = along + math.sqrt(d - 1) * across
+    return 1 / (along * q), math.sqrt(d - 1) / (across * q)
+
+
+def _two_bind(d: int, i: int, j: int) -> tuple[float, float]:
+    """Solve  (i^2/d) u + i(d-i)/d v = 1  and the same for j."""
+    # Divided by i and j: i u + (d-i) v = d/i, so the difference of the two gives u - v.
+    slope = d * (1 / j - 1 / i) / (j - i)
+    v = (d / i - i * slope) / d
+    return v + slope, v
+
+
+def _most(block: Block) -> int:
+    shape = block.shape
+    return shape.most if isinstance(shape, AtMost) else shape.size
+
+
+def applies(blocks: tuple[Block, ...], size_importance: float) -> bool:
+    """Whether the workload is one block of counts or items, without interest in n."""
+    if len(blocks) != 1 or size_importance:
+        return False
+    shape = blocks[0].shape
+    return isinstance(shape, AtMost) or shape == Box(shape.size)

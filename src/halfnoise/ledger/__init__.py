@@ -1,0 +1,1 @@
+"""What was spent: where each release is charged."""

@@ -1,0 +1,108 @@
+"""The two kinds of noise: how scale, privacy and error hang together in each.
+
+With noise of scale s on a distance x, a person costs (|x|/s)^p of the budget's p-th power, p = 2
+for Gaussian and p = 1 for Laplace noise, and the error has variance ``unit_variance * s^2``.
+
+Sums of many Laplace noises: how far they reach, exactly and fast.
+
+The generating function of a sum of noises with scales b_i is  M(s) = prod 1/(1 - b_i^2 s^2), and
+
+    P(sum > x) = 1/(2 pi i) integral of M(s) e^(-s x)/s ds
+
+along any path that crosses the real axis between 0 and the first pole 1/max(b_i). Here it crosses
+where the integrand is smallest and bends away along the steepest descent, where the trapezoidal
+rule reaches the precision of float64 within a hundred points, however many noises there are.
+"""
+
+import enum
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Noise(enum.Enum):
+    """Gaussian or Laplace noise."""
+
+    GAUSSIAN = "gaussian"
+    LAPLACE = "laplace"
+
+    @property
+    def p(self) -> int:
+        """The power in which costs add up."""
+        return 2 if self is Noise.GAUSSIAN else 1
+
+    @property
+    def q(self) -> float:
+        """The power in which costs trade against each other: 1 + 2/p."""
+        return 1 + 2 / self.p
+
+    @property
+    def unit_variance(self) -> float:
+        """The variance at scale one."""
+        return 1.0 if self is Noise.GAUSSIAN else 2.0
+
+    def std(self, parts: list[float]) -> float:
+        """Return the standard deviation of a sum of independent noises with these scales."""
+        return math.sqrt(self.unit_variance) * math.hypot(*parts)
+
+    def margin(self, parts: list[float], level: float) -> float:
+        """Return the margin that a sum of such noises keeps within, with probability ``level``."""
+        if self is Noise.GAUSSIAN:
+            return NormalDist().inv_cdf((1 + level) / 2) * self.std(parts)
+        scales = tuple(sorted(part for part in parts if part > 0))
+        return laplace_margin(scales, level) if scales else 0.0
+
+
+Floats = NDArray[np.float64]
+
+_STEP = 1 / 16
+_POINTS = _STEP * np.arange(112)
+_ALONG, _WEIGHTS = np.sinh(_POINTS), np.cosh(_POINTS) * _STEP / math.pi
+_WEIGHTS[0] /= 2
+
+
+@lru_cache(maxsize=4096)
+def laplace_margin(scales: Sequence[float], level: float, copies: int = 1) -> float:
+    """Return the margin that a sum of Laplace noises keeps within, with probability ``level``.
+
+    ``copies``: how many independent noises there are of each scale.
+
+    >>> round(laplace_margin((1.0,), 0.95), 12) == round(math.log(20), 12)
+    True
+    """
+    distinct, counts = np.unique(np.asarray(scales, dtype=np.float64), return_counts=True)
+    many = counts.astype(np.float64) * copies
+    std = math.sqrt(2 * float(many @ distinct**2))
+    distinct /= std
+    # The logarithm of the tail is concave, so Newton's steps come down to the margin from above.
+    x = 1.0
+    for _ in range(64):
+        tail, density = _tail(distinct, many, x)
+        step = math.log(2 * tail / (1 - level)) * tail / density
+        x = x + step if x + step > 0 else x / 2
+        if abs(step) <= 1e-13 * x:
+            break
+    return std * x
+
+
+def _tail(scales: Floats, many: Floats, x: float) -> tuple[float, float]:
+    """Return P(sum > x) and the density at x > 0."""
+    squares = scales**2
+    low, high = 0.0, 1 / float(scales.max())
+    for _ in range(24):
+        c = (low + high) / 2
+        slope = float(many @ (2 * squares * c / (1 - squares * c**2))) - x - 1 / c
+        low, high = (c, high) if slope < 0 else (low, c)
+    near = 1 - squares * c**2
+    second = float(many @ (2 * squares * (2 - near) / near**2)) + 1 / c**2
+    third = float(many @ (4 * squares**2 * c * (4 - near) / near**3)) - 2 / c**3
+    width, bend = 1 / math.sqrt(second), max(0.0, third / (6 * second))
+    u = width * _ALONG
+    s = c + 1j * u + bend * u**2
+    exponent = -s * x - many @ np.log(1 - np.outer(squares, s**2))
+    along = np.exp(exponent) * (1 - 2j * bend * u) * width * _WEIGHTS
+    return float((along / s).real.sum()), float(along.real.sum())

@@ -1,0 +1,82 @@
+"""What discovering groups costs: a small delta of its own, beside the budget of the noise."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from halfnoise.checks import refuse
+from halfnoise.errors import InvalidParameterError
+from halfnoise.privacy.definitions import ApproxDP, Budget, Privacy
+from halfnoise.proof import divide_down
+from halfnoise.text import short
+from halfnoise.workload.groups import Grouping
+
+PART = 10
+"""Discovering takes a tenth of delta where nothing else is said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discovery:
+    """What the noisy size of a group must reach to be released, and what that costs.
+
+    ``usual``: a group of so many people shows in 95% of cases. ``delta``: how likely a release
+    shows a key that only one person has.
+    """
+
+    threshold: float
+    usual: float
+    delta: float
+
+    def __str__(self) -> str:
+        """Say it in words."""
+        return (
+            f"A group shows if its noisy number of people is at least {short(self.threshold)}; one"
+            f" of {short(math.ceil(self.usual))} people does in 95% of cases. A key that only one"
+            f" person has shows with probability {self.delta:.2g} at most."
+        )
+
+
+def spendable(
+    privacy: Privacy, grouping: Grouping | None, releases: int
+) -> tuple[Budget, float | None]:
+    """Return what the noise of each release may spend, and the delta of discovering, if any.
+
+    Of (epsilon, delta) the noise gets what discovering leaves of delta; in every other definition
+    the delta of discovering comes on top, and must be given.
+
+    >>> from halfnoise.workload.groups import grouping
+    >>> found = grouping("shop", "discover", "other", 1, None)
+    >>> spendable(ApproxDP(epsilon=1, delta=1e-6), found, 1)[1]
+    1e-07
+    """
+    if grouping is None or not grouping.discovers:
+        return privacy.budget(releases), None
+    if isinstance(privacy, ApproxDP):
+        rest, delta = split_delta(privacy.delta, grouping)
+        privacy = ApproxDP(epsilon=privacy.epsilon, delta=rest)
+    elif grouping.delta is None:
+        raise InvalidParameterError(
+            "discovering groups needs a delta, got none; say discover_delta (--discover-delta),"
+            " far below 1 / (number of people), or give the budget as epsilon and delta"
+        )
+    else:
+        delta = grouping.delta
+    return privacy.budget(releases), divide_down(delta, releases)
+
+
+def split_delta(delta: float, grouping: Grouping | None) -> tuple[float, float]:
+    """Return the part of delta that is left for the noise, and the part for discovering."""
+    if grouping is None or not grouping.discovers:
+        return delta, 0.0
+    own = divide_down(delta, PART) if grouping.delta is None else grouping.delta
+    if not own < delta:
+        remedy = "the noise needs the rest of delta"
+        raise refuse("discover_delta", f"below delta, {delta:g}", own, remedy)
+    return _difference_down(delta, own), own
+
+
+def _difference_down(whole: float, part: float) -> float:
+    """Return the largest float64 that together with ``part`` is at most ``whole``, exactly."""
+    rest = whole - part
+    exact = Fraction(whole) - Fraction(part)
+    return math.nextafter(rest, 0) if Fraction(rest) > exact else rest

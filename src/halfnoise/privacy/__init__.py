@@ -1,0 +1,1 @@
+"""Privacy definitions: what is promised, and how promises convert and add up."""

@@ -1,0 +1,67 @@
+"""Certified conversions between a privacy definition and mu.
+
+Every function returns a float64 that is *proved*, in ball arithmetic, to lie on the safe side of
+the real number it stands for, and is the nearest float64 for which the proof goes through.
+
+The facts used (Dong, Roth & Su 2022; Balle & Wang 2018), with Phi the normal distribution function:
+
+- mu-GDP implies (epsilon, delta) if and only if
+  delta >= Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu);
+- mu-GDP of a Gaussian mechanism is rho-zCDP with rho = mu^2/2, and (alpha, alpha mu^2/2)-RDP;
+- pure epsilon-DP implies mu-GDP if and only if Phi(-mu/2) <= 1/(1 + e^epsilon).
+"""
+
+from functools import lru_cache
+
+from flint import arb
+
+from halfnoise.proof import holds, largest, round_up, smallest
+
+
+def normal_cdf(x: arb) -> arb:
+    """Phi, with full relative accuracy in the lower tail."""
+    return (-x / arb(2).sqrt()).erfc() / 2
+
+
+def gaussian_delta(mu: arb, epsilon: arb) -> arb:
+    """Return the exact delta of mu-GDP at epsilon."""
+    first = normal_cdf(mu / 2 - epsilon / mu)
+    second = epsilon.exp() * normal_cdf(-mu / 2 - epsilon / mu)
+    # It lies between 0 and the first term, which is all that is left where e^epsilon is too large.
+    bounds = first.union(arb(0))
+    return bounds.intersection(first - second) if second.is_finite() else bounds
+
+
+@lru_cache(maxsize=1024)
+def mu_of_approx(epsilon: float, delta: float) -> float:
+    """Return the largest float64 mu proved to give (epsilon, delta)."""
+    return largest(
+        lambda mu: holds(lambda: (gaussian_delta(arb(mu), arb(epsilon)), arb(delta))),
+    )
+
+
+@lru_cache(maxsize=1024)
+def epsilon_of_mu(mu: float, delta: float) -> float:
+    """Return the smallest float64 epsilon >= 0 proved to hold with mu and delta."""
+
+    def private(epsilon: float) -> bool:
+        return holds(lambda: (gaussian_delta(arb(mu), arb(epsilon)), arb(delta)))
+
+    return 0.0 if private(0.0) else smallest(private)
+
+
+def delta_of_mu(mu: float, epsilon: float) -> float:
+    """Return the smallest float64 delta proved to hold with mu and epsilon."""
+    return min(1.0, round_up(lambda: gaussian_delta(arb(mu), arb(epsilon))))
+
+
+@lru_cache(maxsize=1024)
+def mu_of_pure(epsilon: float) -> float:
+    """Return the smallest float64 mu proved to be implied by pure epsilon-DP.
+
+    Phi(-mu/2) <= 1/(1+e^epsilon): the two-point trade-off curve of epsilon-DP lies above the
+    Gaussian one everywhere as soon as it does at its corner.
+    """
+    return smallest(
+        lambda mu: holds(lambda: (normal_cdf(-arb(mu) / 2), 1 / (1 + arb(epsilon).exp()))),
+    )

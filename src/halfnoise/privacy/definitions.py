@@ -1,0 +1,299 @@
+"""Privacy definitions: frozen values that say what is promised, each with its ``mu``.
+
+Everything is measured on one scale, the mu of Gaussian differential privacy: an observer who must
+tell two neighbouring tables apart does no better than telling N(0, 1) from N(mu, 1).
+"""
+
+import enum
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol, TypeAlias, overload
+
+from flint import arb
+
+from halfnoise.checks import finite, fraction, not_negative, positive, refuse, whole
+from halfnoise.errors import InvalidParameterError
+from halfnoise.privacy import calibration
+from halfnoise.proof import divide_down, round_up, sqrt_down, sqrt_up, sum_of_squares
+
+
+class Neighbors(enum.Enum):
+    """Which two tables must look alike.
+
+    ``ADD_REMOVE``: one person's data are in the table or not; the number of people is private.
+    ``REPLACE``: one person's answers change; the number of people is public.
+
+    >>> Neighbors("add-remove")
+    <Neighbors.ADD_REMOVE: 'add-remove'>
+    """
+
+    ADD_REMOVE = "add-remove"
+    REPLACE = "replace"
+
+
+class Privacy(Protocol):
+    """What every privacy definition offers."""
+
+    @property
+    def mu(self) -> float:
+        """The promise on the scale of Gaussian differential privacy, rounded to the safe side."""
+
+    @property
+    def best_guess(self) -> float:
+        """How often the best guess whether a person is in the data is right; 0.5 is a coin flip."""
+
+    def budget(self, releases: int = 1) -> "Budget":
+        """Return what each of so many equal releases may spend."""
+
+
+class _HasMu(Protocol):
+    @property
+    def mu(self) -> float: ...
+
+
+class _Odds:
+    """The promise in words."""
+
+    __slots__ = ()
+
+    @property
+    def best_guess(self: _HasMu) -> float:
+        """How often the best guess whether a person is in the data is right: Phi(mu/2).
+
+        0.5 is a coin flip. The guesser may know everybody else's data.
+
+        >>> round(ApproxDP(epsilon=1, delta=1e-6).best_guess, 3)
+        0.547
+        """
+        mu = self.mu
+        return min(1.0, round_up(lambda: calibration.normal_cdf(arb(mu) / 2)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """What one release may spend: ``mu`` with Gaussian noise, ``epsilon`` with Laplace noise.
+
+    None where noise of that kind cannot keep the promise, or should not (a budget counted in mu^2
+    pays 27 times as much for Laplace noise at epsilon 1 as for Gaussian noise at (1, 1e-6)).
+    """
+
+    mu: float | None = None
+    epsilon: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GaussianDP(_Odds):
+    """Gaussian differential privacy (Dong, Roth & Su 2022): exact for Gaussian noise.
+
+    >>> GaussianDP(mu=1).epsilon(1e-6)
+    4.886...
+    >>> GaussianDP(mu=1).delta(1)
+    0.1269...
+    """
+
+    mu: float
+
+    def __post_init__(self) -> None:
+        """Refuse a mu that is not a positive number."""
+        object.__setattr__(self, "mu", positive(mu=self.mu))
+
+    def delta(self, epsilon: float) -> float:
+        """Return the smallest delta proved to hold together with ``epsilon``."""
+        return calibration.delta_of_mu(self.mu, not_negative(epsilon=epsilon))
+
+    def epsilon(self, delta: float) -> float:
+        """Return the smallest epsilon proved to hold together with ``delta``."""
+        return calibration.epsilon_of_mu(self.mu, fraction(delta=delta))
+
+    def budget(self, releases: int = 1) -> Budget:
+        """Return what each of so many equal releases may spend: squared mu adds up."""
+        return Budget(mu=_mu_share(self.mu, releases))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApproxDP(_Odds):
+    """(epsilon, delta)-differential privacy.
+
+    >>> ApproxDP(epsilon=1, delta=1e-6).mu
+    0.236704380663...
+    """
+
+    epsilon: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        """Refuse what is not a positive epsilon with a delta between 0 and 1."""
+        object.__setattr__(self, "epsilon", positive(epsilon=self.epsilon))
+        remedy = "choose it far below 1 / (number of people); for none use PureDP(epsilon=...)"
+        object.__setattr__(self, "delta", fraction(remedy, delta=self.delta))
+
+    @property
+    def mu(self) -> float:
+        """The largest mu proved to give (epsilon, delta)."""
+        return calibration.mu_of_approx(self.epsilon, self.delta)
+
+    def budget(self, releases: int = 1) -> Budget:
+        """Return what each of so many equal releases may spend; Laplace noise needs no delta."""
+        return Budget(mu=_mu_share(self.mu, releases), epsilon=divide_down(self.epsilon, releases))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConcentratedDP(_Odds):
+    """rho-zero-concentrated differential privacy (Bun & Steinke 2016): rho = mu^2/2.
+
+    >>> ConcentratedDP(rho=0.5).mu
+    1.0
+    """
+
+    rho: float
+
+    def __post_init__(self) -> None:
+        """Refuse a rho that is not a positive number."""
+        object.__setattr__(self, "rho", positive(rho=self.rho))
+
+    @property
+    def mu(self) -> float:
+        """The largest mu with mu^2/2 <= rho, exactly."""
+        return sqrt_down(2 * Fraction(self.rho))
+
+    def budget(self, releases: int = 1) -> Budget:
+        """Return what each of so many equal releases may spend: rho adds up."""
+        return Budget(mu=_mu_share(self.mu, releases))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenyiDP(_Odds):
+    """(alpha, epsilon)-Renyi differential privacy (Mironov 2017): epsilon = alpha mu^2/2.
+
+    >>> RenyiDP(alpha=2, epsilon=1).mu
+    1.0
+    """
+
+    alpha: float
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        """Refuse an order that is not above 1 or an epsilon that is not positive."""
+        object.__setattr__(self, "alpha", finite(alpha=self.alpha))
+        object.__setattr__(self, "epsilon", positive(epsilon=self.epsilon))
+        if self.alpha <= 1:
+            remedy = "orders from 2 to 64 are usual"
+            raise refuse("alpha", "above 1", self.alpha, remedy)
+
+    @property
+    def mu(self) -> float:
+        """The largest mu with alpha mu^2/2 <= epsilon, exactly."""
+        return sqrt_down(2 * Fraction(self.epsilon) / Fraction(self.alpha))
+
+    def budget(self, releases: int = 1) -> Budget:
+        """Return what each of so many equal releases may spend: epsilon adds up at one order."""
+        return Budget(mu=_mu_share(self.mu, releases))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PureDP(_Odds):
+    """Pure epsilon-differential privacy: Laplace noise gives it, Gaussian noise never does.
+
+    >>> PureDP(epsilon=1).mu
+    1.232...
+    >>> PureDP(epsilon=1).best_guess
+    0.731...
+    """
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        """Refuse an epsilon that is not positive."""
+        object.__setattr__(self, "epsilon", positive(epsilon=self.epsilon))
+
+    @property
+    def mu(self) -> float:
+        """The smallest mu that this promise implies."""
+        return calibration.mu_of_pure(self.epsilon)
+
+    def budget(self, releases: int = 1) -> Budget:
+        """Return what each of so many equal releases may spend: epsilon adds up."""
+        return Budget(epsilon=divide_down(self.epsilon, whole(releases=releases)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiscoveryDP:
+    """What is promised where groups are discovered: ``kept``, except with probability ``delta``.
+
+    It has no mu on purpose: no mu holds for it.
+
+    >>> DiscoveryDP(kept=GaussianDP(mu=1), delta=1e-7).epsilon(1e-6)
+    4.908...
+    """
+
+    kept: GaussianDP | PureDP
+    delta: float
+
+    def __post_init__(self) -> None:
+        """Refuse a delta that is not between 0 and 1."""
+        object.__setattr__(self, "delta", fraction(delta=self.delta))
+
+    def epsilon(self, delta: float) -> float:
+        """Return the smallest epsilon proved to hold together with ``delta``."""
+        rest, kept = Fraction(fraction(delta=delta)) - Fraction(self.delta), self.kept
+        if rest < 0 or (rest == 0 and isinstance(kept, GaussianDP)):
+            rule = f"more than discovering groups costs, which is {self.delta:g}"
+            raise refuse("delta", rule, delta)
+        if isinstance(kept, PureDP):
+            return kept.epsilon
+        near = float(rest)
+        return kept.epsilon(near if Fraction(near) <= rest else math.nextafter(near, 0))
+
+    def delta_at(self, epsilon: float) -> float:
+        """Return the smallest delta proved to hold together with ``epsilon``."""
+        e, kept, own = not_negative(epsilon=epsilon), self.kept, self.delta
+
+        def total() -> arb:
+            if isinstance(kept, GaussianDP):
+                return calibration.gaussian_delta(arb(kept.mu), arb(e)) + arb(own)
+            if e >= kept.epsilon:
+                return arb(own)
+            # The worst of pure epsilon is randomised response.
+            odds = arb(kept.epsilon).exp()
+            return (odds - arb(e).exp()) / (1 + odds) + arb(own)
+
+        return min(1.0, round_up(total))
+
+    @property
+    def best_guess(self) -> float:
+        """How often the best guess whether a person is in the data is right; 0.5 is a coin flip."""
+        kept, own = self.kept.best_guess, self.delta
+        return min(1.0, round_up(lambda: arb(kept) + arb(own) / 2))
+
+
+Guarantee: TypeAlias = GaussianDP | PureDP | DiscoveryDP
+"""What a release can promise."""
+
+
+@overload
+def compose(*spent: Privacy) -> GaussianDP: ...
+@overload
+def compose(*spent: Privacy | DiscoveryDP) -> GaussianDP | DiscoveryDP: ...
+def compose(*spent: Privacy | DiscoveryDP) -> GaussianDP | DiscoveryDP:
+    """Return what several releases cost together: squared mu adds up, exactly, rounded up once.
+
+    An ``ApproxDP`` amount counts as the Gaussian noise that gives it; a release with Laplace
+    noise costs ``PureDP``, whatever was asked (``plan.chosen.guarantee`` says which). What
+    discovering groups costs adds up beside mu.
+
+    >>> compose(GaussianDP(mu=3), GaussianDP(mu=4))
+    GaussianDP(mu=5.0)
+    """
+    if not spent:
+        raise InvalidParameterError("compose needs at least one release, got none")
+    mus = [each.kept.mu if isinstance(each, DiscoveryDP) else each.mu for each in spent]
+    kept = GaussianDP(mu=sqrt_up(sum_of_squares(mus)))
+    deltas = [arb(each.delta) for each in spent if isinstance(each, DiscoveryDP)]
+    if not deltas:
+        return kept
+    return DiscoveryDP(kept=kept, delta=round_up(lambda: sum(deltas, arb(0))))
+
+
+def _mu_share(mu: float, releases: int) -> float:
+    return sqrt_down(Fraction(mu) ** 2 / whole(releases=releases))

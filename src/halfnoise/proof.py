@@ -1,0 +1,138 @@
+"""Ball arithmetic: numbers with a proved error bound, at a chosen precision."""
+
+import math
+import os
+import struct
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+
+from flint import arb, ctx, fmpq
+
+# FLINT keeps one precision for the whole process. A ball is right at any precision, so another
+# thread that changes it costs us at most a repetition; the lock only keeps two of our own threads
+# from restoring each other's setting. A fork waits for it, lest a child inherit it locked.
+_lock = threading.RLock()
+if hasattr(os, "register_at_fork"):  # there is no fork on Windows
+    os.register_at_fork(
+        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
+    )
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Compute balls to ``bits`` bits inside a ``with`` block."""
+    with _lock, ctx.workprec(bits):
+        yield
+
+
+def interval(numerator: int, bits: int) -> arb:
+    """Return a ball that holds every x with numerator <= x * 2**bits <= numerator + 1.
+
+    >>> interval(2, 2).contains(arb(0.5)), interval(2, 2).contains(arb(0.75))
+    (True, True)
+    """
+    return arb(2 * numerator + 1, 1) * arb((1, -bits - 1))
+
+
+_FIRST_BITS, _LAST_BITS = 128, 8192
+
+
+def holds(claim: Callable[[], tuple[arb, arb]]) -> bool:
+    """Prove ``left <= right``: True only if ball arithmetic settles it.
+
+    The precision doubles until the two balls are apart; balls that never part (an equality of
+    irrational numbers) count as not proved, which is the safe answer.
+
+    >>> holds(lambda: (arb(2).sqrt() ** 2, arb(3)))
+    True
+    """
+    bits = _FIRST_BITS
+    while bits <= _LAST_BITS:
+        with precision(bits):
+            left, right = claim()
+            if left <= right:
+                return True
+            if left > right:
+                return False
+        bits *= 2
+    return False
+
+
+def round_up(value: Callable[[], arb]) -> float:
+    """Return the smallest float64 proved to be at least ``value()``, a nonnegative real."""
+    with precision(_LAST_BITS // 8):
+        guess = float(value().mid())
+
+    def enough(number: float) -> bool:
+        return holds(lambda: (value(), arb(number)))
+
+    while guess > 0 and enough(math.nextafter(guess, 0)):
+        guess = math.nextafter(guess, 0)
+    while not enough(guess):
+        guess = math.nextafter(guess, math.inf)
+    return guess
+
+
+def sqrt_down(square: Fraction) -> float:
+    """Return the largest float64 whose square is at most ``square``, exactly."""
+    root = _sqrt_guess(square)
+    while Fraction(root) ** 2 > square:
+        root = math.nextafter(root, 0)
+    while Fraction(math.nextafter(root, math.inf)) ** 2 <= square:
+        root = math.nextafter(root, math.inf)
+    return root
+
+
+def sqrt_up(square: Fraction) -> float:
+    """Return the smallest float64 whose square is at least ``square``, exactly."""
+    root = sqrt_down(square)
+    return root if Fraction(root) ** 2 == square else math.nextafter(root, math.inf)
+
+
+def divide_down(amount: float, parts: int) -> float:
+    """Return the largest float64 of which ``parts`` together are at most ``amount``, exactly."""
+    share = amount / parts
+    return math.nextafter(share, 0) if Fraction(share) * parts > Fraction(amount) else share
+
+
+def sum_of_squares(values: Iterable[float]) -> Fraction:
+    """Add up squares without rounding."""
+    return sum((Fraction(value) ** 2 for value in values), Fraction(0))
+
+
+def _sqrt_guess(square: Fraction) -> float:
+    # Scaled by a power of four, so that no square overflows or loses bits.
+    shift = square.numerator.bit_length() - square.denominator.bit_length()
+    shift -= shift % 2
+    return math.ldexp(math.sqrt(float(square / Fraction(2) ** shift)), shift // 2)
+
+
+def largest(good: Callable[[float], bool]) -> float:
+    """Bisect the positive float64s for the last one that is good; good then not good."""
+    low, high = 1, _bits(math.inf)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if good(_float(middle)) else (low, middle)
+    return _float(low)
+
+
+def smallest(good: Callable[[float], bool]) -> float:
+    """Bisect the positive float64s for the first one that is good; not good then good."""
+    return math.nextafter(largest(lambda x: not good(x)), math.inf)
+
+
+def _bits(x: float) -> int:
+    # Positive floats are ordered as their bit patterns, so one bisection covers them all.
+    return int(struct.unpack("<q", struct.pack("<d", x))[0])
+
+
+def _float(bits: int) -> float:
+    return float(struct.unpack("<d", struct.pack("<q", bits))[0])
+
+
+def ball(x: Fraction | float) -> arb:
+    """Return a number as a ball at the current precision."""
+    exact = Fraction(x)
+    return arb(fmpq(exact.numerator, exact.denominator))

@@ -1,0 +1,96 @@
+"""What is asked of a table, and what is refused before any row of it is read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from halfnoise.checks import positive, refuse
+from halfnoise.data.sources.source import TextFormat
+from halfnoise.errors import InvalidParameterError
+from halfnoise.privacy.definitions import Privacy
+from halfnoise.workload.groups import Grouping
+from halfnoise.workload.numbers import Counts
+from halfnoise.workload.workload import Workload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a release was asked to be."""
+
+    workload: Workload
+    privacy: Privacy | None = None
+    delta: float | None = None
+    unit: tuple[str, ...] = ()
+    row_is_person: bool = False
+    known_size: float | None = None
+    level: float = 0.95
+    text: TextFormat = field(default_factory=TextFormat)
+
+
+def columns_of(asked: Request) -> list[str]:
+    """Return all columns that a request names."""
+    queries = asked.workload.queries
+    named = [column for query in queries for column in query.columns]
+    return [*named, *asked.unit, *asked.workload.group_columns]
+
+
+def check_people(asked: Request) -> None:
+    """Refuse a request that does not say who is one person, or that counts who somebody is."""
+    queries, unit = asked.workload.queries, asked.unit
+    for query in queries:
+        if isinstance(query, Counts):
+            raise InvalidParameterError(
+                f"{query.label!r} is for planning alone; to release, name columns: Count('smoker')"
+            )
+    if asked.row_is_person and unit:
+        raise InvalidParameterError("give unit or row_is_person, not both: they exclude each other")
+    if not asked.row_is_person and not unit:
+        raise InvalidParameterError(
+            "who is one person is never guessed: name the column that says whom a row is about"
+            " (--unit person_id, unit='person_id'), or say that each row is another person"
+            " (--row-is-person, row_is_person=True)"
+        )
+    for column in unit:
+        if not isinstance(column, str) or not column:
+            raise refuse("unit", "a column's name, or several", column)
+        if any(column in query.columns for query in queries):
+            raise InvalidParameterError(
+                f"{column!r} is the unit and a query's column at once; a name or number that says"
+                " who somebody is cannot be counted"
+            )
+    if asked.known_size is not None:
+        positive(known_size=asked.known_size)
+    if asked.workload.grouping is not None:
+        _check_groups(asked.workload.grouping, unit)
+
+
+def _check_groups(grouping: Grouping, unit: Sequence[str]) -> None:
+    """Refuse groups that can be planned but not released."""
+    if not grouping.by:
+        raise InvalidParameterError(
+            "which group a row is in is never guessed: name the column that says it (--by region,"
+            " by='region'), or leave groups out"
+        )
+    if grouping.keys is None and not grouping.discovers:
+        remedy = "a number alone says how many for a plan; as a key it needs a list: --groups 20,"
+        raise refuse("groups", "listed to release, or 'discover'", grouping.number, remedy)
+    if grouping.most > 1 and not unit:
+        raise InvalidParameterError(
+            f"max_groups must be 1 where each row is a person, got {grouping.most}; a row is in one"
+            " group, so leave it out, or name the unit"
+        )
+    for by in grouping.by:
+        if by.column in unit:
+            raise InvalidParameterError(
+                f"{by.column!r} is the unit and names groups at once; a group of one person has no"
+                " privacy, so group by another column"
+            )
+
+
+def budget_of(asked: Request) -> Privacy:
+    """Return the budget that was stated; there is none by default."""
+    if asked.privacy is None:
+        raise InvalidParameterError(
+            "the budget is missing; say how much may be spent: --epsilon 1 --delta 1e-6, or"
+            " privacy=ApproxDP(epsilon=1, delta=1e-6) (a plan shows what each budget brings)"
+        )
+    return asked.privacy

@@ -1,0 +1,1 @@
+"""What came out, and how sure it is."""

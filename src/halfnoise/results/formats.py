@@ -1,0 +1,163 @@
+"""A release on disk: the file's ending says the format. Values are unrounded.
+
+CSV opens in a spreadsheet: it starts with a byte-order mark, and text that a spreadsheet would
+take for a formula is escaped.
+"""
+
+import contextlib
+import csv
+import datetime as dt
+import io
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from glob import glob
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from halfnoise.checks import refuse
+from halfnoise.errors import DataError, InvalidParameterError
+from halfnoise.results.document import guarantee_dict, key_dict, rows
+from halfnoise.results.grouped import GroupedRelease
+from halfnoise.results.published import Published
+from halfnoise.results.table import COLUMNS, one_type, spelled
+
+
+def check_output(path: Path, *, overwrite: bool, inputs: Sequence[str]) -> None:
+    """Refuse an output that cannot or must not be written, before anything is spent."""
+    if path.suffix.lower() not in FORMATS:
+        raise refuse("--out", f"a file ending in {', '.join(FORMATS)}", str(path))
+    lines = path.suffix.lower() == ".jsonl"
+    check_place("--out", path, overwrite=overwrite or lines, inputs=inputs)
+
+
+def check_place(flag: str, path: Path, *, overwrite: bool, inputs: Sequence[str]) -> None:
+    """Refuse a place where a file cannot or must not be written."""
+    if path.is_dir() or not path.parent.is_dir():
+        raise refuse(flag, "a file in a folder that exists", str(path))
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise refuse(flag, "a file that you may write", str(path))
+    if not path.exists():
+        return
+    named = [Path(name) for each in inputs for name in (each, *glob(each, recursive=True))]  # noqa: PTH207
+    if any(each.exists() and path.samefile(each) for each in named):
+        raise refuse(flag, "another file than the input", str(path))
+    if not overwrite:
+        raise InvalidParameterError(
+            f"the output {str(path)!r} exists; name another, or say --overwrite"
+        )
+
+
+def write_release(release: Published, path: Path, *, overwrite: bool = False) -> None:
+    """Write a release in the format of the file's ending; JSON lines are appended to others."""
+    lines = path.suffix.lower() == ".jsonl"
+    write_file(path, FORMATS[path.suffix.lower()](release), append=lines and not overwrite)
+
+
+def write_file(path: Path, content: bytes, *, append: bool = False) -> None:
+    """Write a file whole or not at all, or append to it."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        if append:
+            with path.open("ab") as lines:
+                lines.write(content)
+            return
+        partial.write_bytes(content)
+        os.replace(partial, path)  # noqa: PTH105
+    except OSError:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise DataError(
+            f"the output {str(path)!r} could not be written; check the folder"
+        ) from None
+
+
+def as_csv(release: Published) -> str:
+    """Return the table as CSV."""
+    lines = io.StringIO()
+    csv.writer(lines, lineterminator="\n").writerows(zip(*_written(release, _escaped), strict=True))
+    return lines.getvalue()
+
+
+def as_markdown(release: Published) -> str:
+    """Return the table as Markdown."""
+    columns = [[title, "---", *cells] for title, *cells in _written(release, _inline)]
+    return "".join(f"| {' | '.join(row)} |\n" for row in zip(*columns, strict=True))
+
+
+def as_json_lines(release: Published) -> str:
+    """Return one line of JSON for each estimate, to append to others."""
+    guarantee = guarantee_dict(release.guarantee, release.privacy)
+    said = ("mu", "pure_epsilon", "discover_delta")
+    shared = {name: guarantee[name] for name in said if name in guarantee}
+    shared["level"] = release.level
+    found = rows(release)
+    keys: list[dict[str, Any]] = [{}]
+    if isinstance(release, GroupedRelease):
+        keys = [{"key": key_dict(release, key)} for key in release.group_keys]
+    each = len(found) // max(1, len(keys))
+    encode = json.JSONEncoder(allow_nan=False).encode
+    return "".join(encode(keys[i // each] | row | shared) + "\n" for i, row in enumerate(found))
+
+
+def _as_parquet(release: Published) -> bytes:
+    """Return the table as Parquet, written by DuckDB."""
+    import tempfile
+
+    import duckdb
+
+    hn_table = dict(release.columns())
+    picked = []
+    for title in list(hn_table)[: -len(COLUMNS)]:
+        values = one_type(hn_table[title].tolist())
+        text = [None if value is None else spelled(value) for value in values]
+        hn_table[title] = np.array(text, dtype=object)
+        name = '"' + title.replace('"', '""') + '"'
+        picked.append(f"{name}::{_type(values)} as {name}")
+    query = f"select {', '.join([*picked, *COLUMNS])} from hn_table"  # noqa: S608
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "release.parquet"
+        with duckdb.connect() as connection:
+            connection.sql(query).write_parquet(str(target))
+        return target.read_bytes()
+
+
+def _type(values: list[Any]) -> str:
+    """Return the type of a column of keys in Parquet."""
+    kinds = {type(value) for value in values if value is not None}
+    kind = kinds.pop() if kinds else str
+    if kind is int and any(value is not None and abs(value) >= 2**63 for value in values):
+        kind = str
+    return {bool: "boolean", int: "bigint", float: "double", dt.date: "date"}.get(kind, "varchar")
+
+
+def _written(release: Published, text: Callable[[str], str]) -> Iterator[list[str]]:
+    """Go through the columns, each with its title, as text."""
+    for title, column in release.columns().items():
+        if column.dtype == object:
+            cells = [text(each) if isinstance(each, str) else spelled(each) for each in column]
+        else:
+            cells = [repr(each) for each in column.tolist()]
+        yield [text(title), *cells]
+
+
+def _escaped(text: str) -> str:
+    text = text.replace("\r", "\n")  # alone it would not be quoted
+    # A quote in front keeps a spreadsheet from reading text as a formula.
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+
+
+def _inline(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ").replace("\r", " ")
+
+
+FORMATS: dict[str, Callable[[Published], bytes]] = {
+    ".csv": lambda release: as_csv(release).encode("utf-8-sig"),
+    ".json": lambda release: release.to_json().encode(),
+    ".jsonl": lambda release: as_json_lines(release).encode(),
+    ".parquet": _as_parquet,
+    ".md": lambda release: as_markdown(release).encode(),
+}
+"""How each ending is written."""

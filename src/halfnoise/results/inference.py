@@ -1,0 +1,271 @@
+"""What may be concluded from noisy values: intervals, differences, ratios. All post-processing.
+
+An error is a sum of independent noises, which the covariance lists: one for each estimate and a
+few that several share. Whatever is linear keeps that form, so shared noise cancels by itself.
+Intervals cover the noise only, not who was asked or how they answered.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfnoise.design.covariance import Covariance
+from halfnoise.noise.law import Noise, laplace_margin
+
+Floats = NDArray[np.float64]
+ANYTHING = (-math.inf, math.inf)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A value, its standard error, and an interval that covers the noise."""
+
+    name: str
+    estimate: float
+    std: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """The joint error of several estimates: which noise, and its covariance.
+
+    ``copies``: how many independent errors of this covariance add up, as in a sum over groups.
+    """
+
+    noise: Noise
+    covariance: Covariance
+    copies: int = 1
+
+    def parts(self, weights: Mapping[int, float]) -> list[float]:
+        """Return the scales of the independent noises in a weighted sum of estimates, of one copy.
+
+        With Gaussian noise the whole sum is one.
+        """
+        if self.noise is Noise.GAUSSIAN:
+            return [math.sqrt(max(0.0, sum(self.covariance.terms(weights))))]
+        size, shared = self.covariance.size, self.covariance.shared
+        own = Covariance(size, self.covariance.variances).terms(self._projected(weights))
+        common = Covariance(size, (), tuple(term for term in shared if term.weight > 0))
+        unit = self.noise.unit_variance
+        return [math.sqrt(term / unit) for term in own + common.terms(weights)]
+
+    def _projected(self, weights: Mapping[int, float]) -> Mapping[int, float]:
+        """Return the weights of the noises themselves, where some are projected onto sum zero.
+
+        A projection is a term of negative weight: it takes from each of its noises their average,
+        so an estimate holds all of them.
+        """
+        found = dict(weights)
+        for term in self.covariance.shared:
+            if term.weight < 0:
+                block = [i for run in term.loadings for i in range(run.start, run.stop)]
+                average = sum(weights.get(i, 0.0) for i in block) / len(block)
+                found |= {i: weights.get(i, 0.0) - average for i in block}
+        return found
+
+    def std(self, weights: Mapping[int, float]) -> float:
+        """Return the standard error of a weighted sum of estimates."""
+        return math.sqrt(self.copies) * self.noise.std(self.parts(weights))
+
+    def margin(self, weights: Mapping[int, float], level: float) -> float:
+        """Return the margin of error of a weighted sum of estimates."""
+        if self.noise is Noise.GAUSSIAN:
+            return self.noise.margin([self.std(weights)], level)
+        parts = tuple(sorted(part for part in self.parts(weights) if part > 0))
+        return laplace_margin(parts, level, self.copies) if parts else 0.0
+
+    def apart(self, a: int, b: int) -> tuple[float, float, float]:
+        """Split estimate a into lean * b + rest, of which the rest is uncorrelated with b.
+
+        Returned are the lean, the variance of the rest, and the variance of b.
+        """
+        one = np.zeros(self.covariance.size)
+        one[a] = 1.0
+        column = self.covariance @ one
+        variance, shared = self.covariance.variance(b), float(column[b])
+        lean = shared / variance if variance > 0 else 0.0
+        rest = max(0.0, float(column[a]) - lean * shared)
+        return lean, self.copies * rest, self.copies * variance
+
+
+def linear(
+    name: str, values: Floats, errors: Errors, weights: Mapping[int, float], level: float
+) -> Estimate:
+    """Return a weighted sum of estimates with its interval."""
+    value = sum(w * float(values[i]) for i, w in weights.items())
+    margin = errors.margin(weights, level)
+    std = errors.std(weights)
+    return Estimate(name=name, estimate=value, std=std, low=value - margin, high=value + margin)
+
+
+def ratio(
+    name: str,
+    values: Floats,
+    errors: Errors,
+    pair: tuple[int, int],
+    level: float,
+    *,
+    bounds: tuple[float, float] = ANYTHING,
+) -> Estimate:
+    """Return the ratio of two estimates with Fieller's interval, kept within ``bounds``."""
+    found = ratios(values[np.newaxis], errors, pair, level, bounds=bounds)
+    estimate, std, low, high = (float(each[0]) for each in found)
+    return Estimate(name=name, estimate=estimate, std=std, low=low, high=high)
+
+
+def ratios(
+    values: Floats,
+    errors: Errors,
+    pair: tuple[int, int],
+    level: float,
+    *,
+    bounds: tuple[float, float] = ANYTHING,
+) -> Floats:
+    """Return ratio, standard error and the ends of Fieller's interval, for each row of values.
+
+    The interval holds every r for which  top - r bottom  is no larger than its noise allows. It
+    keeps its level also where the bottom may well be zero: then it is all there is.
+
+    With a = top - lean * bottom, whose noise of variance R is uncorrelated with that of b = bottom,
+    of variance V, these are all r = lean + t with  (a - t b)^2 <= z^2 (R + t^2 V),  which ends at
+
+        t = (a S +- z R b) / (b S -+ z V a),  S = sqrt(a^2 V + b^2 R - z^2 R V),  b > 0.
+    """
+    top, bottom = pair
+    lean, R, V = errors.apart(top, bottom)
+    b = values[:, bottom]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        estimate = np.where(b == 0, 0.0, values[:, top] / b)
+        std = np.sqrt(R + (estimate - lean) ** 2 * V) / np.abs(b)
+    sure = np.abs(b) > errors.margin({bottom: 1.0}, level)
+    turned = np.sign(b[sure])
+    a, b = (values[sure, top] - lean * b[sure]) * turned, np.abs(b[sure])
+    ends = []
+    for sign in (-1, 1):
+        z, S = _reach(errors, pair, level, (a, b), sign)
+        end = np.full(len(values), sign * math.inf)
+        with np.errstate(invalid="ignore"):
+            t = (a * S + sign * z * R * b) / (b * S - sign * z * V * a)
+        end[sure] = lean + np.where(S == 0, 0.0, t)
+        ends.append(np.clip(end, *bounds))
+    return np.array([np.clip(estimate, *bounds), std, *ends])
+
+
+def _reach(
+    errors: Errors, pair: tuple[int, int], level: float, ab: tuple[Floats, Floats], sign: int
+) -> tuple[Floats, Floats]:
+    """Return z and S of one end of Fieller's interval.
+
+    With Gaussian noise z is the same for every t. With Laplace noise it depends on how t mixes the
+    two noises: on the angle of  (sqrt(R), t sqrt(V)).  Seen from (b sqrt(R), a sqrt(V)), where
+    t = a/b, the interval ends at the angle where  z = |(b sqrt(R), a sqrt(V))| sin(angle)/sqrt(RV).
+    """
+    _, R, V = errors.apart(*pair)
+    x, y = ab[1] * math.sqrt(R), ab[0] * math.sqrt(V)
+    if errors.noise is Noise.GAUSSIAN or not R * V:
+        some = pair[1] if V else pair[0]
+        z = np.full_like(x, errors.margin({some: 1.0}, level) / math.sqrt(V or R or 1.0))
+        return z, np.sqrt(np.maximum(0.0, x**2 + y**2 - z**2 * R * V))
+    waves, far, start = _waves(errors, pair, level), np.hypot(x, y), np.arctan2(y, x)
+    low, high = np.zeros_like(x), math.pi / 2 - sign * start
+    for _ in range(60):
+        middle = (low + high) / 2
+        z = np.polynomial.polynomial.polyval(np.exp(2j * (start + sign * middle)), waves).real
+        inside = far * np.sin(middle) <= z * math.sqrt(R * V)
+        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+    return far * np.sin(high) / math.sqrt(R * V), far * np.cos(high)
+
+
+@lru_cache(maxsize=1024)
+def _waves(errors: Errors, pair: tuple[int, int], level: float) -> NDArray[np.complex128]:
+    """Return the margin of  cos(angle) a/sqrt(R) - sin(angle) b/sqrt(V)  as a sum of waves.
+
+    It is a smooth function of twice the angle: 64 waves give nine digits and more.
+    """
+    top, bottom = pair
+    lean, R, V = errors.apart(top, bottom)
+    angles = math.pi / 128 * np.arange(128)
+    margins = [
+        errors.margin({top: p, bottom: -p * lean - q}, level)
+        for p, q in zip(np.cos(angles) / math.sqrt(R), np.sin(angles) / math.sqrt(V), strict=True)
+    ]
+    waves = np.fft.rfft(margins) / 128
+    waves[1:-1] *= 2
+    return waves
+
+
+def apart(name: str, one: Estimate, other: Estimate) -> Estimate:
+    """Return the difference of two independent estimates whose intervals need not be symmetric.
+
+    Each end is as far from the difference as the two ends that make it so lie from their estimates,
+    squared and added (Zou & Donner 2008): exact for normal estimates, and close for ratios.
+    """
+    x = one.estimate - other.estimate
+    low = x - math.hypot(one.estimate - one.low, other.high - other.estimate)
+    high = x + math.hypot(one.high - one.estimate, other.estimate - other.low)
+    return Estimate(name=name, estimate=x, std=math.hypot(one.std, other.std), low=low, high=high)
+
+
+def within(each: Estimate, bounds: tuple[float, float]) -> Estimate:
+    """Keep an estimate and its interval within the bounds that its true value cannot leave."""
+    x, low, high = (min(max(v, bounds[0]), bounds[1]) for v in (each.estimate, each.low, each.high))
+    return replace(each, estimate=x, low=low, high=high)
+
+
+def simultaneous_level(errors: Errors, queries: int, means: int, level: float) -> float:
+    """Return the level at which each of all intervals must hold so that they hold together.
+
+    ``means``: how many ratios of the estimates have an interval beside the ``queries`` themselves.
+
+    Laplace noise: what is lacking is shared out. Gaussian noise: given the noise of the last term,
+    which all estimates share, those with a noise of their own alone are independent, so one
+    integral over it tells. What shares yet another noise (means, projected categories) is
+    multiplied in: symmetric intervals of Gaussian estimates are never less likely to hold together
+    than apart (Royen 2014).
+    """
+    if errors.noise is Noise.LAPLACE:
+        return 1 - (1 - level) / (queries + means)
+    own, alone = _by_kind(errors.covariance, queries)
+    grid = np.linspace(-9.0, 9.0, 1801)
+    density = np.exp(-(grid**2) / 2) / math.sqrt(2 * math.pi) * (grid[1] - grid[0])
+
+    def together(z: float) -> float:
+        inside = np.ones_like(grid)
+        for count, std, lean in own:
+            reach, shift = z * math.hypot(std, lean), lean * grid
+            inside *= (_cdf((reach - shift) / std) - _cdf((-reach - shift) / std)) ** count
+        return float(np.sum(density * inside)) * math.erf(z / math.sqrt(2)) ** (alone + means)
+
+    low, high = 0.0, 1.0
+    while together(high) < level:
+        high *= 2
+    while high - low > 1e-6 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if together(middle) >= level else (middle, high)
+    return math.erf(high / math.sqrt(2))
+
+
+def _by_kind(covariance: Covariance, queries: int) -> tuple[list[tuple[int, float, float]], int]:
+    """Return (count, own std, shared std) of runs that share the last term alone; and the rest."""
+    root = covariance.shared[-1] if covariance.size > queries else None
+    tied = {run.start for term in covariance.shared if term is not root for run in term.loadings}
+    own = []
+    for run in covariance.variances:
+        if run.start not in tied:
+            lean = (
+                next((r.value for r in root.loadings if r.start == run.start), 0.0) if root else 0.0
+            )
+            shared = abs(lean) * math.sqrt(root.weight) if root else 0.0
+            own.append((run.stop - run.start, math.sqrt(run.value), shared))
+    return own, queries - sum(count for count, _, _ in own)
+
+
+def _cdf(x: Floats) -> Floats:
+    return np.array([NormalDist().cdf(float(value)) for value in x])

@@ -1,0 +1,268 @@
+"""The words of the command line turned into queries and budgets.
+
+Every query takes a column (``visits=0:20``) or, to try things out, plain numbers (``0:20``).
+Conditions are words that no shell eats: ``over_65=age:at-least:65``.
+"""
+
+import csv
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from halfnoise.checks import refuse
+from halfnoise.errors import InvalidParameterError
+from halfnoise.privacy.definitions import (
+    ApproxDP,
+    ConcentratedDP,
+    GaussianDP,
+    Neighbors,
+    Privacy,
+    PureDP,
+    RenyiDP,
+)
+from halfnoise.workload.categories import Bins, Choice, Items
+from halfnoise.workload.conditions import Where
+from halfnoise.workload.numbers import Count, Counts, Mean, Sum
+from halfnoise.workload.queries import Query
+
+_WORDS = ("at-least", "above", "below", "up-to", "between", "is", "in", "yes")
+_CONDITION = re.compile(
+    rf"(?:(?P<name>[^=]+)=)?(?P<column>.+?):(?P<word>{'|'.join(_WORDS)}):(?P<value>.*)"
+)
+_NAMELESS = "(amount)", "(choice)", "(bands)", "(items)"
+
+
+def number(flag: str, text: str) -> float:
+    """Read a number.
+
+    >>> number("--epsilon", "1e-3")
+    0.001
+    """
+    try:
+        return float(text)
+    except ValueError:
+        raise refuse(flag, "a number", text) from None
+
+
+def whole_number(flag: str, text: str) -> int:
+    """Read a whole number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise refuse(flag, "a whole number", text) from None
+
+
+def count(text: str, columns: Sequence[str] | None = None) -> list[Count]:
+    """Read ``--count COL``, ``--count NAME=COL:at-least:65``, or ``--count "feat_*"``.
+
+    >>> count("over_65=age:at-least:65")[0].condition.values
+    ('65',)
+    >>> [query.column for query in count("feat_*", columns=["id", "feat_a", "feat_b"])]
+    ['feat_a', 'feat_b']
+    """
+    found = _CONDITION.fullmatch(text)
+    if found is not None:
+        name, column = found["name"], found["column"]
+        condition = _condition(found)
+        if "true" in condition:
+            return [Count(column, name=name, **condition)]
+        return [Count(column, name=name or str(Where(column, **condition)), **condition)]
+    if columns is None or text in columns:
+        return [Count(text)]
+    if any(mark in text for mark in ":="):
+        rule = f"a column or NAME=COLUMN:WORD:VALUE with one of the words {', '.join(_WORDS)}"
+        raise refuse("--count", rule, text, "for example over_65=age:at-least:65")
+    if not any(mark in text for mark in "*?["):
+        return [Count(text)]
+    matching = [Count(column) for column in columns if fnmatchcase(column, text)]
+    if not matching:
+        raise InvalidParameterError(f"no column of the header matches --count {text!r}; check it")
+    return matching
+
+
+def where(text: str) -> Where:
+    """Read ``--where COL:at-least:18``."""
+    found = _CONDITION.fullmatch(text)
+    if found is None or found["word"] == "yes" or found["name"]:
+        raise refuse("--where", "written COL:WORD:VALUE", text, "for example age:at-least:18")
+    return Where(found["column"], **_condition(found))
+
+
+def counts(text: str) -> Counts:
+    """Read ``--counts 100``."""
+    return Counts(whole_number("--counts", text))
+
+
+def sum_(text: str) -> Sum:
+    """Read ``--sum COL=LO:HI``, or ``0:20`` alone.
+
+    >>> sum_("visits=0:20").bounds
+    (0.0, 20.0)
+    """
+    column, bounds = _column_and_rest("--sum", text, name="(amount)")
+    return Sum(column, bounds=_bounds("--sum", bounds))
+
+
+def mean(text: str) -> Mean:
+    """Read ``--mean COL=LO:HI``, or ``0:20`` alone."""
+    column, bounds = _column_and_rest("--mean", text, name="(amount)")
+    return Mean(column, bounds=_bounds("--mean", bounds))
+
+
+def choice(text: str) -> Choice:
+    """Read ``--choice COL=A,B,C``, or the number of categories alone ("other" comes on top).
+
+    >>> len(choice("5").categories)
+    6
+    """
+    column, listed = _column_and_rest("--choice", text, name="(choice)", listed=True)
+    return Choice(column, _listed("--choice", listed, named="=" in text))
+
+
+def bins(text: str) -> Bins:
+    """Read ``--bins COL=0,18,65``, or the number of bands alone ("other" comes on top)."""
+    column, listed = _column_and_rest("--bins", text, name="(bands)")
+    if "=" not in text:
+        return Bins(column, tuple(map(float, range(_how_many("--bins", listed)))))
+    return Bins(column, tuple(number("--bins", edge) for edge in listed.split(",")))
+
+
+def items(text: str, at_most: int | None) -> Items:
+    """Read ``--items COL=a,b,c``, ``--items COL=@items.txt``, or the number of items alone."""
+    column, listed = _column_and_rest("--items", text, name="(items)", listed=True)
+    return Items(column, _listed("--items", listed, named="=" in text), at_most=at_most)
+
+
+def importance(texts: Iterable[str]) -> dict[str, float]:
+    """Read ``--importance NAME=W``, any number of times."""
+    weights = {}
+    for text in texts:
+        column, weight = _column_and_rest("--importance", text, name="")
+        if not column:
+            raise refuse("--importance", "written NAME=NUMBER", text, "for example smoker=4")
+        weights[column] = number("--importance", weight)
+    return weights
+
+
+def neighbors(text: str) -> Neighbors:
+    """Read ``--neighbors add-remove|replace``."""
+    try:
+        return Neighbors(text)
+    except ValueError:
+        raise refuse("--neighbors", "add-remove or replace", text) from None
+
+
+def privacy(
+    *, epsilon: str | None, delta: str | None, mu: str | None, rho: str | None, rdp: str | None
+) -> Privacy | None:
+    """Read the budget; None where there is none. A delta alone is no budget.
+
+    >>> privacy(epsilon="1", delta="1e-6", mu=None, rho=None, rdp=None)
+    ApproxDP(epsilon=1.0, delta=1e-06)
+    """
+    given = {"--epsilon": epsilon, "--mu": mu, "--rho": rho, "--rdp": rdp}
+    named = [flag for flag, value in given.items() if value is not None]
+    if len(named) > 1:
+        raise InvalidParameterError(
+            f"the budget must be given one way, got {' and '.join(named)}; keep one of them"
+        )
+    if delta is not None and named and epsilon is None:
+        raise InvalidParameterError(
+            f"--delta goes with --epsilon, got {named[0]} --delta {delta}; leave --delta out"
+        )
+    if mu is not None:
+        return GaussianDP(mu=number("--mu", mu))
+    if rho is not None:
+        return ConcentratedDP(rho=number("--rho", rho))
+    if rdp is not None:
+        alpha, colon, bound = rdp.partition(":")
+        if not colon:
+            raise refuse("--rdp", "written ALPHA:EPSILON", rdp, "for example --rdp 8:1")
+        return RenyiDP(alpha=number("--rdp", alpha), epsilon=number("--rdp", bound))
+    if epsilon is None:
+        return None
+    if delta is None:
+        return PureDP(epsilon=number("--epsilon", epsilon))
+    return ApproxDP(epsilon=number("--epsilon", epsilon), delta=number("--delta", delta))
+
+
+def nameless(query: Query) -> bool:
+    """Whether a query was given by plain numbers, which name no column."""
+    return query.column in _NAMELESS
+
+
+def distinct(queries: Sequence[Query]) -> list[Query]:
+    """Tell apart queries that have no column and would have the same name."""
+    seen: dict[str, int] = {}
+    named: list[Query] = []
+    for query in queries:
+        seen[query.label] = seen.get(query.label, 0) + 1
+        if seen[query.label] > 1 and nameless(query) and not isinstance(query, Counts):
+            named.append(replace(query, name=f"{query.label} #{seen[query.label]}"))
+        else:
+            named.append(query)
+    return named
+
+
+def split(text: str) -> tuple[str, ...]:
+    """Read a list: ``a,b,c``, or ``@file`` with one to a line; what is empty is left out.
+
+    >>> split("a, b,c,"), split('a,"b, c"')
+    (('a', 'b', 'c'), ('a', 'b, c'))
+    """
+    return tuple(part.strip() for part in entries(text) if part.strip())
+
+
+def entries(text: str) -> list[str]:
+    """Return the parts of a list as they are written."""
+    if not text.startswith("@"):
+        return next(csv.reader([text], skipinitialspace=True), [])
+    try:
+        return Path(text[1:]).read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, ValueError):
+        raise InvalidParameterError(
+            f"the list {text[1:]!r} could not be read; name a text file with one to a line"
+        ) from None
+
+
+def _condition(found: re.Match[str]) -> dict[str, Any]:
+    word, value = found["word"], found["value"].strip()
+    if not value:
+        raise refuse("a condition", "written COLUMN:WORD:VALUE", found[0], "give the value")
+    if word == "between":
+        low, dots, high = value.partition("..")
+        if not dots:
+            raise refuse("between", "written LOW..HIGH", value, "for example between:18..64")
+        return {"between": (low, high)}
+    if word in ("in", "yes"):
+        return {"is_in" if word == "in" else "true": split(value)}
+    return {"equals" if word == "is" else word.replace("-", "_"): value}
+
+
+def _column_and_rest(flag: str, text: str, *, name: str, listed: bool = False) -> tuple[str, str]:
+    # A column's name may hold the sign; before a list it may not, as "<=10" is a category.
+    column, equals, rest = text.partition("=") if listed else text.rpartition("=")
+    if equals and not (column and rest):
+        raise refuse(flag, "written COLUMN=...", text)
+    return (column, rest) if equals else (name, text)
+
+
+def _bounds(flag: str, text: str) -> tuple[float, float]:
+    low, colon, high = text.partition(":")
+    if not colon:
+        raise refuse(flag, "written COLUMN=LOW:HIGH", text, f"for example {flag} visits=0:20")
+    return number(flag, low), number(flag, high)
+
+
+def _how_many(flag: str, text: str) -> int:
+    found = whole_number(flag, text) if text.lstrip("-").isdigit() else 0
+    if found < 1:
+        raise refuse(flag, "written COLUMN=A,B,C or a whole number of at least 1", text)
+    return found
+
+
+def _listed(flag: str, text: str, *, named: bool) -> tuple[str, ...]:
+    return split(text) if named else tuple(str(i + 1) for i in range(_how_many(flag, text)))

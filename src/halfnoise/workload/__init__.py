@@ -1,0 +1,1 @@
+"""What is asked of each person, and so what one person may contribute."""

@@ -1,0 +1,55 @@
+"""What all queries of a table share."""
+
+from dataclasses import KW_ONLY, dataclass
+
+from halfnoise.checks import refuse
+from halfnoise.errors import InvalidParameterError
+from halfnoise.workload.conditions import Literal, Where, check_column, check_literals
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What all queries of a table share.
+
+    ``name``: what it is called in the result, if not like the column. ``where``: only people who
+    meet this condition count, the others contribute nothing. ``missing``: codes for no answer.
+    """
+
+    column: str
+    _: KW_ONLY
+    name: str | None = None
+    where: Where | None = None
+    missing: tuple[Literal, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a column without a name, and conditions of another kind."""
+        if self._is_expression:
+            if not self.name:
+                raise InvalidParameterError("a query on an expression needs a name=...")
+        else:
+            check_column(self.column)
+        if self.name is not None and (not isinstance(self.name, str) or not self.name):
+            raise refuse("name", "text", self.name)
+        if self.where is not None and not isinstance(self.where, Where):
+            raise refuse("where", "a Where", self.where, 'for example Where("age", at_least=18)')
+        object.__setattr__(self, "missing", check_literals("missing", self.missing))
+
+    @property
+    def _is_expression(self) -> bool:
+        return type(self.column).__module__.startswith("narwhals")
+
+    @property
+    def label(self) -> str:
+        """What it is called."""
+        return self.name or self.column
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of what comes out."""
+        return (self.label,)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        own = () if self._is_expression else (self.column,)
+        return own if self.where is None else (*own, self.where.column)

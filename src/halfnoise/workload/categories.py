@@ -1,0 +1,160 @@
+"""Queries that put people into categories: choices, bands and sets of items."""
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from itertools import pairwise
+from typing import Any, ClassVar
+
+from halfnoise.checks import finite, refuse, whole
+from halfnoise.errors import InvalidParameterError
+from halfnoise.workload.asked import Asked
+from halfnoise.workload.conditions import Literal, Where
+from halfnoise.workload.sets import AtMost, Box, OneOf, Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(Asked):
+    """How many people chose each of the ``categories`` of ``column``: one for each person.
+
+    ``other`` takes every unlisted value and null, so that exactly one category always holds. It
+    is added to the list unless it is in it.
+
+    >>> Choice("blood", ["A", "B", "AB", "O"]).names
+    ('blood=A', 'blood=B', 'blood=AB', 'blood=O', 'blood=other')
+    """
+
+    categories: Sequence[Literal]
+    other: Literal = "other"
+    kind: ClassVar[str] = "choice"
+
+    def __post_init__(self) -> None:
+        """Refuse an empty list, repeated categories, and nothing but the one for all others."""
+        Asked.__post_init__(self)
+        listed = _check_list("categories", self.categories)
+        _check_label("other", self.other)
+        if self.other not in listed:
+            listed = (*listed, self.other)
+        if len(listed) == 1:
+            raise refuse("categories", "more than the one for all others", list(listed))
+        object.__setattr__(self, "categories", listed)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of what comes out."""
+        return tuple(f"{self.label}={category}" for category in self.categories)
+
+    @property
+    def shape(self) -> Shape:
+        """What one person may contribute; nothing too, where a condition leaves people out."""
+        return _one_category(len(self.categories), self.where)
+
+
+@dataclass(frozen=True, slots=True)
+class Bins(Asked):
+    """How many people's ``column`` falls in each band; every edge starts one, the last is open.
+
+    Values below the first edge, null and what is not a number fall in ``other``.
+
+    >>> Bins("age", [0, 18, 65]).names
+    ('age=0 to 18', 'age=18 to 65', 'age=65 and over', 'age=other')
+    """
+
+    edges: Sequence[float]
+    other: str = "other"
+    kind: ClassVar[str] = "bins"
+
+    def __post_init__(self) -> None:
+        """Refuse edges that are not finite numbers in rising order."""
+        Asked.__post_init__(self)
+        remedy = "for example edges=[0, 18, 65]"
+        if isinstance(self.edges, str) or not isinstance(self.edges, Iterable):
+            raise refuse("edges", "a list of numbers", self.edges, remedy)
+        edges = tuple(finite(edge=edge) for edge in self.edges)
+        if not edges or any(low >= high for low, high in pairwise(edges)):
+            raise refuse("edges", "numbers in rising order", list(edges), remedy)
+        object.__setattr__(self, "edges", edges)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of what comes out."""
+        bands = [f"{low:.15g} to {high:.15g}" for low, high in pairwise(self.edges)]
+        bands += [f"{self.edges[-1]:.15g} and over", self.other]
+        return tuple(f"{self.label}={band}" for band in bands)
+
+    @property
+    def shape(self) -> Shape:
+        """What one person may contribute; nothing too, where a condition leaves people out."""
+        return _one_category(len(self.edges) + 1, self.where)
+
+
+@dataclass(frozen=True, slots=True)
+class Items(Asked):
+    """How many people have each of the ``items`` of ``column``: a set, at most ``at_most`` of them.
+
+    The table has a row for each person and item. Who has more than ``at_most`` of the listed items
+    counts as a fraction of a person for each, which makes items that busy people have look rarer.
+
+    >>> Items("drug", ["aspirin", "insulin", "statin"], at_most=2).shape
+    AtMost(size=3, most=2)
+    """
+
+    items: Sequence[Literal]
+    _: KW_ONLY
+    at_most: int | None = None
+    kind: ClassVar[str] = "items"
+
+    def __post_init__(self) -> None:
+        """Refuse an empty list, repeated items and a limit outside the list."""
+        Asked.__post_init__(self)
+        object.__setattr__(self, "items", _check_list("items", self.items))
+        if self.at_most is not None:
+            object.__setattr__(self, "at_most", check_at_most(self.at_most, len(self.items)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of what comes out."""
+        return tuple(f"{self.label}={item}" for item in self.items)
+
+    @property
+    def shape(self) -> Shape:
+        """What one person may contribute."""
+        return at_most_shape(len(self.items), self.at_most)
+
+
+def at_most_shape(size: int, most: int | None) -> Shape:
+    """Return ``size`` yes/no values of which at most ``most`` are yes."""
+    return Box(size) if most is None or most == size else AtMost(size, most)
+
+
+def check_at_most(most: object, size: int) -> int:
+    """Return a limit between 1 and the number of queries it limits."""
+    remedy = f"there are {size} to choose from"
+    limit = whole(remedy, at_most=most)
+    if limit > size:
+        raise refuse("at_most", f"at most {size}", most, "leave it out where there is no limit")
+    return limit
+
+
+def _one_category(size: int, where: Where | None) -> Shape:
+    return OneOf(size) if where is None else AtMost(size, 1)
+
+
+def _check_list(name: str, values: object) -> tuple[Any, ...]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise refuse(name, "a list", values, f'for example {name}=["a", "b"]')
+    listed = tuple(values)
+    if not listed:
+        raise InvalidParameterError(f"{name} must list at least one, got none")
+    for value in listed:
+        _check_label(name, value)
+    if len(set(listed)) < len(listed):
+        twice = next(value for value in listed if listed.count(value) > 1)
+        raise refuse(name, "different from each other", twice, "list each one once")
+    return listed
+
+
+def _check_label(name: str, value: object) -> None:
+    """Refuse what no cell can be compared with."""
+    if not isinstance(value, str | int | float | dt.date) or value != value:  # noqa: PLR0124
+        raise refuse(name, "text, numbers or dates", value)

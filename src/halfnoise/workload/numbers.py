@@ -1,0 +1,164 @@
+"""Queries that give a number for each person: counts, sums and means."""
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+from halfnoise.checks import finite, refuse, whole
+from halfnoise.errors import InvalidParameterError
+from halfnoise.workload.asked import Asked
+from halfnoise.workload.conditions import WORDS, Literal, Where, check_literals
+from halfnoise.workload.sets import Answered, Box, Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Count(Asked):
+    """How many people say yes in ``column``, or meet a condition on it.
+
+    Yes is true, 1, and in text 1/true/yes/y/t in any case; ``true`` names other codes. Conditions:
+    ``at_least``, ``above``, ``below``, ``up_to``, ``between``, ``equals``, ``is_in``. The column
+    may also be a narwhals expression with a ``name``.
+
+    >>> Count("smoker").shape
+    Box(size=1, low=0.0, high=1.0)
+    >>> Count("age", at_least=65, name="over_65").condition
+    Where(column='age', at_least=65, above=None, below=None, up_to=None, between=None, \
+equals=None, is_in=None, missing=())
+    """
+
+    _: KW_ONLY
+    true: Sequence[Literal] = ()
+    at_least: Literal | None = None
+    above: Literal | None = None
+    below: Literal | None = None
+    up_to: Literal | None = None
+    between: tuple[Literal, Literal] | None = None
+    equals: Literal | None = None
+    is_in: Sequence[Literal] | None = None
+    kind: ClassVar[str] = "count"
+
+    def __post_init__(self) -> None:
+        """Refuse a column without a name, and more than one condition."""
+        Asked.__post_init__(self)
+        object.__setattr__(self, "true", check_literals("true", self.true))
+        if self.condition is not None and self.true:
+            raise InvalidParameterError(f"give {self.label!r} a condition or true=, not both")
+
+    @property
+    def condition(self) -> Where | None:
+        """The condition on the column, if there is one."""
+        given: dict[str, Any] = {word: getattr(self, word) for word in WORDS}
+        if all(value is None for value in given.values()):
+            return None
+        return Where(self.column, **given, missing=self.missing)
+
+    @property
+    def shape(self) -> Shape:
+        """What one person may contribute."""
+        return Box(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """So many yes/no questions without names: for planning alone.
+
+    >>> Counts(100).shape
+    Box(size=100, low=0.0, high=1.0)
+    """
+
+    number: int
+    kind: ClassVar[str] = "count"
+
+    def __post_init__(self) -> None:
+        """Refuse anything but a number of questions."""
+        object.__setattr__(self, "number", whole(counts=self.number))
+
+    @property
+    def column(self) -> str:
+        """The name that stands for all of them."""
+        return "1 count" if self.number == 1 else f"{self.number} counts"
+
+    @property
+    def label(self) -> str:
+        """The same."""
+        return self.column
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name that stands for all of them."""
+        return (self.column,)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """None: there is no table yet."""
+        return ()
+
+    @property
+    def shape(self) -> Shape:
+        """What one person may contribute."""
+        return Box(self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class Sum(Asked):
+    """The sum of ``column``, where each person's value is clipped to ``bounds``.
+
+    >>> Sum("visits", bounds=(0, 20)).shape
+    Box(size=1, low=0.0, high=20.0)
+    """
+
+    _: KW_ONLY
+    bounds: tuple[float, float]
+    kind: ClassVar[str] = "sum"
+
+    def __post_init__(self) -> None:
+        """Refuse bounds that are not two finite numbers in order."""
+        Asked.__post_init__(self)
+        object.__setattr__(self, "bounds", _check_bounds(self.bounds))
+
+    @property
+    def shape(self) -> Shape:
+        """What one person may contribute; zero too, where a condition leaves people out."""
+        low, high = self.bounds
+        return Box(1, low, high) if self.where is None else Box(1, min(low, 0.0), max(high, 0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Mean(Asked):
+    """The mean of ``column`` among those who answered, each value clipped to ``bounds``.
+
+    >>> Mean("income", bounds=(0, 200_000)).names
+    ('income sum', 'income answered')
+    """
+
+    _: KW_ONLY
+    bounds: tuple[float, float]
+    kind: ClassVar[str] = "mean"
+
+    def __post_init__(self) -> None:
+        """Refuse bounds that are not two finite numbers in order."""
+        Asked.__post_init__(self)
+        object.__setattr__(self, "bounds", _check_bounds(self.bounds))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of what comes out."""
+        return (f"{self.label} sum", f"{self.label} answered")
+
+    @property
+    def shape(self) -> Shape:
+        """What one person may contribute."""
+        return Answered(*self.bounds)
+
+
+def _check_bounds(bounds: object) -> tuple[float, float]:
+    remedy = "give the lowest and the highest value that counts, for example bounds=(0, 20)"
+    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
+        raise refuse("bounds", "two numbers", bounds, remedy)
+    low, high = finite(remedy, low=bounds[0]), finite(remedy, high=bounds[1])
+    if low >= high:
+        raise refuse("bounds", "a low number below a high one", (low, high), remedy)
+    if high - low < 1e-50 or max(-low, high) > 1e50:
+        rule = "between -1e50 and 1e50, and at least 1e-50 apart"
+        raise refuse("bounds", rule, (low, high), "change the column's unit")
+    return low, high

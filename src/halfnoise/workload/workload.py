@@ -1,0 +1,254 @@
+"""A workload: all that is asked of each person, and so the set K of what one may contribute."""
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import KW_ONLY, dataclass, field, replace
+from types import MappingProxyType
+
+from halfnoise.checks import finite, not_negative, positive, refuse
+from halfnoise.errors import InvalidParameterError, NotSupportedError
+from halfnoise.privacy.definitions import Neighbors
+from halfnoise.workload.categories import Items, at_most_shape, check_at_most
+from halfnoise.workload.groups import OTHER, By, Grouping, grouping
+from halfnoise.workload.queries import Query
+from halfnoise.workload.sets import Box, Shape
+
+KINDS = ("count", "sum", "mean", "choice", "bins", "items")
+"""The order in which blocks are listed everywhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """Queries of one kind that share a scale of noise."""
+
+    kind: str
+    shape: Shape
+    importance: float
+    label: str
+    asked: tuple[Query, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def queries(self) -> int:
+        """The number of queries."""
+        return 1 if self.kind == "mean" else self.shape.size
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """The queries of one release, and the rules under which it is made.
+
+    ``neighbors``: which two tables must look alike. ``by``: the column, or columns, that say which
+    group a row is in. ``groups``: the groups, by key, for several columns as one list for each or
+    as tuples; ``"discover"`` where they are not known; or, in a plan, how many. ``other``: the
+    group of people elsewhere, None to leave them out. ``max_groups``: in how many groups a person
+    may be. ``discover_delta``: how likely discovering may show somebody's own key (default: a tenth
+    of delta). ``group_sizes``: whether the number of people in each group is released, also where
+    that costs accuracy. ``at_most``: how many of the counts one person may have.
+    ``importance``: by query name, how much a squared error counts (default 1/width^2, so that
+    errors count relative to a query's own range). ``size_importance``: the same for the number of
+    people (default 0: a by-product); ``size_dial``, C >= d^(1/4), says it the paper's way.
+
+    >>> from halfnoise.workload.numbers import Count, Sum
+    >>> workload = Workload([Count("smoker"), Count("over_65"), Sum("visits", bounds=(0, 20))])
+    >>> [(block.kind, block.queries) for block in workload.blocks]
+    [('count', 2), ('sum', 1)]
+    >>> len(list(workload.corners()))
+    8
+    """
+
+    queries: Sequence[Query]
+    _: KW_ONLY
+    neighbors: Neighbors = Neighbors.ADD_REMOVE
+    by: str | By | Sequence[str | By] | None = None
+    groups: object = None
+    other: str | None = OTHER
+    max_groups: int = 1
+    discover_delta: float | None = None
+    group_sizes: bool = True
+    at_most: int | None = None
+    importance: Mapping[str, float] = field(default_factory=dict)
+    size_importance: float = 0.0
+    size_dial: float | None = None
+    grouping: Grouping | None = field(init=False, repr=False)
+    blocks: tuple[Block, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Check everything and gather the blocks."""
+        queries = self.queries
+        if not isinstance(queries, Iterable) or isinstance(queries, str):
+            raise refuse("queries", "a list of queries", queries, 'for example [Count("smoker")]')
+        _set(self, queries=tuple(queries))
+        _check_queries(self.queries)
+        if not isinstance(self.neighbors, Neighbors):
+            raise refuse("neighbors", "Neighbors.ADD_REMOVE or Neighbors.REPLACE", self.neighbors)
+        _set(self, grouping=_check_groups(self), importance=_check_importance(self))
+        _set(self, blocks=tuple(_blocks(self)))
+        _set(self, size_importance=_size_importance(self))
+
+    @property
+    def grouped(self) -> bool:
+        """Whether people are in groups."""
+        return self.grouping is not None
+
+    @property
+    def needs_sizes(self) -> bool:
+        """Whether only designs that give the number of people will do."""
+        wanted = bool(self.size_importance) or (self.grouped and self.group_sizes)
+        return wanted and self.touched > 0
+
+    @property
+    def group_columns(self) -> tuple[str, ...]:
+        """The columns that name groups."""
+        return () if self.grouping is None else tuple(by.column for by in self.grouping.by)
+
+    @property
+    def touched(self) -> int:
+        """In how many groups one person can change what is measured.
+
+        Added or removed, a person is in up to ``max_groups`` groups; the whole table counts as one.
+        Replaced, a person can leave one group and enter another, or be elsewhere where there is
+        only one; without groups nobody enters or leaves.
+        """
+        groups = self.grouping
+        if self.neighbors is Neighbors.ADD_REMOVE:
+            return 1 if groups is None else groups.most
+        return 0 if groups is None else 1 if groups.number == 1 else 2
+
+    @property
+    def size(self) -> int:
+        """The number of sums d, in each group where there are groups."""
+        return sum(block.shape.size for block in self.blocks)
+
+    def of_rows(self) -> "Workload":
+        """Return the same where each row is a person: nobody has more than one item.
+
+        >>> Workload([Items("drug", ["a", "b", "c"])]).of_rows().queries[0].at_most
+        1
+        """
+        one = [replace(q, at_most=1) if isinstance(q, Items) else q for q in self.queries]
+        return replace(self, queries=one) if any(isinstance(q, Items) for q in one) else self
+
+    def with_blocks(self, blocks: tuple[Block, ...]) -> "Workload":
+        """Return the same workload with its blocks moved onto a grid."""
+        moved = copy(self)
+        _set(moved, blocks=blocks)
+        return moved
+
+    def corners(self) -> Iterator[tuple[float, ...]]:
+        """List the corners of K: everything that one person may add at the extreme."""
+        for parts in itertools.product(*(list(block.shape.corners()) for block in self.blocks)):
+            yield tuple(itertools.chain.from_iterable(parts))
+
+
+def _set(workload: Workload, **fields: object) -> None:
+    for name, value in fields.items():
+        object.__setattr__(workload, name, value)
+
+
+def _blocks(workload: Workload) -> Iterator[Block]:
+    """Gather counts of equal importance into one block; every other query is a block of its own."""
+    counts: dict[float, list[Query]] = {}
+    others = []
+    for query in workload.queries:
+        if query.kind == "count":
+            counts.setdefault(workload.importance.get(query.label, 1.0), []).append(query)
+        else:
+            others.append(query)
+    if workload.at_most is not None and len(counts) > 1:
+        raise NotSupportedError(
+            "counts with a joint at_most must have equal importance; leave one of the two out"
+        )
+    for weight, queries in counts.items():
+        size = sum(query.shape.size for query in queries)
+        most = None if workload.at_most is None else check_at_most(workload.at_most, size)
+        label = queries[0].label if len(queries) == 1 else f"{size} counts"
+        shape = at_most_shape(size, most)
+        yield Block(kind="count", shape=shape, importance=weight, label=label, asked=tuple(queries))
+    if workload.at_most is not None and not counts:
+        raise refuse("at_most", "given together with counts", workload.at_most)
+    for query in sorted(others, key=lambda query: KINDS.index(query.kind)):
+        shape = query.shape
+        weight = workload.importance.get(query.label, 1 / shape.width**2)
+        yield Block(
+            kind=query.kind, shape=shape, importance=weight, label=query.label, asked=(query,)
+        )
+
+
+def _check_queries(queries: Sequence[Query]) -> None:
+    if not queries:
+        remedy = 'for example [Count("smoker")]'
+        raise InvalidParameterError(f"queries must hold at least one query, got none; {remedy}")
+    for query in queries:
+        if not isinstance(query, Query):
+            raise refuse("query", "a Count, Sum, Mean, Choice, Bins or Items", query)
+    # A mean has a name of its own beside those of its two sums.
+    names = [query.label for query in queries if query.kind == "mean"]
+    names += [name for query in queries for name in query.names]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        remedy = "ask it once, or give one another name"
+        raise InvalidParameterError(f"the query {twice!r} is asked twice; {remedy}")
+
+
+def _check_groups(workload: Workload) -> Grouping | None:
+    as_it_is = (str, Mapping, set, frozenset)
+    if isinstance(workload.groups, Iterable) and not isinstance(workload.groups, as_it_is):
+        _set(workload, groups=tuple(workload.groups))
+    found = grouping(
+        workload.by,
+        workload.groups,
+        workload.other,
+        workload.max_groups,
+        workload.discover_delta,
+    )
+    if found and found.most > 1 and workload.neighbors is Neighbors.REPLACE:
+        raise NotSupportedError(
+            f"max_groups must be 1 where people are replaced, got {workload.max_groups}; under"
+            " replacement each person is in one group, so keep one, or use add-remove"
+        )
+    return found
+
+
+def _check_importance(workload: Workload) -> Mapping[str, float]:
+    known = {query.label for query in workload.queries}
+    for name, weight in workload.importance.items():
+        if name not in known:
+            raise refuse("importance", "given for the name of a query", name)
+        _within_reason(**{f"importance of {name}": positive(**{f"importance of {name}": weight})})
+    return MappingProxyType({name: float(w) for name, w in workload.importance.items()})
+
+
+def _within_reason(**named: float) -> float:
+    ((name, weight),) = named.items()
+    if not 1e-50 <= weight <= 1e50:
+        raise refuse(name, "between 1e-50 and 1e50", weight, "importances count relative to others")
+    return weight
+
+
+def _size_importance(workload: Workload) -> float:
+    if workload.size_dial is None:
+        interest = not_negative(size_importance=workload.size_importance)
+        return _within_reason(size_importance=interest) if interest else interest
+    if workload.size_importance:
+        raise InvalidParameterError(
+            "give size_importance or size_dial, not both: they say the same"
+        )
+    dial = finite(size_dial=workload.size_dial)
+    blocks = workload.blocks
+    d = workload.size
+    if len(blocks) != 1 or blocks[0].shape != Box(d):
+        raise NotSupportedError(
+            "size_dial is defined for counts without at_most alone; use size_importance instead"
+        )
+    if dial < d**0.25 * (1 - 1e-12):
+        raise refuse(
+            "size_dial",
+            f"at least d^(1/4) = {d**0.25:.6g} for {d} counts",
+            dial,
+            "a smaller one makes both the counts and the number of people worse",
+        )
+    if dial > 1e50:
+        raise refuse("size_dial", "at most 1e50", dial, "from there on it makes no difference")
+    # sec:reduced-correlated-noise: C is the ratio of the two noises, C^4 = d + 4 w_0.
+    return max(0.0, (dial**4 - d) / 4) * blocks[0].importance
