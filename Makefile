@@ -21,7 +21,7 @@ bench: .venv/benched ## speed and memory, as ratios within one run
 	$(BIN)/python -m bench
 
 reference: .venv/developed ## write docs/cli.md anew from the command's help
-	$(BIN)/python tests/cli_reference.py > docs/cli.md
+	$(BIN)/python tests/support/cli_reference.py > docs/cli.md
 
 format: .venv/developed
 	$(BIN)/ruff format .

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import halfnoise as hn
-from commands import SURVEY, run, write_survey
-from gaps import GAPS
 from halfnoise.cli.options import OPTIONS
 from halfnoise.privacy.definitions import ApproxDP
+from support.commands import SURVEY, run, write_survey
+from support.gaps import GAPS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -111,7 +111,7 @@ def test_options_that_the_pages_name_exist() -> None:
 
 
 def test_the_gaps_are_those_measured() -> None:
-    """The table of gaps in the theory is that of tests/gaps.py, but for rows without a gap."""
+    """The table of gaps in the theory is that of support/gaps.py, but for rows without a gap."""
     text = (ROOT / "docs" / "theory.md").read_text(encoding="utf-8")
     written = table_rows(text, "| workload | error above the optimum |")
     assert written == [[gap.words, f"{gap.percent:.2f}%"] for gap in GAPS if gap.percent]

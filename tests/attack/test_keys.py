@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import halfnoise as hn
-from contract import engines
 from halfnoise.data import totals
+from support import engines
 
 FREE = hn.GaussianDP(mu=1e6)
 

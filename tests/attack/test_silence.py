@@ -16,12 +16,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import halfnoise as hn
-from contract import engines
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import open_source
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.data.totals import Totals, totals
 from halfnoise.planning.gridded import grid_for
+from support import engines
 
 q: Any = hn  # queries also take lists and expressions, which their annotations do not say
 

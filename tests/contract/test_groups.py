@@ -14,14 +14,14 @@ import pyarrow as pa
 import pytest
 
 import halfnoise as hn
-from contract import engines, reference
-from contract.test_engines import AMOUNTS, BLOOD, COUNTS, ITEMS, nasty
 from halfnoise.data.sources import open_source
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.data.totals import totals
 from halfnoise.design.measurement import OnGrid
 from halfnoise.planning.gridded import grid_for
 from halfnoise.workload.groups import By, Key
+from support import engines, reference
+from support.nasty import AMOUNTS, BLOOD, COUNTS, ITEMS, nasty
 
 QUERIES = [COUNTS[0], AMOUNTS[1], AMOUNTS[5], AMOUNTS[7], ITEMS[0]]
 DAY, NEXT = dt.date(2026, 11, 15), dt.date(2026, 11, 16)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 
 import halfnoise as hn
-from contract.test_engines import found
 from halfnoise.data.contributions import quotient
 from halfnoise.design.measurement import OnGrid
 from halfnoise.planning.gridded import grid_for
+from support.nasty import found
 
 q: Any = hn  # queries also take lists and expressions, which their annotations do not say
 

@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 
 import halfnoise as hn
-from contract.test_engines import found
 from halfnoise.planning.gridded import grid_for
+from support.nasty import found
 
 q: Any = hn  # queries also take lists and expressions, which their annotations do not say
 

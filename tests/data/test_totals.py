@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 
 import halfnoise as hn
-from contract import engines
-from contract.test_engines import found
 from halfnoise.design.measurement import OnGrid
 from halfnoise.planning.gridded import grid_for
+from support import engines
+from support.nasty import found
 
 q: Any = hn  # queries also take lists and expressions, which their annotations do not say
 

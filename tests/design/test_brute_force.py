@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import halfnoise as hn
-from brute_force import covariance_cost, exact_cost
 from halfnoise.design.centered import Centered
 from halfnoise.design.design import Design
 from halfnoise.noise.law import Noise
 from halfnoise.workload.queries import Query
-from workloads import QUERIES, RELATIONS, designs_of, maker
+from support.brute_force import covariance_cost, exact_cost
+from support.small_workloads import QUERIES, RELATIONS, designs_of, maker
 
 PRIVACY = hn.ApproxDP(epsilon=0.7, delta=1e-5)
 CLOSE = 1e-12

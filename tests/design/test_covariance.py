@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import halfnoise as hn
 from halfnoise.design.covariance import Covariance, Run, Shared
-from workloads import QUERIES, design_of, maker
+from support.small_workloads import QUERIES, design_of, maker
 
 EXAMPLE = Covariance(
     5,

@@ -16,7 +16,7 @@ from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Budget, Neighbors
 from halfnoise.workload.queries import Query
 from halfnoise.workload.sets import Answered, AtMost, Box
-from statistical.workloads import KINDS, every_case, fixed, grid_of
+from support.fixed_workloads import KINDS, every_case, fixed, grid_of
 
 SMALL = [case for case in every_case() if case[1] in (1, 4, 9)]
 

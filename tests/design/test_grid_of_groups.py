@@ -9,7 +9,7 @@ from halfnoise import Items, Workload
 from halfnoise.design.grid import REACH_BITS, on_grid
 from halfnoise.design.measurement import OnGrid, Ring
 from halfnoise.design.two_level import CENTER_BITS, TwoLevel, two_level
-from statistical.workloads import KINDS, fixed, grid_of
+from support.fixed_workloads import KINDS, fixed, grid_of
 
 TWO_LEVELS = [(kind, d) for kind in KINDS for d in (1, 4, 9) if (kind, d) != ("at_most", 1)]
 IN_GROUPS = (5, 12_345, 0, 10**9)

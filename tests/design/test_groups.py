@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import halfnoise as hn
-from brute_force import covariance_cost, exact_cost, people
 from halfnoise.design.candidates import designs
 from halfnoise.design.centered import Centered, best_scales
 from halfnoise.design.centers import gaussian_centers
 from halfnoise.design.design import Design
 from halfnoise.design.two_level import TwoLevel
 from halfnoise.noise.law import Noise
-from workloads import design_of, designs_of, maker
+from support.brute_force import covariance_cost, exact_cost, people
+from support.small_workloads import design_of, designs_of, maker
 
 REPLACE = hn.Neighbors.REPLACE
 BUDGET = hn.ApproxDP(epsilon=0.7, delta=1e-5)

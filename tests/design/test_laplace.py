@@ -14,7 +14,7 @@ from halfnoise.design.centered import Center, Centered, best_scales
 from halfnoise.design.centers import laplace_centers
 from halfnoise.noise.law import Noise
 from halfnoise.workload.queries import Query
-from workloads import design_of
+from support.small_workloads import design_of
 
 PURE = hn.PureDP(epsilon=1)
 LAPLACE = "correlated-laplace"

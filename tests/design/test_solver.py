@@ -3,7 +3,8 @@ import math
 import pytest
 
 import halfnoise as hn
-from convex import (
+from halfnoise.workload.queries import Query
+from support.convex import (
     cp,
     error_of,
     least_error_at_known_size,
@@ -13,8 +14,7 @@ from convex import (
     least_error_of_two_levels,
     least_error_without_size,
 )
-from gaps import GAPS, Gap
-from halfnoise.workload.queries import Query
+from support.gaps import GAPS, Gap
 
 AGREE = 1e-6
 """How closely the solver has to agree; the issue asks for 1e-5."""

@@ -12,7 +12,7 @@ from halfnoise.design.candidates import designs
 from halfnoise.design.centers import at_most_center, gaussian_centers
 from halfnoise.design.two_level import TwoLevel, best_two_level, two_level
 from halfnoise.privacy.definitions import Budget
-from workloads import design_of, designs_of, maker
+from support.small_workloads import design_of, designs_of, maker
 
 
 def counts(d: int, m: int, most: int) -> hn.Workload:

@@ -7,7 +7,7 @@ from halfnoise.noise.bits import system_bits
 from halfnoise.noise.density import GAUSSIAN, LAPLACE, Shape
 from halfnoise.noise.exact import LazyUniform, StripPoint, TailPoint, accepts
 from halfnoise.proof import precision
-from noise.scripted import OutOfWordsError, Script
+from support.scripted import OutOfWordsError, Script
 
 
 def lazy(*words: int, numerator: int = 0, drawn: int = 0, word_bits: int = 4) -> LazyUniform:

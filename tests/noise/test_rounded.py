@@ -8,7 +8,7 @@ from halfnoise.errors import InvalidParameterError
 from halfnoise.noise import rounded_gaussian, rounded_laplace
 from halfnoise.noise.rounded import draw
 from halfnoise.noise.staircase import gaussian_table
-from noise.scripted import Script
+from support.scripted import Script
 
 BOTH = pytest.mark.parametrize("noise", [rounded_gaussian, rounded_laplace])
 

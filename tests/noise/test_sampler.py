@@ -11,8 +11,8 @@ from halfnoise.noise.density import GAUSSIAN, LAPLACE, Shape
 from halfnoise.noise.exact import StripPoint
 from halfnoise.noise.sampler import CHUNK, Sampler, Scales
 from halfnoise.noise.staircase import Layout, Table, certified, gaussian_table, laplace_table
-from noise.laws import Area, gaussian_area, laplace_area
-from noise.scripted import Forgetful, Tape, doubtful, enumerated
+from support.laws import Area, gaussian_area, laplace_area
+from support.scripted import Forgetful, Tape, doubtful, enumerated
 
 SHORT = {
     "gaussian": (Shape(exponent=GAUSSIAN.exponent, reach=2, tail_rate=2), gaussian_area),

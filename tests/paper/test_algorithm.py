@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import halfnoise as hn
-from brute_force import Matrix, exact_cost
 from halfnoise.design.centered import Centered
-from workloads import design_of
+from support.brute_force import Matrix, exact_cost
+from support.small_workloads import design_of
 
 DIMENSIONS = [1, 2, 3, 4, 9, 16, 50]
 MUS = [0.2, 1.0, 3.0]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import halfnoise as hn
-from brute_force import exact_cost
 from halfnoise.design.centered import Centered
-from workloads import design_of
+from support.brute_force import exact_cost
+from support.small_workloads import design_of
 
 REPLACE = hn.Neighbors.REPLACE
 OPTIMAL = "optimal-gaussian-without-size"

@@ -7,9 +7,9 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 import halfnoise as hn
-from brute_force import covariance_cost, exact_cost
 from halfnoise.privacy.definitions import Privacy
-from workloads import design_of, maker
+from support.brute_force import covariance_cost, exact_cost
+from support.small_workloads import design_of, maker
 
 REPLACE = hn.Neighbors.REPLACE
 DIMENSIONS = [1, 2, 3, 4, 7]

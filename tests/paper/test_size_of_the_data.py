@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import halfnoise as hn
-from workloads import design_of
+from support.small_workloads import design_of
 
 D = 10_000
 

@@ -8,9 +8,9 @@ import pytest
 from halfnoise import GaussianDP, PureDP, Release
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.results.inference import Estimate
-from statistical.moments import covers
-from statistical.replay import RELEASES, Many, many
-from statistical.workloads import KINDS
+from support.fixed_workloads import KINDS
+from support.moments import covers
+from support.replay import RELEASES, Many, many
 
 LEVEL = 0.95
 # Margins short by so much must be seen: with 20,000 intervals, and with more of them.

@@ -21,9 +21,9 @@ from halfnoise.noise.law import Noise
 from halfnoise.planning.gridded import grid_for
 from halfnoise.planning.plan import Plan
 from halfnoise.request import Request
-from statistical.moments import agree, covers
-from statistical.rate import FALSE_ALARM
-from statistical.workloads import Floats, fixed
+from support.fixed_workloads import Floats, fixed
+from support.moments import agree, covers
+from support.rate import FALSE_ALARM
 
 RELEASES, GROUPS, PEOPLE = 4000, 3, 1000
 QUERIES: list[Any] = [

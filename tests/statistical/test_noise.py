@@ -11,11 +11,11 @@ from halfnoise.noise.density import GAUSSIAN, LAPLACE, Shape
 from halfnoise.noise.exact import LazyUniform, TailPoint, accepts
 from halfnoise.noise.sampler import CHUNK, Sampler
 from halfnoise.noise.staircase import Table, certified, gaussian_table, laplace_table
-from noise.laws import Cdf, cell_probabilities, gaussian_cdf, laplace_cdf
-from noise.scripted import Forgetful
-from statistical import mutants
-from statistical.mutants import Draw, Ints
-from statistical.rate import fits
+from support import mutants
+from support.laws import Cdf, cell_probabilities, gaussian_cdf, laplace_cdf
+from support.mutants import Draw, Ints
+from support.rate import fits
+from support.scripted import Forgetful
 
 SAMPLES = 10**7
 # The certain path is a few hundred times slower.

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from statistical.rate import FALSE_ALARM, fits, p_value
+from support.rate import FALSE_ALARM, fits, p_value
 
 
 def test_p_values_are_not_too_small() -> None:

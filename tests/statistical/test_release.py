@@ -6,9 +6,9 @@ import pytest
 
 from halfnoise.design.measurement import OnGrid
 from halfnoise.workload.sets import AtMost, OneOf
-from statistical.moments import agree
-from statistical.replay import RELEASES, errors
-from statistical.workloads import KINDS, Floats, every_case, grid_of
+from support.fixed_workloads import KINDS, Floats, every_case, grid_of
+from support.moments import agree
+from support.replay import RELEASES, errors
 
 PEOPLE = 1000
 DRAWS = 1_000_000

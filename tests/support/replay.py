@@ -14,7 +14,7 @@ from halfnoise.planning.gridded import grid_for
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.request import Request
 from halfnoise.results.inference import Errors
-from statistical.workloads import Floats, fixed
+from support.fixed_workloads import Floats, fixed
 
 RELEASES = 20_000
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import halfnoise.cli.commands
-from commands import EXACT, PEOPLE, SURVEY, refused, run, write_survey
+from support.commands import EXACT, PEOPLE, SURVEY, refused, run, write_survey
 
 BUDGET = ("--epsilon", "1")
 COMMAND = [sys.executable, "-c", "from halfnoise.cli import main; main()"]

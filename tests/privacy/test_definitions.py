@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import halfnoise as hn
 from halfnoise.privacy.definitions import DiscoveryDP, Privacy
-from high_precision import BITS, below, chance_at_odds, delta, lower_tail
+from support.high_precision import BITS, below, chance_at_odds, delta, lower_tail
 
 
 def design_std(privacy: Privacy, name: str) -> float:

@@ -11,9 +11,9 @@ from dp_accounting.rdp import RdpAccountant
 from halfnoise import ApproxDP, ConcentratedDP, DataError, GaussianDP, PureDP, Release, RenyiDP
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.results.document import from_json, to_dict
-from release_schema import SCHEMA, VALIDATOR, strictly
-from statistical.replay import many
-from statistical.workloads import KINDS
+from support.fixed_workloads import KINDS
+from support.release_schema import SCHEMA, VALIDATOR, strictly
+from support.replay import many
 
 PRIVACIES: list[Privacy] = [
     GaussianDP(mu=0.7),

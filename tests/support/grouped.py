@@ -13,7 +13,7 @@ from halfnoise.results.grouped import GroupedRelease
 from halfnoise.results.inference import Estimate
 from halfnoise.results.table import SIZE
 from halfnoise.workload.groups import By, Key
-from statistical.replay import many
+from support.replay import many
 
 WORKLOAD = Workload(
     [

@@ -13,10 +13,10 @@ import cvxpy
 import numpy as np
 from numpy.typing import NDArray
 
-from brute_force import people
 from halfnoise import Workload
 from halfnoise.workload.sets import Answered
-from workloads import design_of
+from support.brute_force import people
+from support.small_workloads import design_of
 
 Vector = NDArray[np.floating]
 

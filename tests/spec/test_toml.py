@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import halfnoise as hn
-from commands import EXACT, PEOPLE, refused, run, write_survey
 from halfnoise.cli.options import OPTIONS
 from halfnoise.spec.toml import gather, read_spec, write_spec
 from halfnoise.spec.words import LISTS, WORDS, request
+from support.commands import EXACT, PEOPLE, refused, run, write_survey
 
 SAID = {
     "count": ["smoker", "old=age:at-least:65"],

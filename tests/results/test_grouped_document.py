@@ -9,13 +9,13 @@ from dp_accounting import LaplaceDpEvent, NeighboringRelation, UnsupportedEventE
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.rdp import RdpAccountant
 
-from grouped import EVERY_TYPE, PEOPLE, made
 from halfnoise import ApproxDP, Count, DataError, GaussianDP, PureDP, Release, Workload
 from halfnoise.privacy.definitions import DiscoveryDP
 from halfnoise.results.document import from_json, guarantee_dict
 from halfnoise.results.grouped import GroupedRelease
 from halfnoise.workload.groups import By
-from release_schema import VALIDATOR, strictly
+from support.grouped import EVERY_TYPE, PEOPLE, made
+from support.release_schema import VALIDATOR, strictly
 
 DISCOVERY = DiscoveryDP(kept=GaussianDP(mu=0.2), delta=1e-7)
 PURE_DISCOVERY = DiscoveryDP(kept=PureDP(epsilon=0.5), delta=1e-7)

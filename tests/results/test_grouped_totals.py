@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from grouped import COMMON, made, two_level
 from halfnoise import Count, InvalidParameterError, PureDP, Workload
 from halfnoise.results.grouped import DISCOVERED, FOUND, SELECTED, GroupedRelease
 from halfnoise.results.inference import Floats
 from halfnoise.results.table import SIZE
+from support.grouped import COMMON, made, two_level
 
 LEVEL = norm.ppf(0.975)
 

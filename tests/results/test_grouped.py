@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from grouped import EVERY_TYPE, PEOPLE, made, two_level
 from halfnoise import InvalidParameterError, PureDP, Release
 from halfnoise.results.grouped import DISCOVERED
 from halfnoise.results.inference import simultaneous_level
 from halfnoise.results.render import NOISE_ONLY
 from halfnoise.results.table import COLUMNS, NUMBERS
 from halfnoise.workload.groups import By
+from support.grouped import EVERY_TYPE, PEOPLE, made, two_level
 
 TWO = (By("region"), By("sex"))
 TWO_KEYS = (("north", "f"), ("north", "m"), ("other", "other"))

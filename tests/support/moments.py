@@ -6,8 +6,8 @@ from scipy.stats import binom
 
 from halfnoise.design.covariance import Covariance
 from halfnoise.noise.law import Noise
-from statistical.rate import FALSE_ALARM
-from statistical.workloads import Floats
+from support.fixed_workloads import Floats
+from support.rate import FALSE_ALARM
 
 # Averages of squares are a little skewed, which makes large deviations of 20,000 of them likelier
 # than normal ones, by a factor below this (Edgeworth: about 5 for Laplace noise, 2 for Gaussian).

@@ -4,9 +4,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from commands import refused, run
 from halfnoise.cli import demo
 from halfnoise.cli.demo import CONDITIONS, PEOPLE, WORKLOAD, write_survey
+from support.commands import refused, run
 
 
 @pytest.fixture(scope="module")

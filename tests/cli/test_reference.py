@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from cli_reference import page
+from support.cli_reference import page
 
-PAGE = Path(__file__).parent.parent / "docs" / "cli.md"
+PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 
 
 def test_the_reference_is_the_help() -> None:

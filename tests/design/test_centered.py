@@ -8,7 +8,7 @@ import halfnoise as hn
 from halfnoise.design.centered import Centered, best_scales, size_weight
 from halfnoise.design.centers import at_most_center, gaussian_centers
 from halfnoise.noise.law import Noise
-from workloads import QUERIES, RELATIONS, design_of, designs_of, maker
+from support.small_workloads import QUERIES, RELATIONS, design_of, designs_of, maker
 
 PRIVACY = hn.ApproxDP(epsilon=1, delta=1e-3)
 

@@ -1,4 +1,4 @@
-"""The page docs/cli.md, made from the command's own help: ``python tests/cli_reference.py``."""
+"""The page docs/cli.md, made from the command's own help by ``make reference``."""
 
 import os
 import subprocess

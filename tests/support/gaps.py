@@ -1,22 +1,22 @@
 """How far our closed forms are from the least error of any Gaussian noise, where they are not it.
 
-The documentation states these numbers; the tests hold them to a convex solver. Run this file to
-print the table.
+The documentation states these numbers; the tests hold them to a convex solver. Run it to print the
+table: ``PYTHONPATH=tests python -m support.gaps``.
 """
 
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from convex import (
+from halfnoise import Choice, Count, Counts, Items, Mean, Neighbors, Sum, Workload
+from halfnoise.workload.queries import Query
+from support.convex import (
     error_of,
     least_error_at_known_size,
     least_error_in_groups,
     least_error_of,
     least_error_of_change,
 )
-from halfnoise import Choice, Count, Counts, Items, Mean, Neighbors, Sum, Workload
-from halfnoise.workload.queries import Query
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ import duckdb
 import pytest
 
 import halfnoise as hn
-from commands import EXACT, PEOPLE, run, write_survey
+from support.commands import EXACT, PEOPLE, run, write_survey
 
 EVERYTHING = (
     *("--count", "smoker", "--count", "old=age:at-least:65", "--sum", "visits=0:20"),

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import halfnoise as hn
-from commands import EXACT, run, write_survey
+from support.commands import EXACT, run, write_survey
 
 FREE = hn.GaussianDP(mu=1e6)  # noise is then below 1e-3
 DELTA = {"groups": "discover", "discover_delta": 1e-7}

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from commands import refused, run, write_survey
 from halfnoise import Counts, GaussianDP, Sum, Workload, plan
+from support.commands import refused, run, write_survey
 
 GAUSSIAN = ["standard-gaussian", "correlated-gaussian"]
 LAPLACE = ["standard-laplace", "correlated-laplace"]

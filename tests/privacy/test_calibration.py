@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from halfnoise import proof
 from halfnoise.privacy import calibration
-from high_precision import (
+from support.high_precision import (
     BITS,
     below,
     chance_at_odds,

@@ -22,7 +22,7 @@ from halfnoise import (
 )
 from halfnoise.results.render import NOISE_ONLY
 from halfnoise.results.table import SIZE
-from statistical.replay import many
+from support.replay import many
 
 MIXTURE = Workload(
     [

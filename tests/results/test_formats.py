@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 
 import halfnoise as hn
-from commands import EXACT, estimates, refused, run, write_survey
-from grouped import made
 from halfnoise.privacy.definitions import DiscoveryDP
 from halfnoise.results.formats import FORMATS, as_csv, as_json_lines, as_markdown, write_release
 from halfnoise.results.table import COLUMNS
 from halfnoise.workload.groups import By
+from support.commands import EXACT, estimates, refused, run, write_survey
+from support.grouped import made
 
 WORDS = ("--count", "smoker", "--mean", "income=0:1000", "--choice", "blood=A", *EXACT)
 TRUTH = {
