@@ -1,0 +1,239 @@
+"""The rules of the house: which room may import which, and what stays in its room.
+
+A rule takes the sources, module by module, and returns what breaks it. Nothing is imported: the
+rules read syntax, so an import inside a function or for types alone counts as well.
+"""
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+OURS = "halfnoise"
+FACE = (OURS, f"{OURS}.__main__")  # may import everything
+LAYERS = (
+    ("cli",),
+    ("report", "mechanism"),
+    ("spec",),
+    ("request",),
+    ("planning", "results", "ledger"),
+    ("data", "design"),
+    ("noise", "workload"),
+    ("privacy",),
+    ("ground",),
+)
+GROUND = ("errors", "checks", "text", "proof")
+RANK = {room: rank for rank, layer in enumerate(reversed(LAYERS)) for room in layer}
+
+# Packages that stay in some rooms, and the modules that may import one of them all the same.
+ENGINES = ("duckdb", "ibis", "pandas", "polars", "pyarrow", "pyspark")
+KEPT_IN = dict.fromkeys(ENGINES, "data") | {
+    "narwhals": "data",
+    "rich": "cli",
+    "typer": "cli",
+    "altair": "report",
+    "vl_convert": "report",
+}
+EXCEPTIONS = {
+    (f"{OURS}.results.formats", "duckdb"): "writes a release, which is public, as Parquet",
+    (f"{OURS}.cli.demo", "duckdb"): "writes the survey of the demonstration",
+}
+NAMED_LATER = {
+    f"{OURS}.results.render": "a release becomes a frame of the package that the user has",
+    f"{OURS}.report.picture": "says which extra to install where a package is missing",
+}
+LATER = "(a name that only the run knows)"
+AS_A_TYPE = ("Expr", "IntoExpr")  # a column may be an expression of narwhals
+# A release writes and reads itself as JSON, once: the only late import of ours below the command.
+LATE = (f"{OURS}.results.release", f"{OURS}.results.document")
+
+MOST_LINES, MOST_LINES_IN_ALL = 300, 10_000
+
+Sources = Mapping[str, str]
+Rule = Callable[[Sources], list[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Import:
+    """One import: by whom, of what, and whether inside a function or for types alone."""
+
+    by: str
+    of: str
+    late: bool
+    for_types: bool
+    names: tuple[str, ...] = ()
+
+
+def read_sources(root: Path) -> dict[str, str]:
+    """Return the text of every module below a package's folder."""
+    found = {}
+    for path in sorted(root.rglob("*.py")):
+        parts = (root.name, *path.relative_to(root).with_suffix("").parts)
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        found[name] = path.read_text(encoding="utf-8")
+    return found
+
+
+def room_of(module: str) -> str | None:
+    """Return the room that a module lies in; the face lies in none."""
+    if module in FACE:
+        return None
+    name = module.split(".")[1]
+    return "ground" if name in GROUND else name
+
+
+def imports(sources: Sources) -> list[Import]:
+    """Return all imports, late ones and those for types included; of ours, by module."""
+    modules = frozenset(sources)
+    return [each for module in sources for each in _imports_of(module, sources[module], modules)]
+
+
+@cache
+def _imports_of(module: str, text: str, modules: frozenset[str]) -> tuple[Import, ...]:
+    package = any(other.startswith(f"{module}.") for other in modules)
+
+    def visit(node: ast.AST, *, late: bool, for_types: bool) -> Iterator[Import]:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            late = True
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            for_types = True
+        for target, names in _targets(node, module, modules, package=package):
+            yield Import(by=module, of=target, late=late, for_types=for_types, names=names)
+        for child in ast.iter_child_nodes(node):
+            yield from visit(child, late=late, for_types=for_types)
+
+    return tuple(visit(ast.parse(text), late=False, for_types=False))
+
+
+def _targets(
+    node: ast.AST, module: str, modules: frozenset[str], *, package: bool
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield what a statement imports: modules of ours as far as they exist, others by name."""
+    match node:
+        case ast.Import(names=names):
+            yield from ((alias.name, ()) for alias in names)
+        case ast.ImportFrom(names=names, level=level, module=stated):
+            above = module.split(".")
+            above = above[: len(above) - level + package] if level else []
+            origin = ".".join([*above, *([stated] if stated else [])])
+            inside = {alias.name for alias in names if f"{origin}.{alias.name}" in modules}
+            yield from ((f"{origin}.{name}", ()) for name in sorted(inside))
+            rest = tuple(alias.name for alias in names if alias.name not in inside)
+            if rest:
+                yield origin, rest
+        case ast.Call(func=func, args=[first, *_]) if _imports_by_name(func):
+            yield str(first.value) if isinstance(first, ast.Constant) else LATER, ()
+
+
+def _imports_by_name(func: ast.expr) -> bool:
+    return ast.unparse(func).split(".")[-1] in ("import_module", "__import__", "find_spec")
+
+
+def upper_rooms_import_lower_ones(sources: Sources) -> list[str]:
+    """Hold that a room imports itself and rooms below, neither rooms above nor its siblings."""
+    broken = []
+    for each in _of_ours(sources):
+        one, other = room_of(each.by), room_of(each.of)
+        if one is None:
+            continue
+        unknown = {room for room in (one, other) if room is not None and room not in RANK}
+        if unknown:
+            broken += [f"{room} is no room of the house" for room in sorted(unknown)]
+        elif other is None or (other != one and RANK[other] >= RANK[one]):
+            broken.append(f"{each.by} imports {each.of}")
+    return _once(broken)
+
+
+def modules_have_no_cycle(sources: Sources) -> list[str]:
+    """Hold that no module imports itself by way of others, but for the one late import."""
+    edges: dict[str, set[str]] = {module: set() for module in sources}
+    for each in _of_ours(sources):
+        if each.of in edges and each.by not in FACE and not _excepted(each):
+            edges[each.by].add(each.of)
+    return [
+        "cycle: " + ", ".join(name.removeprefix(f"{OURS}.") for name in group)
+        for group in _cycles(edges)
+    ]
+
+
+def late_imports_of_ours_are_few(sources: Sources) -> list[str]:
+    """Hold that inside functions only the command imports ours, and a release once, for JSON."""
+    late = [each for each in _of_ours(sources) if each.late and room_of(each.by) != "cli"]
+    broken = [f"{each.by} imports {each.of} late" for each in late if not _excepted(each)]
+    if sum(map(_excepted, late)) > 1:
+        broken.append(f"{LATE[0]} imports {LATE[1]} late more than once")
+    return _once(broken)
+
+
+def packages_stay_in_their_rooms(sources: Sources) -> list[str]:
+    """Hold that engines and narwhals stay in data, the terminal in cli, pictures in report."""
+    broken = []
+    for each in imports(sources):
+        package = each.of.split(".")[0]
+        room = room_of(each.by)
+        as_a_type = each.for_types or set(each.names or ("*",)) <= set(AS_A_TYPE)
+        if package == "narwhals" and room == "workload" and as_a_type:
+            continue
+        if package in KEPT_IN and room != KEPT_IN[package] and (each.by, package) not in EXCEPTIONS:
+            broken.append(f"{each.by} imports {package}")
+        if each.of == LATER and each.by not in NAMED_LATER:
+            broken.append(f"{each.by} imports what only the run knows")
+    return _once(broken)
+
+
+def files_are_short(sources: Sources) -> list[str]:
+    """Hold that no file has more than 300 lines, and all together at most 10,000."""
+    lines = {module: text.count("\n") for module, text in sources.items()}
+    broken = [
+        f"{name} has more than {MOST_LINES} lines" for name, n in lines.items() if n > MOST_LINES
+    ]
+    if sum(lines.values()) > MOST_LINES_IN_ALL:
+        broken.append(f"more than {MOST_LINES_IN_ALL:,} lines in all")
+    return broken
+
+
+RULES: dict[str, Rule] = {
+    rule.__name__: rule
+    for rule in (
+        upper_rooms_import_lower_ones,
+        modules_have_no_cycle,
+        late_imports_of_ours_are_few,
+        packages_stay_in_their_rooms,
+        files_are_short,
+    )
+}
+
+
+def _of_ours(sources: Sources) -> list[Import]:
+    return [each for each in imports(sources) if each.of.split(".")[0] == OURS]
+
+
+def _excepted(each: Import) -> bool:
+    """Whether an import is the one late import that is allowed."""
+    return each.late and (each.by, each.of) == LATE
+
+
+def _once(broken: list[str]) -> list[str]:
+    return list(dict.fromkeys(broken))
+
+
+def _cycles(edges: Mapping[str, set[str]]) -> list[list[str]]:
+    """Return the groups of modules that all reach one another, each sorted."""
+
+    def reached(start: str) -> frozenset[str]:
+        seen: set[str] = set()
+        waiting = [start]
+        while waiting:
+            fresh = edges[waiting.pop()] - seen
+            seen |= fresh
+            waiting += fresh
+        return frozenset(seen)
+
+    reach = {module: reached(module) for module in edges}
+    groups = {
+        tuple(sorted(other for other in reach[one] if one in reach[other]))
+        for one in edges
+        if one in reach[one]
+    }
+    return [list(group) for group in sorted(groups)]
