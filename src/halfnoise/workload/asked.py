@@ -49,6 +49,26 @@ class Asked:
         return (self.label,)
 
     @property
+    def meaning(self) -> str:
+        """What it reads from the table, and how.
+
+        >>> from halfnoise import Count, Sum, Where
+        >>> Count("age", at_least=65, name="old", where=Where("sex", equals="F")).meaning
+        'age at least 65, only people with sex is F'
+        >>> Sum("visits", bounds=(0, 20), missing="-99").meaning
+        'visits, kept in 0 to 20 for each person, no answer: -99'
+        """
+        only = "" if self.where is None else f", only people with {self.where}"
+        codes = ", ".join(map(str, self.missing))
+        return self._reads + only + (f", no answer: {codes}" if codes else "")
+
+    @property
+    def _reads(self) -> str:
+        """What is read from the column: here, categories."""
+        shown = ", ".join(name.removeprefix(f"{self.label}=") for name in self.names[:10])
+        return f"{self.column}: {shown}" + (", ..." if len(self.names) > 10 else "")
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are read."""
         own = () if self._is_expression else (self.column,)

@@ -10,7 +10,8 @@ from halfnoise.checks import finite, refuse, whole
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.asked import Asked
 from halfnoise.workload.conditions import Literal, Where
-from halfnoise.workload.sets import AtMost, Box, OneOf, Shape
+from halfnoise.workload.grid import Grain
+from halfnoise.workload.sets import AtMost, Box, ContributionSet, OneOf
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Choice(Asked):
         return tuple(f"{self.label}={category}" for category in self.categories)
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> ContributionSet:
         """What one person may contribute; nothing too, where a condition leaves people out."""
         return _one_category(len(self.categories), self.where)
 
@@ -83,7 +84,7 @@ class Bins(Asked):
         return tuple(f"{self.label}={band}" for band in bands)
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> ContributionSet:
         """What one person may contribute; nothing too, where a condition leaves people out."""
         return _one_category(len(self.edges) + 1, self.where)
 
@@ -117,12 +118,12 @@ class Items(Asked):
         return tuple(f"{self.label}={item}" for item in self.items)
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> ContributionSet:
         """What one person may contribute."""
         return at_most_shape(len(self.items), self.at_most)
 
 
-def at_most_shape(size: int, most: int | None) -> Shape:
+def at_most_shape(size: int, most: int | None) -> ContributionSet:
     """Return ``size`` yes/no values of which at most ``most`` are yes."""
     return Box(size) if most is None or most == size else AtMost(size, most)
 
@@ -136,8 +137,8 @@ def check_at_most(most: object, size: int) -> int:
     return limit
 
 
-def _one_category(size: int, where: Where | None) -> Shape:
-    return OneOf(size) if where is None else AtMost(size, 1)
+def _one_category(size: int, where: Where | None) -> ContributionSet:
+    return OneOf(size) if where is None else AtMost(size, 1, Grain.PEOPLE)
 
 
 def _check_list(name: str, values: object) -> tuple[Any, ...]:

@@ -8,7 +8,8 @@ from halfnoise.checks import finite, refuse, whole
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.asked import Asked
 from halfnoise.workload.conditions import WORDS, Literal, Where, check_literals
-from halfnoise.workload.sets import Answered, Box, Shape
+from halfnoise.workload.grid import Grain
+from halfnoise.workload.sets import Answered, Box, ContributionSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +54,14 @@ equals=None, is_in=None, missing=())
         return Where(self.column, **given, missing=self.missing)
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> ContributionSet:
         """What one person may contribute."""
         return Box(1)
+
+    @property
+    def _reads(self) -> str:
+        codes = ", ".join(map(str, self.true)) or "yes"
+        return str(self.condition or f"{self.column} says {codes}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +90,11 @@ class Counts:
         return self.column
 
     @property
+    def meaning(self) -> str:
+        """The same: nothing is read."""
+        return self.column
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The name that stands for all of them."""
         return (self.column,)
@@ -94,22 +105,17 @@ class Counts:
         return ()
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> ContributionSet:
         """What one person may contribute."""
         return Box(self.number)
 
 
 @dataclass(frozen=True, slots=True)
-class Sum(Asked):
-    """The sum of ``column``, where each person's value is clipped to ``bounds``.
-
-    >>> Sum("visits", bounds=(0, 20)).shape
-    Box(size=1, low=0.0, high=20.0)
-    """
+class Bounded(Asked):
+    """What queries of values share: each value is clipped to ``bounds``."""
 
     _: KW_ONLY
     bounds: tuple[float, float]
-    kind: ClassVar[str] = "sum"
 
     def __post_init__(self) -> None:
         """Refuse bounds that are not two finite numbers in order."""
@@ -117,28 +123,39 @@ class Sum(Asked):
         object.__setattr__(self, "bounds", _check_bounds(self.bounds))
 
     @property
-    def shape(self) -> Shape:
-        """What one person may contribute; zero too, where a condition leaves people out."""
+    def _reads(self) -> str:
         low, high = self.bounds
-        return Box(1, low, high) if self.where is None else Box(1, min(low, 0.0), max(high, 0.0))
+        return f"{self.column}, kept in {low:g} to {high:g} for each person"
 
 
 @dataclass(frozen=True, slots=True)
-class Mean(Asked):
+class Sum(Bounded):
+    """The sum of ``column``, where each person's value is clipped to ``bounds``.
+
+    >>> Sum("visits", bounds=(0, 20)).shape
+    Box(size=1, low=0.0, high=20.0)
+    """
+
+    kind: ClassVar[str] = "sum"
+
+    @property
+    def shape(self) -> ContributionSet:
+        """What one person may contribute; zero too, where a condition leaves people out."""
+        low, high = self.bounds
+        if self.where is not None:
+            low, high = min(low, 0.0), max(high, 0.0)
+        return Box(1, low, high, Grain.VALUES)
+
+
+@dataclass(frozen=True, slots=True)
+class Mean(Bounded):
     """The mean of ``column`` among those who answered, each value clipped to ``bounds``.
 
     >>> Mean("income", bounds=(0, 200_000)).names
     ('income sum', 'income answered')
     """
 
-    _: KW_ONLY
-    bounds: tuple[float, float]
     kind: ClassVar[str] = "mean"
-
-    def __post_init__(self) -> None:
-        """Refuse bounds that are not two finite numbers in order."""
-        Asked.__post_init__(self)
-        object.__setattr__(self, "bounds", _check_bounds(self.bounds))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -146,7 +163,7 @@ class Mean(Asked):
         return (f"{self.label} sum", f"{self.label} answered")
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> ContributionSet:
         """What one person may contribute."""
         return Answered(*self.bounds)
 

@@ -2,8 +2,8 @@
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import KW_ONLY, dataclass, field, replace
+from fractions import Fraction
 from types import MappingProxyType
 
 from halfnoise.checks import finite, not_negative, positive, refuse
@@ -12,7 +12,7 @@ from halfnoise.privacy.definitions import Neighbors
 from halfnoise.workload.categories import Items, at_most_shape, check_at_most
 from halfnoise.workload.groups import OTHER, By, Grouping, grouping
 from halfnoise.workload.queries import Query
-from halfnoise.workload.sets import Box, Shape
+from halfnoise.workload.sets import Box, ContributionSet
 
 KINDS = ("count", "sum", "mean", "choice", "bins", "items")
 """The order in which blocks are listed everywhere."""
@@ -20,18 +20,45 @@ KINDS = ("count", "sum", "mean", "choice", "bins", "items")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """Queries of one kind that share a scale of noise."""
+    """Queries of one kind that share a scale of noise; contributions are in ``quantum``."""
 
     kind: str
-    shape: Shape
+    shape: ContributionSet
     importance: float
     label: str
     asked: tuple[Query, ...] = field(default=(), compare=False, repr=False)
+    quantum: Fraction = field(default=Fraction(1), compare=False, repr=False)
 
     @property
     def queries(self) -> int:
         """The number of queries."""
         return 1 if self.kind == "mean" else self.shape.size
+
+    @property
+    def heading(self) -> str:
+        """What stands above its column."""
+        if self.kind in ("choice", "bins", "items"):
+            return f"{self.label} ({self.queries})"
+        return f"{self.kind} of {self.label}" if self.kind in ("sum", "mean") else self.label
+
+    @property
+    def words(self) -> str:
+        """What is asked, in words."""
+        shape = self.shape
+        few = shape.ones is not None and shape.ones < shape.size
+        most = f", at most {shape.ones} of them" if few else ""
+        if self.kind in ("sum", "mean"):
+            low, high = shape.bounds or (0.0, 0.0)
+            return f"{self.kind} of {self.label} ({low:g} to {high:g})"
+        if self.kind == "count":
+            return f"{self.label}{most}" if self.queries > 1 else f"count of {self.label}"
+        things = "items" if self.kind == "items" else "categories"
+        return f"{self.label} ({self.queries} {things}{most})"
+
+    def on_grid(self, scale: float) -> "Block":
+        """Return the block with its bounds on the grid that fits noise of so large a scale."""
+        quantum = self.shape.grain.quantum(self.shape.reach, scale)
+        return replace(self, shape=self.shape.on(quantum, self.label), quantum=quantum)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +119,16 @@ class Workload:
         return self.grouping is not None
 
     @property
+    def discovers(self) -> bool:
+        """Whether groups come from the data, beyond a threshold."""
+        return self.grouping is not None and self.grouping.discovers
+
+    @property
+    def size_is_public(self) -> bool:
+        """Whether the number of people is public: nobody is added or removed, or changes group."""
+        return self.touched == 0
+
+    @property
     def needs_sizes(self) -> bool:
         """Whether only designs that give the number of people will do."""
         wanted = bool(self.size_importance) or (self.grouped and self.group_sizes)
@@ -128,12 +165,6 @@ class Workload:
         """
         one = [replace(q, at_most=1) if isinstance(q, Items) else q for q in self.queries]
         return replace(self, queries=one) if any(isinstance(q, Items) for q in one) else self
-
-    def with_blocks(self, blocks: tuple[Block, ...]) -> "Workload":
-        """Return the same workload with its blocks moved onto a grid."""
-        moved = copy(self)
-        _set(moved, blocks=blocks)
-        return moved
 
     def corners(self) -> Iterator[tuple[float, ...]]:
         """List the corners of K: everything that one person may add at the extreme."""

@@ -1,0 +1,106 @@
+"""The public grid: everything before the noise is an integer.
+
+Contributions are whole multiples of a block's ``quantum``, so f and n are exact integers on every
+engine and in every order. What is measured, h = f - c n, is a whole multiple of a finer ``step``,
+and noise is drawn in those steps: round(q + Z) = q + round(Z) for an integer q, so the release is
+post-processing of the real-valued mechanism.
+
+Quanta, steps and centres come from the workload and the design, never from data. They leave room
+for 2^40 people. Beyond that sums wrap, which is harmless: everything is computed modulo 2^64, and
+reducing the sum of value and noise modulo 2^64 is post-processing too.
+"""
+
+import enum
+import math
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfnoise.errors import InvalidParameterError
+
+Ring: TypeAlias = NDArray[np.uint64]
+"""Integers modulo 2^64, one row for each group."""
+
+Floats: TypeAlias = NDArray[np.float64]
+
+REACH_BITS = 22
+"""A person moves what is measured by at most 2^22 steps: 2^40 people stay below 2^63."""
+
+VALUE_BITS = 21
+"""A person's value is at most 2^21 quanta, as a step may be half of one."""
+
+LEAST_QUANTA = 2**10
+"""Bounds are at least so many quanta apart, lest rounding show."""
+
+SCALE_BITS, MOST_SCALE_BITS = 20, 36
+"""Scales are near 2^20 steps where they can be, and never above 2^36."""
+
+PART = Fraction(1, 2**16)
+"""People with more items than allowed count a fraction for each: in these quanta."""
+
+
+class Grain(enum.Enum):
+    """What a contribution is made of: whole people, parts of people, or values."""
+
+    PEOPLE = "people"
+    PARTS = "parts"
+    VALUES = "values"
+
+    def quantum(self, reach: float, scale: float) -> Fraction:
+        """Return the grid of values of at most ``reach`` under noise of so large a scale."""
+        if self is not Grain.VALUES:
+            return Fraction(1) if self is Grain.PEOPLE else PART
+        # Steps may be half a quantum, and the scale may still grow a little with the bounds.
+        fine = power(reach) * Fraction(2, 2**VALUE_BITS)
+        coarse = power(scale) * Fraction(8, 2**MOST_SCALE_BITS)
+        return max(coarse, fine)
+
+
+def power(x: float) -> Fraction:
+    """Return the largest power of two that is at most x.
+
+    >>> power(5.0), power(0.3)
+    (Fraction(4, 1), Fraction(1, 4))
+    """
+    exponent = math.frexp(x)[1] - 1
+    return Fraction(2**exponent) if exponent >= 0 else Fraction(1, 2**-exponent)
+
+
+def step_for(scale: float, quantum: Fraction, reach: float = 1.0) -> Fraction:
+    """Return a power of two that divides the quantum, near scale/2^20 and at least reach/2^22."""
+    near = power(scale) * Fraction(1, 2**SCALE_BITS)
+    least = power(reach) * Fraction(2, 2**REACH_BITS)
+    step = min(quantum, max(near, least))
+    if scale / step > 2.0**MOST_SCALE_BITS:
+        raise InvalidParameterError(
+            "the budget is too small: the noise would be more than 2^36 times the finest difference"
+            " that a person makes; use a larger budget"
+        )
+    return step
+
+
+def short_center(center: Fraction, scale: float) -> Fraction:
+    """Round a centre that was searched for to a binary number short enough for the steps."""
+    bits = max(1, min(SCALE_BITS, MOST_SCALE_BITS - 2 - math.frexp(scale)[1]))
+    return Fraction(round(center * 2**bits), 2**bits)
+
+
+def in_quanta(bound: float, quantum: Fraction) -> int:
+    """Return a bound in quanta, rounded half up."""
+    return math.floor(Fraction(bound) / quantum + Fraction(1, 2))
+
+
+def in_steps(scale: float, step: Fraction) -> float:
+    """Return a scale in steps, rounded up."""
+    exact = Fraction(scale) / step
+    near = float(exact)
+    return near if Fraction(near) >= exact else math.nextafter(near, math.inf)
+
+
+def times(x: Ring, factor: Fraction) -> Ring:
+    """Multiply with a whole number modulo 2^64."""
+    if factor.denominator != 1:
+        raise AssertionError(factor)
+    return x * np.uint64(factor.numerator % 2**64)

@@ -1,0 +1,230 @@
+"""Answers of which exactly one holds, and values that need not be given."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Self
+
+import numpy as np
+
+from halfnoise.workload.grid import Floats, Grain, Ring, step_for, times
+from halfnoise.workload.sets.base import (
+    Center,
+    Channel,
+    ContributionSet,
+    Mixture,
+    Number,
+    Parts,
+    SharedNoise,
+    View,
+    like,
+    size_of,
+)
+from halfnoise.workload.sets.counts import bounds_on
+
+MANY = 64
+"""Noises of more categories than this are not told apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf(ContributionSet):
+    """``size`` categories, two or more, of which exactly one holds for each person.
+
+    Seen from 1/size, the true h sums to zero, so its estimate is projected onto sum zero, which
+    takes 1/size of its variance away.
+    """
+
+    size: int
+    grain: Grain = field(default=Grain.PEOPLE, init=False, repr=False, compare=False)
+
+    @property
+    def midpoint(self) -> Fraction:
+        """Equal shares: other centres do not sum to exactly one."""
+        return Fraction(1, self.size)
+
+    def view(self, center: Number | None, p: int) -> View:
+        """Return the one kind of person there is, with the projection where it is centred."""
+        c = Fraction(0) if center is None else center
+        return View(
+            person=((size_of(1 - c) ** p + (self.size - 1) * c**p,),),
+            change=((2,),),
+            weights=(self.size if center is None else self.size - 1,),
+            root_weight=self.size * c**2,
+        )
+
+    def corners(self) -> Iterator[tuple[float, ...]]:
+        """List the categories."""
+        return (tuple(float(i == chosen) for i in range(self.size)) for chosen in range(self.size))
+
+    def parts(self, center: Number | None, scales: tuple[float, ...], root: float) -> Parts:
+        """Return its own noise, projected where it is centred, and that of the number of people."""
+        if center is None:
+            return {"sum": [scales[0]]}
+        # The projection leaves most of its own noise and a little of each other's; of many, that
+        # is nearly one noise again.
+        v = self.size
+        own = [scales[0] * (1 - 1 / v) ** 0.5]
+        if v <= MANY:
+            own = [scales[0] * (1 - 1 / v), *[scales[0] / v] * (v - 1)]
+        return {"sum": [*own, float(center) * root]}
+
+    def mixture(self, center: Center) -> Mixture:
+        """Return noises of which the projection takes the average away."""
+        v, plain = self.size, ContributionSet.mixture(self, center)
+        if center is None:
+            return plain
+        if v == 2:
+            # Half the difference of two noises, with opposite signs in the two.
+            halves = SharedNoise(0, 1, ((0, 1, 0.5), (1, 2, -0.5)))
+            return plain._replace(own=(0, 0), shared=(halves, halves))
+        return plain._replace(shared=(SharedNoise(0, -v, ((0, v, 1.0),)),))
+
+    def steps(
+        self, center: Center, quantum: Fraction, scales: tuple[float, ...]
+    ) -> tuple[Fraction, ...]:
+        """Return the step of the scale: equal shares are whole numbers of it."""
+        if center is None:
+            return (step_for(scales[0], quantum),)
+        return (step_for(scales[0] * self.size, quantum, self.size) / self.size,)
+
+    def recover(self, channel: Channel, h: Floats, root: Floats) -> Floats:
+        """Return the estimates, projected where they are centred."""
+        if channel.center is not None:
+            h = h - h.mean(axis=1, keepdims=True)
+        return ContributionSet.recover(self, channel, h, root)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered(ContributionSet):
+    """A value in [low, high] and whether it was given: who did not answer adds zero to both.
+
+    The two sums are the value's, centred at the midpoint on the number who answered, and that
+    number, centred on the number of people. What counts is the mean, so the weights are those of
+    the error of  value - midpoint * answered  and of  answered  (times width^2, to be comparable).
+    """
+
+    low: float
+    high: float
+    size: int = field(default=2, init=False)
+    grain: Grain = field(default=Grain.VALUES, init=False, repr=False, compare=False)
+
+    @property
+    def width(self) -> float:
+        """The length of the range."""
+        return self.high - self.low
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The range of the values."""
+        return self.low, self.high
+
+    @property
+    def reach(self) -> float:
+        """The end of the range that is farther from zero."""
+        return max(abs(self.low), abs(self.high))
+
+    @property
+    def middle(self) -> Fraction:
+        """The middle of the range, on which the value is centred."""
+        return (Fraction(self.low) + Fraction(self.high)) / 2
+
+    @property
+    def midpoint(self) -> Fraction:
+        """Half of the people: the plainest centre for the number who answered."""
+        return Fraction(1, 2)
+
+    @property
+    def plain_center(self) -> Center:
+        """Zero: the value is centred on the number who answered even where that is not centred."""
+        return Fraction(0)
+
+    @property
+    def public_center(self) -> Center:
+        """Zero, too: nothing leans on the number of people."""
+        return Fraction(0)
+
+    @property
+    def known_center(self) -> Center:
+        """None: it balances who answered with who did not."""
+        return None
+
+    @property
+    def adjustable(self) -> bool:
+        """Adjustable: a little above one half balances who answered with who did not."""
+        return True
+
+    @property
+    def highest_center(self) -> float:
+        """One: everybody answered."""
+        return 1.0
+
+    def view(self, center: Number | None, p: int) -> View:
+        """Return those who answered and those who did not, as cases of one person."""
+        c = Fraction(0) if center is None else center
+        low, high = like(c, self.low), like(c, self.high)
+        width = high - low
+        reach, lean = width / 2, like(c, 0)
+        if center is None:
+            reach, lean = max(size_of(low), size_of(high)), ((low + high) / 2) ** 2
+        return View(
+            person=((reach**p, size_of(1 - c) ** p), (0, size_of(c) ** p)),
+            change=((reach**p, 1), (width**p, 0)),
+            weights=(1, width**2 + lean),
+            root_weight=width**2 * c**2,
+        )
+
+    def corners(self) -> Iterator[tuple[float, ...]]:
+        """List no answer, the lowest and the highest."""
+        return iter([(0.0, 0.0), (self.low, 1.0), (self.high, 1.0)])
+
+    def parts(self, center: Number | None, scales: tuple[float, ...], root: float) -> Parts:
+        """Return the noises in the sum of the values, in the number who answered, and in the mean.
+
+        The mean's are those of  value - midpoint * answered: divided by the number who answered
+        they are the error of a mean near the midpoint.
+        """
+        value, answered = scales
+        middle = abs(float(self.middle))
+        if center is None:
+            return {"sum": [value], "answered": [answered], "mean": [value, middle * answered]}
+        given = [answered, float(center) * root]
+        return {
+            "sum": [value, *(middle * part for part in given)],
+            "answered": given,
+            "mean": [value],
+        }
+
+    def mixture(self, center: Center) -> Mixture:
+        """Return the value's own noise, and that of the number who answered, which both have."""
+        middle, c = (0.0 if center is None else float(self.middle)), float(center or 0)
+        both = SharedNoise(1, 1, ((0, 1, middle), (1, 2, 1.0)))
+        return Mixture((0, 1), (both,), ((0, 1, middle * c), (1, 2, c)))
+
+    def on(self, quantum: Fraction, label: str) -> Self:
+        """Return the set with its bounds on the grid."""
+        return type(self)(*bounds_on(quantum, self.bounds, label))
+
+    def steps(
+        self, center: Center, quantum: Fraction, scales: tuple[float, ...]
+    ) -> tuple[Fraction, ...]:
+        """Return the steps of the value and of the number who answered."""
+        whole = Fraction(1) if center is None else Fraction(1, center.denominator)
+        return step_for(scales[0], quantum / 2, self.reach), step_for(scales[1], whole)
+
+    def measure(self, channel: Channel, f: Ring, root: Ring, root_quantum: Fraction) -> Ring:
+        """Return the value, centred on who answered, and who answered, centred on the root."""
+        value, answered = f[:, 0], f[:, 1]
+        y = times(value, channel.quantum / channel.steps[0])
+        a = times(answered, 1 / channel.steps[1])
+        if channel.center is not None:
+            y = y - times(answered, self.middle / channel.steps[0])
+            a = a - times(root, channel.center * root_quantum / channel.steps[1])
+        return np.stack([y, a], axis=1)
+
+    def recover(self, channel: Channel, h: Floats, root: Floats) -> Floats:
+        """Return the sum of the values and the number who answered."""
+        y, a = (h[:, i] * float(step) for i, step in enumerate(channel.steps))
+        if channel.center is not None:
+            a = a + float(channel.center) * root
+            y = y + float(self.middle) * a
+        return np.stack([y, a], axis=1)

@@ -1,0 +1,207 @@
+"""What one person may contribute to a block of sums: a known set K that answers for itself.
+
+A block is measured as  h = f - c n  with independent noise, so all that a design needs to know of K
+is how far its points lie from the centre. A ``View`` holds that. Only corners of K matter, as the
+distance is convex.
+
+Distances are p-th powers, p = 2 for Gaussian and p = 1 for Laplace noise: a person costs
+``sum |x_i - c_i|^p / scale^p``. Where the centre is a Fraction, so is every distance: exact.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple, Self, TypeAlias
+
+from halfnoise.workload.grid import Floats, Grain, Ring, short_center, step_for, times
+
+Number: TypeAlias = Fraction | float
+"""An exact rational for what is certified, a float for what is only searched."""
+
+Center: TypeAlias = Fraction | None
+"""What a block is centred on; None means measured as it is, around zero."""
+
+Cases: TypeAlias = tuple[tuple[Number, ...], ...]
+"""For each kind of person that may be the worst, the distance charged to each scale."""
+
+Parts: TypeAlias = dict[str, list[float]]
+"""For each kind of estimate, the scales of the independent noises that add up in it."""
+
+Span: TypeAlias = tuple[int, int, float]
+"""Equal loadings of estimates on a noise: from, up to but without, and how much."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """A block as seen from a centre, at importance one.
+
+    ``person``: what adding or removing a person can cost; ``change``: what changing one can.
+    ``weights``: how much the squared error of each scale counts.
+    ``root_weight``: how much the squared error of the number of people counts, through the centre.
+    """
+
+    person: Cases
+    change: Cases
+    weights: tuple[Number, ...]
+    root_weight: Number
+
+
+class SharedNoise(NamedTuple):
+    """A noise in several estimates: that of a scale, its variance divided by ``by``."""
+
+    scale: int
+    by: float
+    loadings: tuple[Span, ...]
+
+
+class Mixture(NamedTuple):
+    """How noises make up a block's errors.
+
+    ``own``: the estimates with a noise of the first scale of their own. ``shared``: noises that
+    several have. ``lean``: how much each has of the noise of the number of people.
+    """
+
+    own: tuple[int, int]
+    shared: tuple[SharedNoise, ...]
+    lean: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Channel:
+    """A block ready to be measured: values in ``quantum``, noise of ``scales`` times ``steps``."""
+
+    shape: "ContributionSet"
+    center: Center
+    quantum: Fraction
+    steps: tuple[Fraction, ...]
+    scales: tuple[float, ...]
+
+
+class ContributionSet(ABC):
+    """The set K of one block."""
+
+    __slots__ = ()
+
+    size: int
+    """The number of sums that come out."""
+
+    grain: Grain
+    """What a contribution is made of."""
+
+    @property
+    def width(self) -> float:
+        """The range of one value, relative to which errors count: a person counts or does not."""
+        return 1.0
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The range of each sum's values, where they do not depend on each other."""
+        return None
+
+    @property
+    def reach(self) -> float:
+        """How far from zero a value can be."""
+        return 1.0
+
+    @property
+    def ones(self) -> int | None:
+        """How many ones a person may have, where values are zeros and ones."""
+        return None
+
+    @property
+    @abstractmethod
+    def midpoint(self) -> Fraction:
+        """The centre that is nearest to all of K."""
+
+    @property
+    def plain_center(self) -> Center:
+        """The centre of what does not lean on the number of people."""
+        return None
+
+    @property
+    def public_center(self) -> Center:
+        """The centre where the number of people is public, and people can only be replaced.
+
+        No centre brings two points of K closer; this keeps what is measured small.
+        """
+        return self.midpoint
+
+    @property
+    def known_center(self) -> Center:
+        """The best centre where the number of people is given; None if it has to be searched."""
+        return self.midpoint
+
+    @property
+    def highest_center(self) -> float:
+        """The highest centre worth trying."""
+        return float(self.midpoint)
+
+    @property
+    def adjustable(self) -> bool:
+        """Whether another centre than the midpoint can be better."""
+        return False
+
+    def lone_center(self, charge: float) -> float | None:
+        """Return the best centre of a block alone, where a formula gives it (see ``centers``)."""
+        del charge
+        return None
+
+    @abstractmethod
+    def view(self, center: Number | None, p: int) -> View:
+        """Return the block as seen from ``center`` in p-th powers."""
+
+    @abstractmethod
+    def corners(self) -> Iterator[tuple[float, ...]]:
+        """List the corners of K."""
+
+    def parts(self, center: Number | None, scales: tuple[float, ...], root: float) -> Parts:
+        """Return the noises in the estimates: those of a ``sum``, and what else a block gives.
+
+        Here: its own noise and, through the centre, that of the number of people.
+        """
+        return {"sum": [scales[0], abs(float(center or 0)) * root]}
+
+    def mixture(self, center: Center) -> Mixture:
+        """Return how noises make up the errors of the estimates."""
+        return Mixture((0, self.size), (), ((0, self.size, float(center or 0)),))
+
+    def on(self, quantum: Fraction, label: str) -> Self:
+        """Return the set with its bounds on the grid."""
+        del quantum, label
+        return self
+
+    def center_on_grid(self, center: Center, scale: float) -> Center:
+        """Round a centre that was searched for; midpoints move with K."""
+        if center is None:
+            return None
+        return short_center(center, scale) if self.adjustable else self.midpoint
+
+    def steps(
+        self, center: Center, quantum: Fraction, scales: tuple[float, ...]
+    ) -> tuple[Fraction, ...]:
+        """Return the steps of the scales: they divide the quantum and what the centre subtracts."""
+        finest = quantum if center is None else min(quantum, Fraction(1, center.denominator))
+        return (step_for(scales[0], finest, self.reach),)
+
+    def measure(self, channel: Channel, f: Ring, root: Ring, root_quantum: Fraction) -> Ring:
+        """Return h = f - c root in steps."""
+        h = times(f, channel.quantum / channel.steps[0])
+        if channel.center is None:
+            return h
+        return h - times(root, channel.center * root_quantum / channel.steps[0])[:, None]
+
+    def recover(self, channel: Channel, h: Floats, root: Floats) -> Floats:
+        """Return the estimates from noisy h: f^ = h^ + c root^."""
+        f = h * float(channel.steps[0])
+        return f if channel.center is None else f + float(channel.center) * root[:, None]
+
+
+def like(center: Number, x: float) -> Number:
+    """Return a number in the arithmetic of the centre: exact if it is."""
+    return x if isinstance(center, float) else Fraction(x)
+
+
+def size_of(x: Number) -> Number:
+    """Return how far a number is from zero."""
+    return max(x, -x)
