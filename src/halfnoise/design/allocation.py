@@ -6,14 +6,18 @@ best costs are proportional to K^(1/q), q = 2 for Gaussian and 3 for Laplace noi
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
 
 from halfnoise.noise.law import Noise
-from halfnoise.workload.sets import Cases
+from halfnoise.workload.sets.base import Cases, Center, View
+from halfnoise.workload.workload import Block, Workload
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class Rates:
     """A block's scales at a cost of one: ``rates`` are their inverse p-th powers."""
 
     rates: tuple[float, ...]
@@ -35,7 +39,7 @@ class Unit:
         )
 
 
-def best_unit(cases: Cases, weights: tuple[float, ...], noise: Noise) -> Unit:
+def best_rates(cases: Cases, weights: tuple[float, ...], noise: Noise) -> Rates:
     """Return the scales that cost at most one in every case and make the weighted error least.
 
     With one scale the farthest case decides. With two, either one case decides alone or two cases
@@ -50,9 +54,71 @@ def best_unit(cases: Cases, weights: tuple[float, ...], noise: Noise) -> Unit:
     else:
         candidates = [_one_binds(case, weights, noise) for case in costs if all(case)]
         candidates += _both_bind(costs)
-    units = [Unit(rates, _error(rates, weights, noise)) for rates in candidates]
-    allowed = [unit for unit in units if unit.worst(cases) <= 1 + 1e-9]
-    return min(allowed, key=lambda unit: unit.error)
+    found = [Rates(rates, _error(rates, weights, noise)) for rates in candidates]
+    allowed = [rates for rates in found if rates.worst(cases) <= 1 + 1e-9]
+    return min(allowed, key=lambda rates: rates.error)
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """What the best split of a budget hangs on: blocks as seen from their centres.
+
+    ``size``: what an error in the number of people weighs, V.
+    """
+
+    noise: Noise
+    views: Sequence[View]
+    rates: Sequence[Rates]
+    size: float
+
+    @classmethod
+    def of(
+        cls, workload: Workload, blocks: Sequence[Block], centers: Sequence[Center], noise: Noise
+    ) -> Self:
+        """Look at blocks from their centres; where nobody leaves, only changes cost."""
+        views = [b.shape.view(c, noise.p) for b, c in zip(blocks, centers, strict=True)]
+        seen = list(zip(blocks, views, strict=True))
+        rates = [
+            best_rates(
+                view.person if workload.touched else view.change,
+                tuple(block.importance * float(w) for w in view.weights),
+                noise,
+            )
+            for block, view in seen
+        ]
+        lean = sum(block.importance * float(view.root_weight) for block, view in seen)
+        return cls(noise, views, rates, workload.size_importance + lean)
+
+    @cached_property
+    def own(self) -> float:
+        """The blocks' terms of T."""
+        return sum(rates.cost(self.noise) for rates in self.rates)
+
+    def scales(self, power: float) -> tuple[tuple[float, ...], ...]:
+        """Return the scales of all blocks when together they may cost ``power``."""
+        return tuple(
+            rates.scales(power * rates.cost(self.noise) / self.own, self.noise)
+            for rates in self.rates
+        )
+
+    def most_for_change(self, budget: float) -> float:
+        """Return what the blocks may cost a person at most where a person may change answers.
+
+        Who changes group pays for a farthest corner and n in two groups, who changes answers for
+        the two farthest corners; the blocks get what is best for the first, or less if the second
+        asks for it. (The listing alg:correlatedGaussianGroups prints Var(eta) = 4/mu^2 under
+        replacement; its proof gives 1/mu^2, as eta is half the noise of n, and so does this.)
+        """
+        change = sum(
+            rates.cost(self.noise) * rates.worst(view.change)
+            for rates, view in zip(self.rates, self.views, strict=True)
+        )
+        return float(budget**self.noise.p * self.own / change)
+
+
+def size_weight(blocks: Sequence[Block]) -> float:
+    """Return what the size of a group weighs where nothing leans on it: one full-range query."""
+    return max(block.importance * block.shape.width**2 for block in blocks)
 
 
 def _error(rates: tuple[float, ...], weights: tuple[float, ...], noise: Noise) -> float:

@@ -4,23 +4,24 @@ Standard noise is the same with nothing centred and n not measured. A known numb
 same with n given. Groups are the same in each group, and a person pays for each that they touch.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import NamedTuple, Self
+from functools import partial
+from typing import Self
 
 from flint import arb
 
-from halfnoise.design.allocation import Unit, best_unit
+from halfnoise.design.allocation import Allocation, size_weight
+from halfnoise.design.centers import best_centers, known_size_centers
 from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.design.design import Design, certified
+from halfnoise.design.measurement import CenteredMeasurement, Root, channel
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.proof import ball, round_up
-from halfnoise.workload.sets import Answered, Cases, OneOf, Parts, View
+from halfnoise.workload.sets.base import Cases, Center, Channel, Parts, Span, View
 from halfnoise.workload.workload import Block, Workload
-
-Center = Fraction | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +82,8 @@ class Centered(Design):
         return power.sqrt() if p == 2 else power
 
     def _views(self) -> list[View]:
-        return _views(self.blocks, self.centers, self.noise)
+        pairs = zip(self.blocks, self.centers, strict=True)
+        return [block.shape.view(center, self.noise.p) for block, center in pairs]
 
     def _cost(self, blocks: Sequence[Cases]) -> arb:
         total = arb(0)
@@ -102,74 +104,67 @@ class Centered(Design):
         """The joint error of all estimates, the number of people last where it is measured."""
         unit = self.noise.unit_variance
         start = 0
-        variances, shared, lean = [], [], []
+        variances: list[Run] = []
+        shared: list[Shared] = []
+        lean: list[Run] = []
+
+        def runs(spans: Iterable[Span]) -> tuple[Run, ...]:
+            return tuple(Run(start + low, start + high, value) for low, high, value in spans)
+
         for block, center, scales in zip(self.blocks, self.centers, self.scales, strict=True):
-            stop = start + block.shape.size
-            c = float(center or 0)
-            own = unit * scales[0] ** 2
-            if isinstance(block.shape, Answered):
-                # The value leans on the number who answered, whose noise the two then share.
-                middle = float(block.shape.middle) if center is not None else 0.0
-                runs = (Run(start, start + 1, middle), Run(start + 1, stop, 1.0))
-                variances.append(Run(start, start + 1, own))
-                shared.append(Shared(unit * scales[1] ** 2, runs))
-                lean += [Run(run.start, run.stop, run.value * c) for run in runs]
-            else:
-                lean.append(Run(start, stop, c))
-                projected = isinstance(block.shape, OneOf) and center is not None
-                if projected and block.shape.size == 2:
-                    # Half the difference of two noises, with opposite signs in the two.
-                    halves = (Run(start, start + 1, 0.5), Run(start + 1, stop, -0.5))
-                    shared += [Shared(own, halves)] * 2
-                else:
-                    variances.append(Run(start, stop, own))
-                    if projected:
-                        shared.append(Shared(-own / block.shape.size, (Run(start, stop, 1.0),)))
-            start = stop
+            mixture = block.shape.mixture(center)
+            variances += runs([(*mixture.own, unit * scales[0] ** 2)] if any(mixture.own) else [])
+            shared += [
+                Shared(unit * scales[noise.scale] ** 2 / noise.by, runs(noise.loadings))
+                for noise in mixture.shared
+            ]
+            lean += runs(mixture.lean)
+            start += block.shape.size
         if self.size_scale is None:
             return Covariance(start, tuple(variances), tuple(shared))
         lean.append(Run(start, start + 1, 1.0))
         shared.append(Shared(unit * self.size_scale**2, tuple(lean)))
         return Covariance(start + 1, tuple(variances), tuple(shared))
 
+    def channels(self) -> tuple[Channel, ...]:
+        """Return the blocks, which are on the grid, ready to be measured."""
+        return tuple(map(channel, self.blocks, self.centers, self.scales))
 
-class Weighed(NamedTuple):
-    """Blocks as seen from their centres, their best scales, and what an error in n weighs (V)."""
+    def moved(self) -> tuple[tuple[Block, ...], tuple[Center, ...]]:
+        """Return the blocks and the centres on the grid."""
+        blocks = [b.on_grid(scales[0]) for b, scales in zip(self.blocks, self.scales, strict=True)]
+        centers = [
+            block.shape.center_on_grid(center, scales[-1])
+            for block, center, scales in zip(blocks, self.centers, self.scales, strict=True)
+        ]
+        return tuple(blocks), tuple(centers)
 
-    views: list[View]
-    units: list[Unit]
-    size: float
-
-
-def weighed(workload: Workload, centers: Sequence[Center], noise: Noise) -> Weighed:
-    """Return what the best split of a budget hangs on."""
-    blocks = workload.blocks
-    views = _views(blocks, centers, noise)
-    nobody_leaves = not workload.touched
-    units = [
-        best_unit(
-            view.change if nobody_leaves else view.person,
-            tuple(block.importance * float(w) for w in view.weights),
-            noise,
+    def on_grid(self, workload: Workload, budget: float) -> CenteredMeasurement:
+        """Put blocks and centres on the grid, then choose the scales that fit them."""
+        blocks, centers = self.moved()
+        sized = self.size_scale is not None
+        final = best_scales(
+            workload,
+            centers,
+            blocks=blocks,
+            name=self.name,
+            noise=self.noise,
+            budget=budget,
+            measure_size=sized,
+            always=sized,
+            size_is_given=self.size_is_given,
         )
-        for block, view in zip(blocks, views, strict=True)
-    ]
-    size = workload.size_importance + sum(
-        block.importance * float(view.root_weight)
-        for block, view in zip(blocks, views, strict=True)
-    )
-    return Weighed(views, units, size)
-
-
-def size_weight(workload: Workload) -> float:
-    """Return what the size of a group weighs where nothing leans on it: one full-range query."""
-    return max(block.importance * block.shape.width**2 for block in workload.blocks)
+        root = None if final.size_scale is None else Root.of(final.size_scale, Fraction(1))
+        return CenteredMeasurement(
+            design=final, blocks=blocks, channels=final.channels(), root=root
+        )
 
 
 def best_scales(
     workload: Workload,
     centers: Sequence[Center],
     *,
+    blocks: tuple[Block, ...] | None = None,
     name: str,
     noise: Noise,
     budget: float,
@@ -184,22 +179,22 @@ def best_scales(
     T = sum_b K_b^(1/q) + V^(1/q); every block's share of the budget is its term's share of T.
     """
     p = noise.p
-    parts = weighed(workload, centers, noise)
-    weight = parts.size or (size_weight(workload) if always else 0.0)
+    blocks = blocks or workload.blocks
+    parts = Allocation.of(workload, blocks, centers, noise)
+    weight = parts.size or (size_weight(blocks) if always else 0.0)
     root = weight ** (1 / noise.q) if measure_size else 0.0
-    own = sum(unit.cost(noise) for unit in parts.units)
     power = budget**p / (workload.touched or 1)
-    for_blocks, for_root = (power * part / (own + root) for part in (own, root))
+    for_blocks, for_root = (power * part / (parts.own + root) for part in (parts.own, root))
     if workload.touched and workload.neighbors is Neighbors.REPLACE:
-        most = _most_for_change(parts, noise, budget)
+        most = parts.most_for_change(budget)
         if most < for_blocks:
             for_blocks, for_root = most, power - most
     design = Centered(
         name=name,
         noise=noise,
-        blocks=workload.blocks,
+        blocks=blocks,
         centers=tuple(centers),
-        scales=shared_out(parts.units, for_blocks, noise),
+        scales=parts.scales(for_blocks),
         size_scale=for_root ** (-1 / p) if root else None,
         neighbors=workload.neighbors,
         touched=workload.touched,
@@ -208,29 +203,56 @@ def best_scales(
     return certified(design, budget)
 
 
-def shared_out(
-    units: Sequence[Unit], for_blocks: float, noise: Noise
-) -> tuple[tuple[float, ...], ...]:
-    """Return the scales of all blocks when together they may cost ``for_blocks``."""
-    own = sum(unit.cost(noise) for unit in units)
-    return tuple(unit.scales(for_blocks * unit.cost(noise) / own, noise) for unit in units)
-
-
-def _most_for_change(parts: Weighed, noise: Noise, budget: float) -> float:
-    """Return what the blocks may cost a person at most where a person may change answers.
-
-    Who changes group pays for a farthest corner and n in two groups, who changes answers for the
-    two farthest corners; the blocks get what is best for the first, or less if the second asks for
-    it. (The listing alg:correlatedGaussianGroups prints Var(eta) = 4/mu^2 under replacement; its
-    proof gives 1/mu^2, as eta is half the noise of n, and so does this.)
-    """
-    change = sum(
-        unit.cost(noise) * unit.worst(view.change)
-        for unit, view in zip(parts.units, parts.views, strict=True)
+def standard(
+    workload: Workload, noise: Noise, budget: float, *, known_size: bool
+) -> Iterator[Centered]:
+    """Offer noise on what is asked as it is; sizes of groups are measured where these are found."""
+    del known_size
+    blocks, found = workload.blocks, workload.discovers
+    centers = [None if workload.touched else block.shape.public_center for block in blocks]
+    name = f"standard-{noise.value}"
+    yield best_scales(
+        workload,
+        centers,
+        name=name,
+        noise=noise,
+        budget=budget,
+        measure_size=found,
+        always=found,
     )
-    own = sum(unit.cost(noise) for unit in parts.units)
-    return float(budget**noise.p * own / change)
 
 
-def _views(blocks: Sequence[Block], centers: Sequence[Center], noise: Noise) -> list[View]:
-    return [b.shape.view(c, noise.p) for b, c in zip(blocks, centers, strict=True)]
+def correlated(
+    workload: Workload, noise: Noise, budget: float, *, known_size: bool
+) -> Iterator[Centered]:
+    """Offer the design that leans on the number of people and, for groups, one that gives it.
+
+    That number can be leaned on where it is private: when people are added or removed, or may
+    change group. Where leaning does not pay, it is one more query.
+    """
+    del known_size
+    if not workload.touched:
+        return
+    centers = best_centers(workload.blocks, workload.size_importance, noise)
+    best = partial(best_scales, workload, centers, noise=noise, budget=budget, measure_size=True)
+    design = best(name=f"correlated-{noise.value}", always=workload.discovers)
+    yield design
+    if workload.grouped and design.size_scale is None:
+        yield best(name=f"standard-{noise.value}-with-size", always=True)
+
+
+def at_known_size(
+    workload: Workload, noise: Noise, budget: float, *, known_size: bool
+) -> Iterator[Centered]:
+    """Offer the design that leans on a number of people that is given."""
+    leaves = workload.neighbors is Neighbors.ADD_REMOVE and not workload.grouped
+    if known_size and leaves and noise is Noise.GAUSSIAN:
+        yield best_scales(
+            workload,
+            known_size_centers(workload.blocks),
+            name="known-size-gaussian",
+            noise=noise,
+            budget=budget,
+            measure_size=False,
+            size_is_given=True,
+        )

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
-from halfnoise.design.allocation import best_unit
+from halfnoise.design.allocation import best_rates
 from halfnoise.noise.law import Noise
-from halfnoise.workload.sets import AtMost, Box, Number, OneOf
+from halfnoise.workload.sets.base import Center, Number
 from halfnoise.workload.workload import Block
 
 _GOLDEN = (math.sqrt(5) - 1) / 2
@@ -23,7 +23,7 @@ def block_cost(block: Block, center: Number | None, noise: Noise) -> float:
     """Return the block's term of T at a centre."""
     view = block.shape.view(center, noise.p)
     weights = tuple(block.importance * float(w) for w in view.weights)
-    return best_unit(view.person, weights, noise).cost(noise)
+    return best_rates(view.person, weights, noise).cost(noise)
 
 
 def root_weight(block: Block, center: Number | None) -> float:
@@ -31,19 +31,13 @@ def root_weight(block: Block, center: Number | None) -> float:
     return block.importance * float(block.shape.view(center, 2).root_weight)
 
 
-def at_most_center(size: int, most: int, charge: float = 1.0) -> float:
-    """Return the best centre of "at most k of d" alone, when the number of people is a by-product.
-
-    gamma = k/d - sqrt(r k (d-k)/(d-r))/d with the charge r, but no more than 1/2; where the charge
-    is one it is 0 for k = 1.
-
-    >>> at_most_center(10, 1), at_most_center(16, 10)
-    (0.0, 0.5)
-    """
-    d, k = size, most
-    if d == 1 or (k == 1 and charge == 1):
-        return 0.0 if d > 1 else 0.5
-    return min(0.5, k / d - math.sqrt(charge * k * (d - k) / (d - charge)) / d)
+def best_centers(
+    blocks: tuple[Block, ...], size_importance: float, noise: Noise
+) -> tuple[Center, ...]:
+    """Return the centres that make T least when the number of people is measured too."""
+    if noise is Noise.GAUSSIAN:
+        return gaussian_centers(blocks, size_importance)
+    return laplace_centers(blocks, size_importance)
 
 
 @lru_cache(maxsize=64)
@@ -57,9 +51,9 @@ def gaussian_centers(
     centers = {i: b.shape.midpoint for i, b in enumerate(blocks) if not b.shape.adjustable}
     free = [i for i in range(len(blocks)) if i not in centers]
     fixed = size_importance + sum(root_weight(blocks[i], c) for i, c in centers.items())
-    shapes = [blocks[i].shape for i in free]
-    if len(shapes) == 1 and not fixed and isinstance(shape := shapes[0], AtMost):
-        centers[free[0]] = Fraction(at_most_center(shape.size, shape.most, charge))
+    alone = blocks[free[0]].shape.lone_center(charge) if len(free) == 1 and not fixed else None
+    if alone is not None:
+        centers[free[0]] = Fraction(alone)
     elif free:
         found = _search([blocks[i] for i in free], fixed, charge)
         centers |= {i: Fraction(c) for i, c in zip(free, found, strict=True)}
@@ -69,30 +63,15 @@ def gaussian_centers(
 def known_size_centers(blocks: Sequence[Block]) -> tuple[Fraction, ...]:
     """Return the centres that make each block's own cost least: the number of people is given."""
     return tuple(
-        Fraction(_own_center(block, math.inf))
-        if block.shape.adjustable and not isinstance(block.shape, AtMost)
-        else block.shape.midpoint
-        for block in blocks
+        Fraction(_own_center(block, math.inf)) if center is None else center
+        for block, center in ((block, block.shape.known_center) for block in blocks)
     )
 
 
-def public_size_centers(blocks: Sequence[Block]) -> tuple[Fraction | None, ...]:
-    """Return the centres when people can only be replaced: then their number is public.
-
-    No centre brings two points of K closer, but values can be centred on the number who answered,
-    and the categories of a choice are known to sum to the number of people. Sums are centred too,
-    which costs nothing and keeps what is measured small.
-    """
-    return tuple(
-        block.shape.midpoint if isinstance(block.shape, OneOf | Box) else _around_zero(block)
-        for block in blocks
-    )
-
-
-def laplace_centers(blocks: Sequence[Block], size_importance: float) -> tuple[Fraction | None, ...]:
+def laplace_centers(blocks: Sequence[Block], size_importance: float) -> tuple[Center, ...]:
     """Return which blocks to centre at their midpoints: the best of all prefixes."""
     noise = Noise.LAPLACE
-    around = [_around_zero(block) for block in blocks]
+    around = [block.shape.plain_center for block in blocks]
     gains = [
         block_cost(b, zero, noise) - block_cost(b, b.shape.midpoint, noise)
         for b, zero in zip(blocks, around, strict=True)
@@ -142,11 +121,6 @@ def _own_center(block: Block, spread: float) -> float:
         0.0,
         block.shape.highest_center,
     )
-
-
-def _around_zero(block: Block) -> Fraction | None:
-    # A mean's value is centred on the number who answered even where that is not centred itself.
-    return Fraction(0) if block.kind == "mean" else None
 
 
 def _minimize(

@@ -1,16 +1,70 @@
-"""The contract of a design: all that the rest of the house may know of one."""
+"""The contract of a design, and of a design made ready: all that the house may know of them."""
 
-from abc import ABC, abstractmethod
-from typing import Self, TypeVar
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, Self, TypeVar
 
 from halfnoise.design.covariance import Covariance
+from halfnoise.design.threshold import Threshold
 from halfnoise.noise.law import Noise
-from halfnoise.privacy.definitions import GaussianDP, PureDP
-from halfnoise.workload.sets import Parts
-from halfnoise.workload.workload import Block
+from halfnoise.privacy.definitions import DiscoveryDP, GaussianDP, Guarantee, PureDP
+from halfnoise.workload.grid import Floats, Ring
+from halfnoise.workload.sets.base import Parts
+from halfnoise.workload.totals import Totals
+from halfnoise.workload.workload import Block, Workload
 
 
-class Design(ABC):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovered:
+    """The estimates: all sums and, where measured, the size of each group, and all people."""
+
+    estimates: Floats
+    sizes: Floats | None = None
+    people: float | None = None
+
+
+class Measurement(Protocol):
+    """A design ready to be carried out on exact totals: everything in whole steps modulo 2^64."""
+
+    @property
+    def design(self) -> "Design":
+        """The design as it is carried out, its loss proved for the grid."""
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """What is read, with bounds and quanta."""
+
+    @property
+    def threshold(self) -> Threshold | None:
+        """What the noisy size of a group must reach, where groups are discovered."""
+
+    @property
+    def scales(self) -> list[Floats]:
+        """The scales of the noise on each row of what is measured, in steps."""
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What is public about the grid, for the record."""
+
+    def measure(self, totals: Totals) -> list[Ring]:
+        """Return what gets noise: arrays with a row for each group, or for all people."""
+
+    def recover(self, noisy: list[Ring], known_size: float | None = None) -> Recovered:
+        """Return the estimates from what was measured, with its noise."""
+
+    def discovering(self, most: int, delta: float) -> Self:
+        """Return the same with the threshold at which groups of people in ``most`` groups show."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the release promises; where groups are discovered, but for the threshold's delta."""
+        kept = self.design.guarantee
+        if self.threshold is None:
+            return kept
+        return DiscoveryDP(kept=kept, delta=self.threshold.delta)
+
+
+class Design(Protocol):
     """Which noise to add to what, and what comes of it.
 
     A design is made from a workload and a budget alone: it never sees data. Where people are in
@@ -18,27 +72,45 @@ class Design(ABC):
     share (``common``).
     """
 
-    __slots__ = ()
-
     @property
-    @abstractmethod
     def name(self) -> str:
         """The name in tables and files."""
 
     @property
-    @abstractmethod
     def noise(self) -> Noise:
         """Gaussian or Laplace."""
 
     @property
-    @abstractmethod
     def blocks(self) -> tuple[Block, ...]:
         """The blocks of the workload, in order."""
 
     @property
-    @abstractmethod
     def size_scale(self) -> float | None:
         """The scale of the noise on the number of people; None where it is not measured."""
+
+    @property
+    def covariance(self) -> Covariance:
+        """The joint error of all estimates, the number of people last where it is measured."""
+
+    def parts(self) -> tuple[Parts, ...]:
+        """Return, for each block, the scales of the independent noises in its estimates."""
+
+    def loss(self) -> float:
+        """Return what the worst person costs, rounded up: mu, or epsilon with Laplace noise.
+
+        **Guarantee.** The worst case over all corners of K, proved in ball arithmetic; the release
+        is mu-GDP (or epsilon-DP) at this value, and at no smaller one.
+        """
+
+    def stretched(self, factor: float) -> Self:
+        """Return the design with all its scales times ``factor``."""
+
+    def on_grid(self, workload: Workload, budget: float) -> Measurement:
+        """Put the design on the grid: bounds and centres first, then the scales that fit them.
+
+        **Guarantee.** The design of the measurement has its loss proved for the bounds and centres
+        on the grid; the scales in steps are rounded up.
+        """
 
     @property
     def size_is_given(self) -> bool:
@@ -59,26 +131,10 @@ class Design(ABC):
         """
         return None
 
-    @property
-    @abstractmethod
-    def covariance(self) -> Covariance:
-        """The joint error of all estimates, the number of people last where it is measured."""
-
-    @abstractmethod
-    def parts(self) -> tuple[Parts, ...]:
-        """Return, for each block, the scales of the independent noises in its estimates."""
-
-    @abstractmethod
-    def loss(self) -> float:
-        """Return what the worst person costs, rounded up: mu, or epsilon with Laplace noise.
-
-        **Guarantee.** The worst case over all corners of K, proved in ball arithmetic; the release
-        is mu-GDP (or epsilon-DP) at this value, and at no smaller one.
-        """
-
-    @abstractmethod
-    def stretched(self, factor: float) -> Self:
-        """Return the design with all its scales times ``factor``."""
+    def remark(self, errors: Mapping[str, float]) -> str:
+        """Say what else to know of it where it is chosen, beside the errors of all designs."""
+        del errors
+        return ""
 
     @property
     def guarantee(self) -> GaussianDP | PureDP:

@@ -9,7 +9,9 @@ the number of people.
 """
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import pairwise
 from typing import Self
 
@@ -17,10 +19,13 @@ from flint import arb
 
 from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.design.design import Design, certified
+from halfnoise.design.measurement import CenteredMeasurement, Root, channel
 from halfnoise.noise.law import Noise
+from halfnoise.privacy.definitions import Neighbors
 from halfnoise.proof import ball, round_up
-from halfnoise.workload.sets import AtMost, Box, Parts
-from halfnoise.workload.workload import Block
+from halfnoise.workload.sets import OneOf
+from halfnoise.workload.sets.base import Parts
+from halfnoise.workload.workload import Block, Workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +56,7 @@ class OptimalWithoutSize(Design):
         With j ones the cost is j (d-j)/d / across^2 + j^2 / total_scale^2, a parabola in j: the
         worst is at its top, if it opens downwards, or at the most ones.
         """
-        d, k = self.block.shape.size, _most(self.block)
+        d, k = self.block.shape.size, self.block.shape.ones or 0
         u, v = self.total_scale**-2, self.across**-2 if d > 1 else 0.0
         top = v / (2 * (v / d - u)) if v / d > u else math.inf
         near = {
@@ -74,6 +79,24 @@ class OptimalWithoutSize(Design):
         """Return the design with both scales times ``factor``."""
         return replace(self, across=self.across * factor, total_scale=self.total_scale * factor)
 
+    def remark(self, errors: Mapping[str, float]) -> str:
+        """Say what it does not give."""
+        del errors
+        return " It does not give the number of people, which has no importance here."
+
+    def on_grid(self, workload: Workload, budget: float) -> CenteredMeasurement:
+        """Measure h as categories are: like theirs, the counts minus total/d sum to zero."""
+        del workload, budget  # the loss does not depend on the grid
+        d, block = self.block.shape.size, self.block.on_grid(self.across)
+        center, shape = Fraction(1, d), OneOf(d)
+        return CenteredMeasurement(
+            design=self,
+            blocks=(block,),
+            channels=(channel(block, center, (self.across,), shape),),
+            root=Root.of(self.total_scale, block.quantum, d),
+            root_is_total=True,
+        )
+
     @property
     def covariance(self) -> Covariance:
         """The joint error of the counts."""
@@ -84,14 +107,23 @@ class OptimalWithoutSize(Design):
         return Covariance(d, (Run(0, d, own),), (shared,))
 
 
-def optimal_without_size(block: Block, mu: float) -> OptimalWithoutSize:
-    """Return the optimum for counts of which a person may have at most k."""
-    d, k = block.shape.size, _most(block)
+def optimal_without_size(
+    workload: Workload, noise: Noise, budget: float, *, known_size: bool
+) -> Iterator[OptimalWithoutSize]:
+    """Offer the optimum for one block of counts or items, where nobody is interested in n."""
+    del known_size
+    block, *others = workload.blocks
+    d, k = block.shape.size, block.shape.ones
+    alone = workload.neighbors is Neighbors.ADD_REMOVE and workload.touched == 1
+    if not alone or workload.discovers or noise is not Noise.GAUSSIAN:
+        return
+    if k is None or others or workload.size_importance:
+        return
     u, v = _best_axes(d, k)
     design = OptimalWithoutSize(
-        block=block, across=1 / (mu * math.sqrt(v)), total_scale=math.sqrt(d / u) / mu
+        block=block, across=1 / (budget * math.sqrt(v)), total_scale=math.sqrt(d / u) / budget
     )
-    return certified(design, mu)
+    yield certified(design, budget)
 
 
 def _best_axes(d: int, k: int) -> tuple[float, float]:
@@ -126,16 +158,3 @@ def _two_bind(d: int, i: int, j: int) -> tuple[float, float]:
     slope = d * (1 / j - 1 / i) / (j - i)
     v = (d / i - i * slope) / d
     return v + slope, v
-
-
-def _most(block: Block) -> int:
-    shape = block.shape
-    return shape.most if isinstance(shape, AtMost) else shape.size
-
-
-def applies(blocks: tuple[Block, ...], size_importance: float) -> bool:
-    """Whether the workload is one block of counts or items, without interest in n."""
-    if len(blocks) != 1 or size_importance:
-        return False
-    shape = blocks[0].shape
-    return isinstance(shape, AtMost) or shape == Box(shape.size)

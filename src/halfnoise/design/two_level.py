@@ -10,20 +10,25 @@ f_g^ = h_g^ + c n_g^. The number n counts all people, those in no group too.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Self
 
 from flint import arb
 
-from halfnoise.design.centered import Center, Centered, shared_out, size_weight, weighed
-from halfnoise.design.centers import at_most_center, gaussian_centers
+from halfnoise.design.allocation import Allocation, size_weight
+from halfnoise.design.centered import Centered
+from halfnoise.design.centers import gaussian_centers
 from halfnoise.design.covariance import Covariance
 from halfnoise.design.design import Design, certified
+from halfnoise.design.measurement import CenteredMeasurement, Root
 from halfnoise.noise.law import Noise
+from halfnoise.privacy.definitions import Neighbors
 from halfnoise.proof import ball, round_up
-from halfnoise.workload.sets import Parts
+from halfnoise.text import percent
+from halfnoise.workload.sets import AtMost
+from halfnoise.workload.sets.base import Center, Parts
 from halfnoise.workload.workload import Block, Workload
 
 CENTER_BITS, EXACT_BITS = 22, 10
@@ -31,17 +36,37 @@ CENTER_BITS, EXACT_BITS = 22, 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TwoLevel(Design):
-    """One group's noise on h and k, the centre c' of the groups, and the scale of all people's n.
+class Level:
+    """How groups lie among people: their number m, in how many one may be, G, and the centre c'."""
 
-    ``groups``: their number m. ``most``: in how many of them a person may be, G.
-    """
-
-    group: Centered
-    center: Fraction
-    people_scale: float
     groups: int
     most: int
+    center: Fraction
+
+    @classmethod
+    def of(cls, workload: Workload) -> Self:
+        """Return the best centre of the groups, as a binary number short enough for the grid."""
+        grouping = workload.grouping
+        if grouping is None or grouping.number is None:
+            raise NotImplementedError
+        best = AtMost(grouping.number, grouping.most).lone_center(1.0)
+        bits = min(CENTER_BITS, EXACT_BITS - math.frexp(best)[1])
+        center = Fraction(round(best * 2**bits), 2**bits)
+        return cls(groups=grouping.number, most=grouping.most, center=center)
+
+    @property
+    def spread(self) -> float:
+        """How far a person in all G groups lies from the centre of the groups, squared."""
+        return float(self.most * (1 - 2 * self.center) + self.groups * self.center**2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoLevel(Design):
+    """One group's noise on h and k, how groups lie among people, and the scale of n."""
+
+    group: Centered
+    level: Level
+    people_scale: float
 
     name = "two-level-gaussian"
     noise = Noise.GAUSSIAN
@@ -54,12 +79,14 @@ class TwoLevel(Design):
     @property
     def size_scale(self) -> float:
         """The scale of the noise in one group's size: its own, and what all groups share."""
-        return math.hypot(self.group.size_scale or 0.0, float(self.center) * self.people_scale)
+        return math.hypot(
+            self.group.size_scale or 0.0, float(self.level.center) * self.people_scale
+        )
 
     @property
     def common(self) -> float:
         """The variance of the noise that the sizes of all groups share."""
-        return (float(self.center) * self.people_scale) ** 2
+        return (float(self.level.center) * self.people_scale) ** 2
 
     @property
     def people_std(self) -> float:
@@ -87,10 +114,10 @@ class TwoLevel(Design):
         """
 
         def worst() -> arb:
-            c, t = ball(self.center), ball(self.group.size_scale or 0.0)
-            in_none = self.groups * (c / t) ** 2 + 1 / ball(self.people_scale) ** 2
+            c, t = ball(self.level.center), ball(self.group.size_scale or 0.0)
+            in_none = self.level.groups * (c / t) ** 2 + 1 / ball(self.people_scale) ** 2
             each = self.group.person_cost() + (1 - 2 * c) / t**2
-            return (in_none + (self.most * each).max(arb(0))).sqrt()
+            return (in_none + (self.level.most * each).max(arb(0))).sqrt()
 
         return round_up(worst)
 
@@ -100,72 +127,71 @@ class TwoLevel(Design):
             self, group=self.group.stretched(factor), people_scale=self.people_scale * factor
         )
 
+    def remark(self, errors: Mapping[str, float]) -> str:
+        """Say what scaling noise for several groups would cost."""
+        fewer = 1 - errors[self.name] / errors["correlated-gaussian"]
+        return (
+            f" Scaling noise for {self.level.most} groups, as correlated-gaussian does, has"
+            f" {percent(fewer / (1 - fewer))} more standard error."
+        )
 
-def best_two_level(workload: Workload, budget: float) -> TwoLevel | None:
-    """Return the best design of its kind; None where nothing leans on the sizes of groups.
+    def on_grid(self, workload: Workload, budget: float) -> CenteredMeasurement:
+        """Put blocks and centres on the grid; what c' subtracts is a whole number of steps."""
+        blocks, centers = self.group.moved()
+        final = two_level(workload, blocks, centers, budget)
+        center = final.level.center
+        return CenteredMeasurement(
+            design=final,
+            blocks=blocks,
+            channels=final.group.channels(),
+            root=Root.of(final.group.size_scale or 0.0, Fraction(1, center.denominator)),
+            everyone=Root.of(final.people_scale, Fraction(1), center=center),
+        )
+
+
+def two_level_designs(
+    workload: Workload, noise: Noise, budget: float, *, known_size: bool
+) -> Iterator[TwoLevel]:
+    """Offer the best design of its kind, unless nothing leans on the sizes of groups.
 
     Leaning on a size costs less than where noise is scaled for G groups, so the centres of blocks
     lean on it more.
     """
-    groups, most = _listed(workload)
-    center = _center(groups, most)
-    spread = float(_spread(groups, most, center))
-    charge = (math.sqrt(spread) + float(center)) ** 2 / most
+    del known_size
+    several = workload.neighbors is Neighbors.ADD_REMOVE and workload.touched > 1
+    if not several or workload.discovers or noise is not Noise.GAUSSIAN:
+        return
+    level = Level.of(workload)
+    charge = (math.sqrt(level.spread) + float(level.center)) ** 2 / level.most
     centers = gaussian_centers(workload.blocks, workload.size_importance, charge)
-    leans = workload.size_importance or any(centers)
-    return two_level(workload, centers, budget) if leans and center else None
+    if level.center and (workload.size_importance or any(centers)):
+        yield two_level(workload, workload.blocks, centers, budget)
 
 
-def two_level(workload: Workload, centers: Sequence[Center], budget: float) -> TwoLevel:
+def two_level(
+    workload: Workload, blocks: tuple[Block, ...], centers: Sequence[Center], budget: float
+) -> TwoLevel:
     """Return the design with these centres of blocks and the best scales, certified.
 
     With K_b and V as in one group (see ``best_scales``), A = G (1-2c') + m c'^2 and
     T = sum_b sqrt(G K_b) + sqrt(V A) + sqrt(V) c', what each noise costs is its term's share of T.
     """
-    groups, most = _listed(workload)
-    center = _center(groups, most)
-    spread = float(_spread(groups, most, center))
-    parts = weighed(workload, centers, Noise.GAUSSIAN)
-    own = sum(unit.cost(Noise.GAUSSIAN) for unit in parts.units) * math.sqrt(most)
+    level = Level.of(workload)
+    parts = Allocation.of(workload, blocks, centers, Noise.GAUSSIAN)
+    own = parts.own * math.sqrt(level.most)
     # Of very many counts the centres on the grid may be zero.
-    weight = parts.size or size_weight(workload)
-    sizes, people = math.sqrt(weight * spread), math.sqrt(weight) * float(center)
+    weight = parts.size or size_weight(blocks)
+    sizes, people = math.sqrt(weight * level.spread), math.sqrt(weight) * float(level.center)
     power = budget**2 / (own + sizes + people)
     group = Centered(
         name=TwoLevel.name,
         noise=Noise.GAUSSIAN,
-        blocks=workload.blocks,
+        blocks=blocks,
         centers=tuple(centers),
-        scales=shared_out(parts.units, power * own / most, Noise.GAUSSIAN),
-        size_scale=math.sqrt(spread / (power * sizes)),
+        scales=parts.scales(power * own / level.most),
+        size_scale=math.sqrt(level.spread / (power * sizes)),
         neighbors=workload.neighbors,
         touched=workload.touched,
     )
-    design = TwoLevel(
-        group=group,
-        center=center,
-        people_scale=1 / math.sqrt(power * people),
-        groups=groups,
-        most=most,
-    )
+    design = TwoLevel(group=group, level=level, people_scale=1 / math.sqrt(power * people))
     return certified(design, budget)
-
-
-def _listed(workload: Workload) -> tuple[int, int]:
-    """Return how many groups there are, and in how many a person may be."""
-    grouping = workload.grouping
-    if grouping is None or grouping.number is None:
-        raise NotImplementedError
-    return grouping.number, grouping.most
-
-
-def _center(groups: int, most: int) -> Fraction:
-    """Return the best centre of the groups, as a binary number short enough for the grid."""
-    best = at_most_center(groups, most)
-    bits = min(CENTER_BITS, EXACT_BITS - math.frexp(best)[1])
-    return Fraction(round(best * 2**bits), 2**bits)
-
-
-def _spread(groups: int, most: int, center: Fraction) -> Fraction:
-    """Return how far a person in all G groups lies from the centre of the groups, squared."""
-    return most * (1 - 2 * center) + groups * center**2

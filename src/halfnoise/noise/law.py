@@ -23,6 +23,11 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from halfnoise.noise.rounded import rounded_gaussian, rounded_laplace
+from halfnoise.privacy.definitions import Budget
+
+Floats = NDArray[np.float64]
+
 
 class Noise(enum.Enum):
     """Gaussian or Laplace noise."""
@@ -34,6 +39,15 @@ class Noise(enum.Enum):
     def p(self) -> int:
         """The power in which costs add up."""
         return 2 if self is Noise.GAUSSIAN else 1
+
+    def amount(self, budget: Budget) -> float | None:
+        """Return what noise of this kind may spend: mu, or epsilon; None if it may not be used."""
+        return budget.mu if self is Noise.GAUSSIAN else budget.epsilon
+
+    def draw(self, scales: Floats) -> NDArray[np.int64]:
+        """Draw integer noise of these scales, in their shape."""
+        noise = rounded_gaussian if self is Noise.GAUSSIAN else rounded_laplace
+        return np.asarray(noise(scales, scales.shape))
 
     @property
     def q(self) -> float:
@@ -56,8 +70,6 @@ class Noise(enum.Enum):
         scales = tuple(sorted(part for part in parts if part > 0))
         return laplace_margin(scales, level) if scales else 0.0
 
-
-Floats = NDArray[np.float64]
 
 _STEP = 1 / 16
 _POINTS = _STEP * np.arange(112)

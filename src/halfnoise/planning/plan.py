@@ -1,16 +1,18 @@
 """Plans: which design, how much error, and what a larger budget would bring. No data needed."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, is_dataclass
+from functools import cached_property
 from typing import Any, overload
 
 from halfnoise.checks import fraction, refuse, whole
 from halfnoise.design.candidates import designs
-from halfnoise.design.design import Design
+from halfnoise.design.design import Design, Measurement
 from halfnoise.errors import NotSupportedError
+from halfnoise.noise.law import Noise
 from halfnoise.planning.spending import Discovery, spendable
-from halfnoise.planning.words import describe, heading, notes, reason, secret, spending
-from halfnoise.privacy.definitions import ApproxDP, DiscoveryDP, Privacy, PureDP, compose
+from halfnoise.planning.words import definition, describe, notes, reason, secret, spending
+from halfnoise.privacy.definitions import ApproxDP, DiscoveryDP, Guarantee, Privacy, PureDP, compose
 from halfnoise.text import percent, short, text_table
 from halfnoise.workload.workload import Workload
 
@@ -27,7 +29,7 @@ AS_GOOD = 1.01
 """Errors within one per cent count as equal; then the design that also gives the size wins."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Plan:
     """Every design that applies, the one chosen, and why; ``print`` it.
 
@@ -42,7 +44,7 @@ class Plan:
     level: float
     designs: tuple[Design, ...]
 
-    @property
+    @cached_property
     def chosen(self) -> Design:
         """The design with the least error for the stated importance."""
         return best_design(self.designs, self.workload)
@@ -73,14 +75,25 @@ class Plan:
     @property
     def discovery(self) -> Discovery | None:
         """What a group must have to be discovered; None where groups are listed."""
-        from halfnoise.planning.gridded import discovery_of
+        return Discovery.of(self.measurement) if self.workload.discovers else None
 
-        return discovery_of(self)
+    @cached_property
+    def measurement(self) -> Measurement:
+        """The chosen design, ready to be carried out, with what groups found must reach."""
+        grouping, chosen = self.workload.grouping, self.chosen
+        budget, delta = spendable(self.privacy, grouping, self.releases)
+        amount = chosen.noise.amount(budget)
+        if amount is None:
+            raise AssertionError(chosen.name)
+        ready = chosen.on_grid(self.workload, amount)
+        return (
+            ready if delta is None or grouping is None else ready.discovering(grouping.most, delta)
+        )
 
     def table(self) -> str:
         """Return the designs and their margins of error as text."""
         header = [f"margin of error ({percent(self.level)})"]
-        header += [*map(heading, self.workload.blocks), "people"]
+        header += [*(block.heading for block in self.workload.blocks), "people"]
         everyone = any(design.people_std is not None for design in self.designs)
         header += ["all people"] if everyone else []
         chosen = self.chosen
@@ -112,9 +125,23 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain values, ready for JSON."""
-        from halfnoise.planning.plan_values import to_dict
-
-        return to_dict(self)
+        grouping, discovery = self.workload.grouping, self.discovery
+        privacy = _definition(self.privacy) | {"releases": self.releases}
+        if discovery is not None:  # then no mu stands alone
+            privacy.pop("mu")
+            privacy |= {"best_guess": self.best_guess}
+            privacy |= {"discover_delta": discovery.delta * self.releases}
+        return {
+            "privacy": privacy,
+            "neighbors": self.workload.neighbors.value,
+            "groups": None if grouping is None else grouping.number,
+            "max_groups": None if grouping is None else grouping.most,
+            "discovery": None if discovery is None else asdict(discovery),
+            "level": self.level,
+            "chosen": self.chosen.name,
+            "why": self.why,
+            "designs": [_design(design, self.level, discovery) for design in self.designs],
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -132,7 +159,7 @@ class Outlook:
 
     def table(self) -> str:
         """Return budgets, odds and margins of error as text."""
-        header = ["epsilon", "best guess", *map(heading, self.workload.blocks)]
+        header = ["epsilon", "best guess", *(block.heading for block in self.workload.blocks)]
         rows = []
         for epsilon, each in zip(EPSILONS, self.plans, strict=True):
             margins = [f"±{short(margin)}" for margin in each.margins]
@@ -249,15 +276,10 @@ def best_design(found: Iterable[Design], workload: Workload) -> Design:
     return min(good, key=lambda d: (d.size_scale is None, round(errors[d] / limit, 3)))
 
 
-def size_is_public(workload: Workload) -> bool:
-    """Whether the number of people is public: nobody is added or removed, or changes group."""
-    return workload.touched == 0
-
-
 def _size_margin(design: Design, plan: Plan) -> str:
     if design.size_scale is not None:
         return f"±{short(design.noise.margin([design.size_scale], plan.level))}"
-    public = design.size_is_given or size_is_public(plan.workload)
+    public = design.size_is_given or plan.workload.size_is_public
     return "known" if public else "not given"
 
 
@@ -272,3 +294,39 @@ def margins_of(design: Design, level: float) -> tuple[float, ...]:
     return tuple(
         design.noise.margin(parts.get("mean", parts["sum"]), level) for parts in design.parts()
     )
+
+
+def _definition(privacy: Privacy) -> dict[str, Any]:
+    fields: dict[str, Any] = (
+        asdict(privacy) if is_dataclass(privacy) and not isinstance(privacy, type) else {}
+    )
+    own = {"definition": definition(privacy), **fields}
+    return own | {"mu": privacy.mu, "best_guess": privacy.best_guess}
+
+
+def _design(design: Design, level: float, discovery: Discovery | None) -> dict[str, Any]:
+    noise = design.noise
+    blocks = []
+    for block, parts, margin in zip(
+        design.blocks, design.parts(), margins_of(design, level), strict=True
+    ):
+        entry = {"kind": block.kind, "label": block.label, "queries": block.queries}
+        entry |= {"std": noise.std(parts["sum"]), "margin": margin}
+        entry |= {f"{name}_std": noise.std(ps) for name, ps in parts.items() if name != "sum"}
+        blocks.append(entry)
+    loss = "loss_mu" if noise is Noise.GAUSSIAN else "loss_epsilon"
+    everyone = {} if design.people_std is None else {"people_std": design.people_std}
+    promised: Guarantee = design.guarantee
+    shown = {}
+    if discovery is not None:
+        shown = {"discover_delta": discovery.delta}
+        promised = DiscoveryDP(kept=design.guarantee, delta=discovery.delta)
+    return {
+        "name": design.name,
+        "blocks": blocks,
+        "size_std": design.size_std,
+        **everyone,
+        loss: design.loss(),
+        **shown,
+        "best_guess": promised.best_guess,
+    }

@@ -3,8 +3,10 @@
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Self
 
 from halfnoise.checks import refuse
+from halfnoise.design.design import Measurement
 from halfnoise.errors import InvalidParameterError
 from halfnoise.privacy.definitions import ApproxDP, Budget, Privacy
 from halfnoise.proof import divide_down
@@ -26,6 +28,16 @@ class Discovery:
     threshold: float
     usual: float
     delta: float
+
+    @classmethod
+    def of(cls, measurement: Measurement) -> Self:
+        """Return what a measurement asks of groups to be discovered."""
+        limit, design = measurement.threshold, measurement.design
+        if limit is None:
+            raise AssertionError(design.name)
+        # Noise is symmetric: as much below as above.
+        below = design.noise.margin([design.size_scale or 0.0], 0.9)
+        return cls(threshold=limit.size, usual=limit.size + below, delta=limit.delta)
 
     def __str__(self) -> str:
         """Say it in words."""
