@@ -15,14 +15,11 @@ import numpy as np
 
 from halfnoise.data.sources import open_source
 from halfnoise.data.sources.source import TextFormat
-from halfnoise.data.totals import Totals, prepared
-from halfnoise.design.measurement import Floats, OnGrid, Recovered, Ring
+from halfnoise.data.totals import prepared
+from halfnoise.design.design import Measurement, Recovered
 from halfnoise.errors import InvalidParameterError
 from halfnoise.ledger.protocol import Ledger
-from halfnoise.noise import rounded_gaussian, rounded_laplace
-from halfnoise.noise.law import Noise
-from halfnoise.planning.gridded import grid_for
-from halfnoise.planning.plan import Plan, plan, size_is_public
+from halfnoise.planning.plan import Plan, plan
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.request import Request, budget_of, check_people, columns_of
 from halfnoise.results.grouped import GroupedRelease
@@ -32,9 +29,10 @@ from halfnoise.results.table import SIZE, Question
 from halfnoise.spec.toml import read_spec
 from halfnoise.spec.words import ask
 from halfnoise.workload.categories import Choice
+from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.groups import By, Grouping, Key, in_order
 from halfnoise.workload.queries import Query
-from halfnoise.workload.sets import Answered, Box
+from halfnoise.workload.totals import Totals
 from halfnoise.workload.workload import Workload
 
 Step = Callable[[str], AbstractContextManager[object]]
@@ -143,37 +141,38 @@ def carry_out(
         known_size=asked.known_size is not None,
         level=asked.level,
     )
-    grid = grid_for(found)
+    measurement = found.measurement
     columns = columns_of(asked)
     with open_source(data, text=asked.text, columns=columns) as source:
         source.check(columns)
-        read = prepared(source, asked.workload, grid, asked.unit)
+        read = prepared(source, asked.workload, measurement.blocks, asked.unit)
         if ledger is not None:
-            ledger.charge(grid.guarantee)
+            ledger.charge(measurement.guarantee)
         with step("adding up"):
             exact = read()
     with step("adding noise"):
-        return noisy(found, grid, exact, asked)
+        return noisy(found, measurement, exact, asked)
 
 
-def noisy(found: Plan, grid: OnGrid, exact: Totals, asked: Request) -> Release | GroupedRelease:
+def noisy(
+    found: Plan, measurement: Measurement, exact: Totals, asked: Request
+) -> Release | GroupedRelease:
     """Add the noise and come back: the one place where totals turn into a release."""
-    draw = rounded_gaussian if grid.design.noise is Noise.GAUSSIAN else rounded_laplace
-    measured = grid.measure(exact.sums, exact.people, exact.everyone)
+    design = measurement.design
     rings = [
-        ring + np.asarray(draw(np.broadcast_to(scales, ring.shape))).view(np.uint64)
-        for ring, scales in zip(measured, grid.scales, strict=True)
+        ring + design.noise.draw(np.broadcast_to(scales, ring.shape)).view(np.uint64)
+        for ring, scales in zip(measurement.measure(exact), measurement.scales, strict=True)
     ]
     if found.workload.grouping is not None:
-        return _in_groups(found, grid, rings, exact.keys, asked)
-    public = size_is_public(found.workload)
+        return _in_groups(found, measurement, rings, exact.keys, asked)
+    public = found.workload.size_is_public
     known = float(exact.people[0]) if public else asked.known_size
-    back = grid.recover(rings, known)
-    given = public or grid.design.size_is_given
+    back = measurement.recover(rings, known)
+    given = public or design.size_is_given
     made = Release(
         values=_with_sizes(back)[0].copy(),
         known_size=known if given else None,
-        **_public(found, grid, asked),
+        **_public(found, measurement, asked),
     )
     if known is None or given:
         return made
@@ -185,7 +184,7 @@ def noisy(found: Plan, grid: OnGrid, exact: Totals, asked: Request) -> Release |
 
 def _in_groups(
     found: Plan,
-    grid: OnGrid,
+    measurement: Measurement,
     rings: list[Ring],
     keys: tuple[Key, ...] | None,
     asked: Request,
@@ -196,26 +195,26 @@ def _in_groups(
     if keys is None:
         keys = grouping.released
     else:
-        assert grid.threshold is not None  # noqa: S101
-        passed = [(keys[place], place) for place in grid.threshold.passed(rings[0][:, -1])]
+        assert measurement.threshold is not None  # noqa: S101
+        passed = [(keys[place], place) for place in measurement.threshold.passed(rings[0][:, -1])]
         passed.sort(key=lambda each: in_order(each[0]))
         keys = tuple(key for key, _ in passed)
         rings = [rings[0][np.array([place for _, place in passed], dtype=np.intp)]]
-    back = grid.recover(rings)
+    back, design = measurement.recover(rings), measurement.design
     people = None
-    if back.people is not None and grid.design.people_std is not None:
-        x, std = back.people, grid.design.people_std
-        margin = grid.design.noise.margin([std], found.level)
+    if back.people is not None and design.people_std is not None:
+        x, std = back.people, design.people_std
+        margin = design.noise.margin([std], found.level)
         people = Estimate(name=SIZE, estimate=x, std=std, low=x - margin, high=x + margin)
     return GroupedRelease(
         by=grouping.by,
         group_keys=keys,
         values=_with_sizes(back),
-        common=grid.design.common,
+        common=design.common,
         people=people,
         most=grouping.most,
         discovered=grouping.discovers,
-        **_public(found, grid, asked),
+        **_public(found, measurement, asked),
     )
 
 
@@ -225,15 +224,15 @@ def _with_sizes(back: Recovered) -> Floats:
     return np.column_stack([back.estimates, *sizes])
 
 
-def _public(found: Plan, grid: OnGrid, asked: Request) -> dict[str, Any]:
+def _public(found: Plan, measurement: Measurement, asked: Request) -> dict[str, Any]:
     """Return what a release says beside its values."""
     return {
         "questions": tuple(_questions(found.workload)),
-        "errors": Errors(grid.design.noise, grid.design.covariance),
-        "guarantee": grid.guarantee,
+        "errors": Errors(measurement.design.noise, measurement.design.covariance),
+        "guarantee": measurement.guarantee,
         "privacy": found.privacy,
         "level": found.level,
-        "facts": _facts(found, grid, asked.unit),
+        "facts": _facts(found, measurement, asked.unit),
     }
 
 
@@ -244,8 +243,7 @@ def _questions(workload: Workload) -> list[Question]:
     for block in workload.blocks:
         for query in block.asked:
             names = query.names
-            shape = query.shape
-            bounds = (shape.low, shape.high) if isinstance(shape, Box | Answered) else None
+            bounds = query.shape.bounds
             other = query.categories.index(query.other) if isinstance(query, Choice) else None
             found.append(
                 Question(
@@ -261,32 +259,27 @@ def _questions(workload: Workload) -> list[Question]:
     return found
 
 
-def _facts(found: Plan, grid: OnGrid, units: Sequence[str]) -> Mapping[str, Any]:
+def _facts(found: Plan, measurement: Measurement, units: Sequence[str]) -> Mapping[str, Any]:
     """Return what else is public and worth keeping."""
-    steps = [str(step) for block in grid.blocks for step in block.steps]
-    grouping = found.workload.grouping
+    grouping, design = found.workload.grouping, measurement.design
     return {
         "design": {
-            "name": grid.design.name,
+            "name": design.name,
             "why": found.why,
-            "noise": grid.design.noise.value,
+            "noise": design.noise.value,
             "neighbors": found.workload.neighbors.value,
-            "grid": {
-                "units": [str(block.unit) for block in grid.blocks],
-                "steps": steps,
-                "people": None if grid.root_step is None else str(grid.root_step),
-            },
+            "grid": measurement.facts,
         },
         "unit": list(units) or "row",
         "version": version("halfnoise"),
-        **({} if grouping is None else {"grouping": _rules(grouping, grid)}),
+        **({} if grouping is None else {"grouping": _rules(grouping, measurement)}),
     }
 
 
-def _rules(grouping: Grouping, grid: OnGrid) -> dict[str, Any]:
+def _rules(grouping: Grouping, measurement: Measurement) -> dict[str, Any]:
     """Return by which rules people are in groups."""
     return {
         "other": grouping.other,
         "max_groups": grouping.most,
-        "threshold": None if grid.threshold is None else grid.threshold.size,
+        "threshold": None if measurement.threshold is None else measurement.threshold.size,
     }

@@ -14,9 +14,9 @@ from halfnoise.data import contributions, groups
 from halfnoise.data.sources import open_source
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.data.totals import totals
-from halfnoise.design.measurement import OnGrid
+from halfnoise.design.measurement import CenteredMeasurement as OnGrid
 from halfnoise.noise.law import Noise
-from halfnoise.planning.gridded import grid_for
+from support.measured import grid_for
 
 q: Any = hn  # queries also take lists and expressions, which their annotations do not say
 
@@ -123,8 +123,8 @@ def measured(data: object, grid: OnGrid, workload: hn.Workload) -> Any:
     """Return what enters the noise, in scales of that noise."""
     text = TextFormat()
     with open_source(data, text=text, columns=COLUMNS) as source:
-        exact = totals(source, workload, grid, ["id"])
-    rings = grid.measure(exact.sums, exact.people, exact.everyone)
+        exact = totals(source, workload, grid.blocks, ["id"])
+    rings = grid.measure(exact)
     in_scales = [
         ring.view(np.int64) / scales for ring, scales in zip(rings, grid.scales, strict=True)
     ]
@@ -208,9 +208,9 @@ def test_groups_that_are_found(
     tables = []
     for rows in (others, data.draw(st.permutations(others + own))):
         with open_source(frame(rows, tmp_path), text=TextFormat(), columns=COLUMNS) as source:
-            exact = totals(source, workload, grid, ["id"])
+            exact = totals(source, workload, grid.blocks, ["id"])
         assert exact.keys is not None
-        (ring,) = grid.measure(exact.sums, exact.people, exact.everyone)
+        (ring,) = grid.measure(exact)
         scaled = ring.view(np.int64) / grid.scales[0]
         tables.append(dict(zip(exact.keys, zip(scaled, exact.people, strict=True), strict=True)))
     without, with_them = tables

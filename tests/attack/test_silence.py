@@ -19,9 +19,10 @@ import halfnoise as hn
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import open_source
 from halfnoise.data.sources.source import TextFormat
-from halfnoise.data.totals import Totals, totals
-from halfnoise.planning.gridded import grid_for
+from halfnoise.data.totals import totals
+from halfnoise.workload.totals import Totals
 from support import engines
+from support.measured import grid_for
 
 q: Any = hn  # queries also take lists and expressions, which their annotations do not say
 
@@ -108,7 +109,7 @@ def test_a_file_that_vanishes(tmp_path: Path, caplog: pytest.LogCaptureFixture) 
         path = engines.ENGINES[make](table(), tmp_path)
         with open_source(path, text=TextFormat(), columns=["word"]) as source:
             path.unlink()
-            silent(lambda source=source: totals(source, workload, grid, None), caplog)  # type: ignore[misc]
+            silent(lambda source=source: totals(source, workload, grid.blocks, None), caplog)  # type: ignore[misc]
 
 
 def test_a_closed_connection(caplog: pytest.LogCaptureFixture) -> None:
@@ -163,7 +164,7 @@ def test_totals_show_nothing() -> None:
     workload = hn.Workload([q.Count("x")])
     grid = grid_for(hn.plan(workload, privacy=MU))
     with open_source(data, text=TextFormat(), columns=["x"]) as source:
-        exact = totals(source, workload, grid, None)
+        exact = totals(source, workload, grid.blocks, None)
         assert isinstance(exact, Totals)
         assert "4321" not in f"{exact!r} {exact!s} {source!r}".replace(hex(id(exact)), "")
 

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 
 import halfnoise as hn
-from halfnoise.design.measurement import OnGrid
-from halfnoise.planning.gridded import grid_for
+from halfnoise.design.measurement import CenteredMeasurement as OnGrid
 from support import engines, reference
+from support.measured import grid_for
 from support.nasty import AMOUNTS, COUNTS, ITEMS, found, nasty
 
 

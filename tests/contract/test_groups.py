@@ -17,10 +17,10 @@ import halfnoise as hn
 from halfnoise.data.sources import open_source
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.data.totals import totals
-from halfnoise.design.measurement import OnGrid
-from halfnoise.planning.gridded import grid_for
+from halfnoise.design.measurement import CenteredMeasurement as OnGrid
 from halfnoise.workload.groups import By, Key
 from support import engines, reference
+from support.measured import grid_for
 from support.nasty import AMOUNTS, BLOOD, COUNTS, ITEMS, nasty
 
 QUERIES = [COUNTS[0], AMOUNTS[1], AMOUNTS[5], AMOUNTS[7], ITEMS[0]]
@@ -156,7 +156,7 @@ def got(
     columns = [column for query in workload.queries for column in query.columns]
     columns += [*unit, *(by.column for by in workload.grouping.by)]
     with open_source(data, text=TextFormat(), columns=columns) as source:
-        exact = totals(source, workload, grid, unit or None)
+        exact = totals(source, workload, grid.blocks, unit or None)
     names = exact.keys if exact.keys is not None else [(i,) for i in range(len(exact.people))]
     found = {
         key: (

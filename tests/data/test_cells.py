@@ -11,7 +11,7 @@ import pytest
 
 import halfnoise as hn
 from halfnoise.data.cells import Cell
-from halfnoise.planning.gridded import grid_for
+from support.measured import grid_for
 from support.nasty import found
 
 q: Any = hn  # queries also take lists and expressions, which their annotations do not say

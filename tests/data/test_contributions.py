@@ -9,8 +9,8 @@ from hypothesis import given, settings
 
 import halfnoise as hn
 from halfnoise.data.contributions import quotient
-from halfnoise.design.measurement import OnGrid
-from halfnoise.planning.gridded import grid_for
+from halfnoise.design.measurement import CenteredMeasurement as OnGrid
+from support.measured import grid_for
 from support.nasty import found
 
 q: Any = hn  # queries also take lists and expressions, which their annotations do not say
@@ -28,7 +28,7 @@ def person(query: Any, values: list[Any], **others: list[Any]) -> list[Fraction]
     frame = pl.DataFrame({"id": [7] * len(values), "x": values, **others}, strict=False)
     (sums,), people = found(frame, workload, grid, ["id"])
     assert people == 1
-    return [total * grid.blocks[0].unit for total in sums]
+    return [total * grid.blocks[0].quantum for total in sums]
 
 
 @pytest.mark.parametrize("low", [0.5, 1.5, 2.5, 3.5, -0.5, -1.5, -2.5])
@@ -39,7 +39,7 @@ def test_bounds_between_two_points_of_the_grid(low: float, value: float) -> None
     _, grid = placed(query)
     shape: Any = grid.blocks[0].shape
     (total,) = person(query, [value])
-    assert grid.blocks[0].unit == Fraction(1, 2**19)
+    assert grid.blocks[0].quantum == Fraction(1, 2**19)
     assert Fraction(shape.low) <= total <= Fraction(shape.high)
 
 
@@ -89,7 +89,7 @@ def test_means() -> None:
 
 def person_unit() -> Fraction:
     """Return how one who answered shows in the measure of values."""
-    return placed(q.Mean("x", bounds=(0, 10)))[1].blocks[0].unit
+    return placed(q.Mean("x", bounds=(0, 10)))[1].blocks[0].quantum
 
 
 def test_choices() -> None:

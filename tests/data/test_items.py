@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import halfnoise as hn
-from halfnoise.planning.gridded import grid_for
+from support.measured import grid_for
 from support.nasty import found
 
 q: Any = hn  # queries also take lists and expressions, which their annotations do not say

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 import halfnoise as hn
-from halfnoise.design.measurement import OnGrid
-from halfnoise.planning.gridded import grid_for
+from halfnoise.design.measurement import CenteredMeasurement as OnGrid
 from support import engines
+from support.measured import grid_for
 from support.nasty import found
 
 q: Any = hn  # queries also take lists and expressions, which their annotations do not say
@@ -82,7 +82,7 @@ def test_expressions(engine: str, name: str, tmp_path: Any) -> None:
     table = pl.DataFrame({"x": [1, 2, 3, 4], "y": ["a", "b", "a", "c"]}).to_arrow()
     workload, grid = placed(query)
     sums, _ = found(engines.ENGINES[engine](table, tmp_path), workload, grid, ())
-    assert [total * grid.blocks[0].unit for total in sums[0]] == expected
+    assert [total * grid.blocks[0].quantum for total in sums[0]] == expected
 
 
 @pytest.mark.parametrize(

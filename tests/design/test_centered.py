@@ -5,9 +5,11 @@ import numpy as np
 import pytest
 
 import halfnoise as hn
-from halfnoise.design.centered import Centered, best_scales, size_weight
-from halfnoise.design.centers import at_most_center, gaussian_centers
+from halfnoise.design.allocation import size_weight
+from halfnoise.design.centered import Centered, best_scales
+from halfnoise.design.centers import gaussian_centers
 from halfnoise.noise.law import Noise
+from halfnoise.workload.sets import AtMost
 from support.small_workloads import QUERIES, RELATIONS, design_of, designs_of, maker
 
 PRIVACY = hn.ApproxDP(epsilon=1, delta=1e-3)
@@ -48,7 +50,7 @@ def test_scales_are_nearly_the_best_where_people_change_group(queries: str) -> N
     for design in hn.plan(workload, privacy=PRIVACY).designs:
         assert isinstance(design, Centered)
         # Where nothing leans on the number of people, it is as good as one full-range query.
-        weight = size_weight(workload) if design.name.endswith("with-size") else 0.0
+        weight = size_weight(workload.blocks) if design.name.endswith("with-size") else 0.0
         error = design.total_error(weight)
         for spread in (0.3, 0.1, 0.03) * 4:
             assert shaken(design, rng, spread).total_error(weight) >= error * 0.98
@@ -86,7 +88,7 @@ def test_no_other_centres_are_better(queries: str, interest: float) -> None:
 def test_centre_of_at_most_k(d: int, k: int) -> None:
     """The closed form of the centre is where the error, tried on a fine grid, is least."""
     workload = hn.Workload((hn.Items("i", tuple(range(d)), at_most=k),))
-    center = at_most_center(d, k)
+    center = AtMost(d, k).lone_center(1.0)
 
     def error(c: float) -> float:
         farthest = max(k * (1 - c) ** 2 + (d - k) * c**2, d * c**2)
@@ -99,8 +101,8 @@ def test_centre_of_at_most_k(d: int, k: int) -> None:
 
 def test_at_most_one_is_not_centred() -> None:
     """At most one of several leans on nobody: the centre is exactly zero."""
-    assert at_most_center(5, 1) == 0
-    assert at_most_center(1, 1) == 0.5
+    assert AtMost(5, 1).lone_center(1.0) == 0
+    assert AtMost(1, 1).lone_center(1.0) == 0.5
 
 
 @pytest.mark.parametrize(("d", "k"), [(2, 1), (5, 2), (8, 4), (5, 3), (6, 6)])

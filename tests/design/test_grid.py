@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -8,14 +9,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from halfnoise import Choice, Count, Counts, InvalidParameterError, Items, Mean, Sum, Workload
-from halfnoise.data.totals import Totals
 from halfnoise.design.candidates import designs
-from halfnoise.design.grid import ITEM_UNIT, on_grid
-from halfnoise.design.measurement import OnGrid, Ring
+from halfnoise.design.measurement import CenteredMeasurement as OnGrid
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Budget, Neighbors
+from halfnoise.workload.grid import PART, Ring
 from halfnoise.workload.queries import Query
 from halfnoise.workload.sets import Answered, AtMost, Box
+from halfnoise.workload.totals import Totals
 from support.fixed_workloads import KINDS, every_case, fixed, grid_of
 
 SMALL = [case for case in every_case() if case[1] in (1, 4, 9)]
@@ -32,7 +33,7 @@ def recovered(
 
 def measured(grid: OnGrid, totals: Totals) -> list[Ring]:
     """Return what gets noise where nobody is in two groups, nor in none."""
-    return grid.measure(totals.sums, totals.people, totals.people.sum(keepdims=True))
+    return grid.measure(replace(totals, everyone=totals.people.sum(keepdims=True)))
 
 
 @pytest.mark.parametrize(("kind", "d", "design"), SMALL)
@@ -53,11 +54,11 @@ def test_what_is_measured_is_exact(kind: str, d: int, design: str) -> None:
     expected: list[Fraction] = []
     root, root_unit = Fraction(int(totals.people[0])), Fraction(1)
     if grid.root_is_total:
-        root_unit = grid.blocks[0].unit
+        root_unit = grid.channels[0].quantum
         root = Fraction(sum(_signed(x) for x in totals.sums[0][0]))
     root *= root_unit
-    for block, sums in zip(grid.blocks, totals.sums, strict=True):
-        f = [_signed(x) * block.unit for x in sums[0]]
+    for block, sums in zip(grid.channels, totals.sums, strict=True):
+        f = [_signed(x) * block.quantum for x in sums[0]]
         c = block.center or Fraction(0)
         if isinstance(block.shape, Answered):
             answered = Fraction(_signed(sums[0][1]))
@@ -66,8 +67,8 @@ def test_what_is_measured_is_exact(kind: str, d: int, design: str) -> None:
             expected.append((answered - c * root) / block.steps[1])
         else:
             expected += [(x - c * root) / block.steps[0] for x in f]
-    if grid.root_step is not None:
-        expected.append(root / grid.root_step)
+    if grid.root is not None:
+        expected.append(root / grid.root.step)
     assert all(x.denominator == 1 for x in expected)
     assert [int(x) for x in rows[0]] == [int(x) % 2**64 for x in expected]
 
@@ -84,7 +85,7 @@ def test_wrapped_sums_give_the_same(kind: str, d: int, design: str) -> None:
     rng = np.random.default_rng(7)
 
     def measure(sums: tuple[np.ndarray, ...], people: np.ndarray) -> np.ndarray:
-        (rows,) = grid.measure(sums, people, people)
+        (rows,) = grid.measure(Totals(sums=sums, people=people, everyone=people))
         return rows
 
     part = tuple(rng.integers(0, 2**64, x.shape, dtype=np.uint64) for x in totals.sums)
@@ -145,12 +146,13 @@ def test_any_design_fits_its_grid(
     workload = Workload(queries, size_importance=interest, **rules)
     for design in designs(workload, Budget(mu=amount, epsilon=amount), known_size=True):
         try:
-            grid = on_grid(workload, design, amount)
+            grid = design.on_grid(workload, amount)
         except InvalidParameterError as error:
             # Only fractions of a person can be too fine for much noise.
             limited = any(isinstance(block.shape, AtMost) for block in workload.blocks)
             assert "too close together" in str(error) or limited  # noqa: PT017
             assume(False)
+        assert isinstance(grid, OnGrid)
         assert grid.design.name == design.name
         assert grid.design.size_is_given == (design.name == "known-size-gaussian")
         assert grid.design.loss() <= amount
@@ -159,12 +161,14 @@ def test_any_design_fits_its_grid(
         assert np.concatenate(grid.scales).min() >= min(2**10, 2**9 / amount)
         assert np.concatenate(grid.scales).max() <= 2**36
         scales = [
-            s * float(step) for b in grid.blocks for s, step in zip(b.scales, b.steps, strict=True)
+            s * float(step)
+            for b in grid.channels
+            for s, step in zip(b.scales, b.steps, strict=True)
         ]
         assert all(s > 0 for s in scales)
-        for block in grid.blocks:
+        for block in grid.channels:
             if isinstance(block.shape, Box | Answered):
-                ends = [Fraction(x) / block.unit for x in (block.shape.low, block.shape.high)]
+                ends = [Fraction(x) / block.quantum for x in (block.shape.low, block.shape.high)]
                 assert all(end.denominator == 1 and abs(end) <= 2**22 for end in ends)
         totals, truth = fixed(grid, 1000)
         found = recovered(grid, totals, 1000.0)
@@ -178,13 +182,12 @@ def test_scales_in_steps_are_not_below_the_design(kind: str, d: int, design: str
     proved = getattr(grid.design, "scales", None)
     if proved is None:
         proved = ((grid.design.across,),)  # type: ignore[attr-defined]
-    for block, scales in zip(grid.blocks, proved, strict=True):
+    for block, scales in zip(grid.channels, proved, strict=True):
         for drawn, step, scale in zip(block.scales, block.steps, scales, strict=True):
             assert Fraction(drawn) * step >= Fraction(scale)
             assert drawn * float(step) == pytest.approx(scale, rel=1e-15)
-    if grid.root_step is not None and grid.design.size_scale is not None:
-        assert grid.root_scale is not None
-        assert Fraction(grid.root_scale) * grid.root_step >= Fraction(grid.design.size_scale)
+    if grid.root is not None and grid.design.size_scale is not None:
+        assert Fraction(grid.root.scale) * grid.root.step >= Fraction(grid.design.size_scale)
 
 
 @pytest.mark.parametrize("noise", Noise)
@@ -203,15 +206,15 @@ def test_a_budget_too_small_is_refused() -> None:
 
 def test_a_limit_counts_in_fractions() -> None:
     """Items and limited counts have units fine enough for a fraction of a person."""
-    assert grid_of(KINDS["items"](4), "standard-gaussian").blocks[0].unit == ITEM_UNIT
-    assert grid_of(KINDS["at_most"](4), "standard-gaussian").blocks[0].unit == ITEM_UNIT
+    assert grid_of(KINDS["items"](4), "standard-gaussian").blocks[0].quantum == PART
+    assert grid_of(KINDS["at_most"](4), "standard-gaussian").blocks[0].quantum == PART
 
 
 def test_a_starved_sum_fits_its_grid() -> None:
     """A sum that gets little of the budget is measured in large steps."""
     workload = Workload([Sum("s", bounds=(0, 432_635)), Counts(3)], importance={"s": 1e-24})
     grid = grid_of(workload, "standard-laplace", epsilon=1 / 16)
-    assert grid.blocks[1].steps[0] > 1
+    assert grid.channels[1].steps[0] > 1
     assert grid.scales[0].max() <= 2**36
 
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from halfnoise import Items, Workload
-from halfnoise.design.grid import REACH_BITS, on_grid
-from halfnoise.design.measurement import OnGrid, Ring
+from halfnoise.design.measurement import CenteredMeasurement as OnGrid
 from halfnoise.design.two_level import CENTER_BITS, TwoLevel, two_level
+from halfnoise.workload.grid import REACH_BITS, Ring
+from halfnoise.workload.totals import Totals
 from support.fixed_workloads import KINDS, fixed, grid_of
 
 TWO_LEVELS = [(kind, d) for kind in KINDS for d in (1, 4, 9) if (kind, d) != ("at_most", 1)]
@@ -40,7 +41,7 @@ def test_without_noise_all_groups_come_back(kind: str, d: int) -> None:
     """Two levels give back the sums of each group, and the sizes and all people exactly."""
     grid = two_level_grid(kind, d)
     sums, sizes, truth = in_groups(grid, *IN_GROUPS)
-    back = grid.recover(grid.measure(sums, sizes, ring(EVERYONE)))
+    back = grid.recover(grid.measure(Totals(sums=sums, people=sizes, everyone=ring(EVERYONE))))
     assert back.estimates == pytest.approx(truth, rel=1e-12, abs=1e-9)
     assert back.sizes is not None
     assert back.sizes.tolist() == list(IN_GROUPS)
@@ -54,11 +55,11 @@ def test_what_two_levels_measure_is_exact(groups: int, most: int) -> None:
     design, everyone = grid.design, grid.everyone
     assert isinstance(design, TwoLevel)
     assert everyone is not None
-    assert grid.root_step is not None
-    assert everyone.center == design.center
+    assert grid.root is not None
+    assert everyone.center == design.level.center
     sums, sizes, _ = in_groups(grid, *IN_GROUPS)
-    rows, (total,) = grid.measure(sums, sizes, ring(EVERYONE))
-    expected = [(n - design.center * EVERYONE) / grid.root_step for n in IN_GROUPS]
+    rows, (total,) = grid.measure(Totals(sums=sums, people=sizes, everyone=ring(EVERYONE)))
+    expected = [(n - design.level.center * EVERYONE) / grid.root.step for n in IN_GROUPS]
     assert all(x.denominator == 1 for x in expected)
     assert rows[:, -1].tolist() == [int(x) % 2**64 for x in expected]
     assert total.tolist() == [EVERYONE / everyone.step]
@@ -73,9 +74,9 @@ def test_two_levels_add_up_modulo_2_to_the_64(kind: str, d: int) -> None:
     part = tuple(rng.integers(0, 2**64, x.shape, dtype=np.uint64) for x in sums)
     some, few = (rng.integers(0, 2**64, n, dtype=np.uint64) for n in (len(sizes), 1))
     rest = tuple(x - y for x, y in zip(sums, part, strict=True))
-    whole = grid.measure(sums, sizes, ring(EVERYONE))
-    one = grid.measure(part, some, few)
-    other = grid.measure(rest, sizes - some, ring(EVERYONE) - few)
+    whole = grid.measure(Totals(sums=sums, people=sizes, everyone=ring(EVERYONE)))
+    one = grid.measure(Totals(sums=part, people=some, everyone=few))
+    other = grid.measure(Totals(sums=rest, people=sizes - some, everyone=ring(EVERYONE) - few))
     for all_of_it, a, b in zip(whole, one, other, strict=True):
         assert np.array_equal(a + b, all_of_it)
 
@@ -88,20 +89,21 @@ def test_scales_of_two_levels(groups: int, most: int) -> None:
         design, everyone = grid.design, grid.everyone
         assert isinstance(design, TwoLevel)
         assert everyone is not None
-        assert grid.root_step is not None
+        assert grid.root is not None
         assert mu * (1 - 1e-9) <= design.loss() <= mu
         rows, total = grid.scales
         proved = {
-            Fraction(rows[-1]) * grid.root_step: design.group.size_scale,
+            Fraction(rows[-1]) * grid.root.step: design.group.size_scale,
             Fraction(total[0]) * everyone.step: design.people_scale,
-            Fraction(rows[0]) * grid.blocks[0].steps[0]: design.group.scales[0][0],
+            Fraction(rows[0]) * grid.channels[0].steps[0]: design.group.scales[0][0],
         }
         for drawn, scale in proved.items():
             assert scale is not None
             assert Fraction(scale) <= drawn <= Fraction(scale) * (1 + Fraction(1, 2**50))
         assert min(rows.min(), total.min()) >= 2**10
         assert max(rows.max(), total.max()) <= 2**36
-        measured = grid.measure(*in_groups(grid, 1, 2)[:2], ring(3))
+        sums, sizes, _ = in_groups(grid, 1, 2)
+        measured = grid.measure(Totals(sums=sums, people=sizes, everyone=ring(3)))
         assert [each.shape for each in measured] == [(2, len(rows)), (1, len(total))]
 
 
@@ -113,7 +115,7 @@ def test_two_levels_have_room_for_many_people(mu: float) -> None:
     for groups, most in ((4, 3), (10**6, 2)):
         grid = two_level_grid("counts", 9, groups, most, mu)
         sums, sizes, truth = in_groups(grid, people, 0)
-        back = grid.recover(grid.measure(sums, sizes, ring(people)))
+        back = grid.recover(grid.measure(Totals(sums=sums, people=sizes, everyone=ring(people))))
         assert np.allclose(back.estimates, truth, rtol=1e-9, atol=1e-3 * math.sqrt(people))
         assert back.sizes is not None
         assert np.allclose(back.sizes, [people, 0], rtol=1e-9, atol=1)
@@ -124,8 +126,8 @@ def test_centres_that_vanish_on_the_grid() -> None:
     """Where the centres are zero on the grid, sizes are measured all the same."""
     workload = Workload([Items("x", tuple(range(9)), at_most=1)], groups=9, max_groups=2)
     centers = (Fraction(0),)
-    design = two_level(workload, centers, 1.0)
+    design = two_level(workload, workload.blocks, centers, 1.0)
     assert design.loss() <= 1
     assert design.group.size_scale is not None
-    grid = on_grid(workload, design, 1.0)
+    grid = design.on_grid(workload, 1.0)
     assert grid.design.size_scale == pytest.approx(design.size_scale)

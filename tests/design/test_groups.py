@@ -107,9 +107,11 @@ def test_wrong_losses_are_found() -> None:
     design = two_level_of(workload)
     assert costs_its_budget(design, workload)
     wrong = [
-        dataclasses.replace(design, most=1),
-        dataclasses.replace(design, groups=2),
-        dataclasses.replace(design, center=design.center / 2),
+        dataclasses.replace(design, level=dataclasses.replace(design.level, most=1)),
+        dataclasses.replace(design, level=dataclasses.replace(design.level, groups=2)),
+        dataclasses.replace(
+            design, level=dataclasses.replace(design.level, center=design.level.center / 2)
+        ),
         dataclasses.replace(design, people_scale=design.people_scale * (1 - 1e-12)),
         dataclasses.replace(design, people_scale=2 * design.people_scale),
         dataclasses.replace(design, group=design.group.stretched(1 - 1e-12)),

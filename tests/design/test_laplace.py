@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 import halfnoise as hn
-from halfnoise.design.centered import Center, Centered, best_scales
+from halfnoise.design.centered import Centered, best_scales
 from halfnoise.design.centers import laplace_centers
 from halfnoise.noise.law import Noise
 from halfnoise.workload.queries import Query
+from halfnoise.workload.sets.base import Center
 from support.small_workloads import design_of
 
 PURE = hn.PureDP(epsilon=1)

@@ -9,10 +9,17 @@ import pytest
 
 import halfnoise as hn
 from halfnoise.design.candidates import designs
-from halfnoise.design.centers import at_most_center, gaussian_centers
-from halfnoise.design.two_level import TwoLevel, best_two_level, two_level
+from halfnoise.design.centers import gaussian_centers
+from halfnoise.design.two_level import TwoLevel, two_level, two_level_designs
+from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Budget
+from halfnoise.workload.sets import AtMost
 from support.small_workloads import design_of, designs_of, maker
+
+
+def best_two_level(workload: hn.Workload) -> TwoLevel | None:
+    """Return the two-level design that is offered at mu = 1, if there is one."""
+    return next(two_level_designs(workload, Noise.GAUSSIAN, 1.0, known_size=False), None)
 
 
 def counts(d: int, m: int, most: int) -> hn.Workload:
@@ -25,10 +32,10 @@ def test_formula_of_two_levels(m: int, most: int) -> None:
     """The scales and the total error are those of the formula for T, with w_n = 0."""
     d, interest = 5, 0.3
     workload = hn.Workload((hn.Counts(d),), groups=m, max_groups=most, size_importance=interest)
-    design = best_two_level(workload, 1.0)
+    design = best_two_level(workload)
     assert design is not None
-    c = float(design.center)
-    assert c == pytest.approx(at_most_center(m, most), rel=2**-10)
+    c = float(design.level.center)
+    assert c == pytest.approx(AtMost(m, most).lone_center(1.0), rel=2**-10)
     spread = most * (1 - 2 * c) + m * c * c
     weight, distance, lean = d, d / 4, d / 4 + interest
     total = (
@@ -56,7 +63,7 @@ def test_no_other_design_of_two_levels_is_better(queries: str, m: int, most: int
     """No other scales and no other centre of the groups have less error at the same loss."""
     interest = 0.3
     workload = maker(queries)(groups=m, max_groups=most, size_importance=interest)
-    best = best_two_level(workload, 1.0)
+    best = best_two_level(workload)
     assert best is not None
     start = [math.log(s) for block in best.group.scales for s in block]
     start += [math.log(best.group.size_scale or 0), math.log(best.people_scale)]
@@ -70,10 +77,11 @@ def test_no_other_design_of_two_levels_is_better(queries: str, m: int, most: int
         )
         center = Fraction(float(np.clip(x[-1], 1e-6, 0.5)))
         people_scale = float(next(scales))
-        tried = dataclasses.replace(best, group=group, center=center, people_scale=people_scale)
+        level = dataclasses.replace(best.level, center=center)
+        tried = dataclasses.replace(best, group=group, level=level, people_scale=people_scale)
         return tried.total_error(interest) * tried.loss() ** 2
 
-    at = np.array([*start, float(best.center)])
+    at = np.array([*start, float(best.level.center)])
     rng = np.random.default_rng(3)
     for spread in (0.3, 0.03, 0.003):
         for _ in range(10):
@@ -84,18 +92,20 @@ def test_no_other_design_of_two_levels_is_better(queries: str, m: int, most: int
 def test_no_other_centres_of_blocks_are_better(queries: str) -> None:
     """Blocks lean more on sizes that cost less: no other centres have less error."""
     workload = maker(queries)(groups=6, max_groups=5)
-    best = best_two_level(workload, 1.0)
+    best = best_two_level(workload)
     assert best is not None
     error = best.total_error(0.0)
     scaled = gaussian_centers(workload.blocks, 0.0)
-    assert two_level(workload, scaled, 1.0).total_error(0.0) >= error * (1 - 1e-12)
+    assert two_level(workload, workload.blocks, scaled, 1.0).total_error(0.0) >= error * (1 - 1e-12)
     for i, block in enumerate(workload.blocks):
         for shift in (-0.03, 0.03) if block.kind not in ("choice", "bins") else ():
             centers = list(best.group.centers)
             moved = centers[i]
             assert moved is not None
             centers[i] = max(Fraction(0), moved + Fraction(shift * block.shape.width))
-            assert two_level(workload, centers, 1.0).total_error(0.0) >= error * (1 - 1e-9)
+            assert two_level(workload, workload.blocks, centers, 1.0).total_error(0.0) >= error * (
+                1 - 1e-9
+            )
 
 
 @pytest.mark.parametrize("d", [1, 2, 4, 9, 100])
@@ -135,7 +145,7 @@ def test_what_groups_share() -> None:
     design = design_of(counts(3, 4, 3), "two-level-gaussian")
     assert isinstance(design, TwoLevel)
     assert design.size_std is not None
-    c, own = float(design.center), design.group.size_scale
+    c, own = float(design.level.center), design.group.size_scale
     assert own is not None
     assert design.common == pytest.approx((c * design.people_std) ** 2, rel=1e-15)
     assert design.size_std**2 == pytest.approx(own**2 + design.common, rel=1e-15)
@@ -149,12 +159,12 @@ def test_what_groups_share() -> None:
 @pytest.mark.parametrize(("m", "most"), [(2, 2), (3, 2), (100, 2), (10**5, 2), (10**5, 10**4)])
 def test_centre_of_groups_is_short(m: int, most: int) -> None:
     """The centre of the groups is a binary number with few places, near the best one."""
-    design = best_two_level(counts(3, m, most), 1.0)
+    design = best_two_level(counts(3, m, most))
     assert design is not None
-    assert 2**22 % design.center.denominator == 0
-    best = at_most_center(m, most)
-    assert 0 < design.center <= Fraction(1, 2)
-    assert float(design.center) == pytest.approx(best, rel=2**-10, abs=2**-23)
+    assert 2**22 % design.level.center.denominator == 0
+    best = AtMost(m, most).lone_center(1.0)
+    assert 0 < design.level.center <= Fraction(1, 2)
+    assert float(design.level.center) == pytest.approx(best, rel=2**-10, abs=2**-23)
 
 
 def test_two_levels_only_where_they_help() -> None:

@@ -1,7 +1,7 @@
 import pytest
 
 import halfnoise as hn
-from halfnoise.planning.words import definition, describe, heading, meaning, secret, spending
+from halfnoise.planning.words import definition, describe, secret, spending
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.workload.queries import Query
 
@@ -46,7 +46,7 @@ def test_workloads_in_words() -> None:
         "Asked of each person: 5 counts, at most 2 of them, sum of visits (0 to 20),"
         " blood (3 categories), drug (3 items, at most 2 of them)."
     )
-    assert [heading(block) for block in workload.blocks] == [
+    assert [block.heading for block in workload.blocks] == [
         "5 counts",
         "sum of visits",
         "blood (3)",
@@ -72,7 +72,7 @@ def test_workloads_in_words() -> None:
 )
 def test_queries_in_words(query: Query, said: str) -> None:
     """A dry run says what each query reads, and how."""
-    assert meaning(query) == said
+    assert query.meaning == said
 
 
 def test_the_only_design_says_so() -> None:

@@ -11,17 +11,17 @@ import pytest
 from scipy.stats import binom
 
 import halfnoise as hn
-from halfnoise.data.totals import Totals
 from halfnoise.design.covariance import Covariance, Run, Shared
-from halfnoise.design.measurement import OnGrid
+from halfnoise.design.measurement import CenteredMeasurement as OnGrid
 from halfnoise.design.threshold import Threshold, threshold
 from halfnoise.mechanism import noisy
 from halfnoise.noise import rounded_gaussian, rounded_laplace
 from halfnoise.noise.law import Noise
-from halfnoise.planning.gridded import grid_for
 from halfnoise.planning.plan import Plan
 from halfnoise.request import Request
+from halfnoise.workload.totals import Totals
 from support.fixed_workloads import Floats, fixed
+from support.measured import grid_for
 from support.moments import agree, covers
 from support.rate import FALSE_ALARM
 
@@ -136,8 +136,8 @@ def test_all_people_without_noise_are_seen() -> None:
 def test_the_listing_of_the_paper_is_seen() -> None:
     """The same test rejects the listing's noise on sizes, where people are replaced: twice ours."""
     found, grid = planned("replaced")
-    assert grid.root_scale is not None
-    printed = replace(grid, root_scale=2 * grid.root_scale)
+    assert grid.root is not None
+    printed = replace(grid, root=replace(grid.root, scale=2 * grid.root.scale))
     assert not as_promised(released(found, printed), grid)
 
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from halfnoise.design.measurement import OnGrid
+from halfnoise.design.measurement import CenteredMeasurement as OnGrid
 from halfnoise.workload.sets import AtMost, OneOf
 from support.fixed_workloads import KINDS, Floats, every_case, grid_of
 from support.moments import agree
@@ -39,19 +39,19 @@ def quiet_root(grid: OnGrid, rows: int) -> Floats:
 
 def centre_off(grid: OnGrid, rows: int) -> Floats:
     """Come back by a centre that is off by two per cent."""
-    first, *others = grid.blocks
+    first, *others = grid.channels
     assert first.center is not None
     moved = replace(first, center=first.center * Fraction(51, 50))
-    return errors(grid, PEOPLE, rows, back=replace(grid, blocks=(moved, *others)))
+    return errors(grid, PEOPLE, rows, back=replace(grid, channels=(moved, *others)))
 
 
 def unprojected(grid: OnGrid, rows: int) -> Floats:
     """Leave categories as they come, without projecting them onto their sum."""
     blocks = [
         replace(b, shape=AtMost(b.shape.size, 1)) if isinstance(b.shape, OneOf) else b
-        for b in grid.blocks
+        for b in grid.channels
     ]
-    return errors(grid, PEOPLE, rows, back=replace(grid, blocks=tuple(blocks)))
+    return errors(grid, PEOPLE, rows, back=replace(grid, channels=tuple(blocks)))
 
 
 EVERY = list(every_case())

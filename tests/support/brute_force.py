@@ -112,7 +112,7 @@ def measurements(design: Design) -> Iterator[tuple[Coefficients, float]]:
     if isinstance(design, TwoLevel):
         *others, (size, scale) = measurements(design.group)
         yield from others
-        yield size | {n + 1: -design.center}, scale
+        yield size | {n + 1: -design.level.center}, scale
         return
     assert isinstance(design, Centered)
     start = 0

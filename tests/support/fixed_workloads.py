@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise import Bins, Choice, Count, Items, Mean, Sum, Workload
-from halfnoise.data.totals import Totals
 from halfnoise.design.candidates import designs
-from halfnoise.design.grid import on_grid
-from halfnoise.design.measurement import GridBlock, OnGrid
+from halfnoise.design.measurement import CenteredMeasurement as OnGrid
 from halfnoise.privacy.definitions import Budget
 from halfnoise.workload.sets import Answered, AtMost, Box, OneOf
+from halfnoise.workload.sets.base import Channel
+from halfnoise.workload.totals import Totals
 
 Floats = NDArray[np.float64]
 
@@ -114,12 +114,14 @@ def grid_of(workload: Workload, design: str, *, mu: float = 1.0, epsilon: float 
     budget = Budget(mu=mu) if gaussian else Budget(epsilon=epsilon)
     found = designs(workload, budget, known_size=True)
     chosen = next(each for each in found if each.name == design)
-    return on_grid(workload, chosen, mu if gaussian else epsilon)
+    found_on = chosen.on_grid(workload, mu if gaussian else epsilon)
+    assert isinstance(found_on, OnGrid)
+    return found_on
 
 
 def fixed(grid: OnGrid, people: int, rows: int = 1) -> tuple[Totals, Floats]:
     """Return totals that so many people could have, in many equal rows, and what they stand for."""
-    found = [_block(block, grid, people) for block in grid.blocks]
+    found = [_block(block, grid, people) for block in grid.channels]
     units = [units for units, _ in found]
     ring = [np.array([[x % 2**64 for x in each]], dtype=np.uint64) for each in units]
     totals = Totals(
@@ -133,9 +135,9 @@ def fixed(grid: OnGrid, people: int, rows: int = 1) -> tuple[Totals, Floats]:
     return totals, np.array(truth)
 
 
-def _block(block: GridBlock, grid: OnGrid, people: int) -> tuple[list[int], list[Fraction]]:
+def _block(block: Channel, grid: OnGrid, people: int) -> tuple[list[int], list[Fraction]]:
     """Return the totals of one block in its units, and their true values."""
-    shape, unit = block.shape, block.unit
+    shape, unit = block.shape, block.quantum
     share = [Fraction(i % 7 + 1, 9) for i in range(shape.size)]
     if isinstance(shape, Answered | Box):
         low, high = (int(Fraction(x) / unit) for x in (shape.low, shape.high))

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from halfnoise.design.measurement import GridBlock, OnGrid
+from halfnoise.design.measurement import CenteredMeasurement as OnGrid
 from halfnoise.workload.asked import Asked
 from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.numbers import Count, Mean, Sum
 from halfnoise.workload.sets import AtMost
-from halfnoise.workload.workload import Workload
+from halfnoise.workload.workload import Block, Workload
 
 Row = Mapping[str, Any]
 ENDLESS = {"inf": math.inf, "infinity": math.inf}
@@ -48,7 +48,7 @@ def who(cell: Any) -> Any:
     return None if isinstance(cell, str) and not cell.strip() else cell
 
 
-def person(rows: Sequence[Row], asked: Sequence[Any], on: GridBlock, shape: Any) -> list[int]:
+def person(rows: Sequence[Row], asked: Sequence[Any], on: Block, shape: Any) -> list[int]:
     """Return what one person adds to the sums of one block."""
     query = asked[0]
     if isinstance(query, Count):
@@ -63,14 +63,14 @@ def person(rows: Sequence[Row], asked: Sequence[Any], on: GridBlock, shape: Any)
         return one_hot(rows, query)
     cells = [row[query.column] for row in rows if not missing(row[query.column], query)]
     values = [x for cell in cells if (x := number(cell)) is not None]
-    low, high = (math.floor(Fraction(b) / on.unit + Fraction(1, 2)) for b in query.bounds)
+    low, high = (math.floor(Fraction(b) / on.quantum + Fraction(1, 2)) for b in query.bounds)
     if isinstance(query, Mean):
-        steps = [on_grid(x, low, high, on.unit) for x in values]
+        steps = [on_grid(x, low, high, on.quantum) for x in values]
         return [(2 * sum(steps) + len(steps)) // (2 * len(steps)), 1] if steps else [0, 0]
     assert isinstance(query, Sum)
     if query.where is not None and not rows:
         return [0]
-    total = sum(on_grid(x, min(low, 0), max(high, 0), on.unit) for x in values)
+    total = sum(on_grid(x, min(low, 0), max(high, 0), on.quantum) for x in values)
     return [min(max(total, low), high)]
 
 
@@ -80,11 +80,11 @@ def on_grid(x: float, low: int, high: int, unit: Fraction) -> int:
     return math.floor(Fraction(x) / unit + Fraction(1, 2))
 
 
-def shared(said: list[int], shape: Any, on: GridBlock) -> list[int]:
+def shared(said: list[int], shape: Any, on: Block) -> list[int]:
     """Scale a person with more than allowed down."""
     if not isinstance(shape, AtMost):
         return said
-    whole = int(1 / on.unit)
+    whole = int(1 / on.quantum)
     return [x * (shape.most * whole // max(sum(said), shape.most)) for x in said]
 
 

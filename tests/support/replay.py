@@ -6,15 +6,13 @@ import numpy as np
 
 from halfnoise import Release, Workload, plan
 from halfnoise.design.covariance import Covariance, Run, Shared
-from halfnoise.design.measurement import OnGrid
+from halfnoise.design.measurement import CenteredMeasurement as OnGrid
 from halfnoise.mechanism import noisy
-from halfnoise.noise import rounded_gaussian, rounded_laplace
-from halfnoise.noise.law import Noise
-from halfnoise.planning.gridded import grid_for
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.request import Request
 from halfnoise.results.inference import Errors
 from support.fixed_workloads import Floats, fixed
+from support.measured import grid_for
 
 RELEASES = 20_000
 
@@ -34,11 +32,10 @@ def errors(
     one on the noise of the number of people.
     """
     totals, truth = fixed(grid, people, rows)
-    (measured,) = grid.measure(totals.sums, totals.people, totals.everyone)
+    (measured,) = grid.measure(totals)
     (scales,) = grid.scales
-    draw = rounded_gaussian if grid.design.noise is Noise.GAUSSIAN else rounded_laplace
-    noise = np.asarray(draw(np.broadcast_to(scales * short, measured.shape)))
-    if grid.root_step is not None:
+    noise = grid.design.noise.draw(np.broadcast_to(scales * short, measured.shape))
+    if grid.root is not None:
         noise[:, -1] *= root
     noised = measured + noise.view(np.uint64)
     found = (back or grid).recover([noised], known_size=float(people))

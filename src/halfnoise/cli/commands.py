@@ -17,7 +17,7 @@ from halfnoise.errors import HalfnoiseError, InvalidParameterError
 from halfnoise.mechanism import carry_out
 from halfnoise.planning.budgeting import budget_for
 from halfnoise.planning.plan import DELTA, Outlook, Plan, plan
-from halfnoise.planning.words import listing, meaning
+from halfnoise.planning.words import listing
 from halfnoise.request import Request, check_people
 from halfnoise.results.formats import as_csv, check_output, check_place, write_file, write_release
 from halfnoise.results.grouped import GroupedRelease
@@ -231,7 +231,7 @@ def _dry_run(asked: Request) -> None:
     shared = {"releases": 1, "level": asked.level, "known_size": asked.known_size is not None}
     planned = _planned(asked, None, shared)
     for query in asked.workload.queries:
-        typer.echo(f"{query.kind} {query.label!r}: {meaning(query)}")
+        typer.echo(f"{query.kind} {query.label!r}: {query.meaning}")
     if asked.workload.grouping is not None:
         typer.echo(listing(asked.workload.grouping))
     who = f"rows with the same {', '.join(asked.unit)}" if asked.unit else "one row"

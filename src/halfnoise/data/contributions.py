@@ -7,11 +7,11 @@ what the person contributes (``person``). Every rule is total: no row can fail, 
 contribution leaves the block's set K.
 """
 
-import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import singledispatch
 from typing import Any
 
 import narwhals as nw
@@ -19,12 +19,11 @@ from narwhals.dtypes import NumericType
 
 from halfnoise.data.cells import Cell, combined, is_true
 from halfnoise.data.lookup import PLACE, lookup
-from halfnoise.design.measurement import GridBlock
 from halfnoise.workload.asked import Asked
 from halfnoise.workload.categories import Bins, Choice
 from halfnoise.workload.conditions import Where
+from halfnoise.workload.grid import in_quanta
 from halfnoise.workload.numbers import Count, Mean, Sum
-from halfnoise.workload.sets import Answered, AtMost
 from halfnoise.workload.workload import Block
 
 ReadCell = Callable[[Asked | Where], Cell]
@@ -76,23 +75,21 @@ class Contribution:
         return rows
 
 
-def contribution(block: Block, grid: GridBlock, cell: ReadCell, prefix: str) -> Contribution:
+def contribution(block: Block, cell: ReadCell, prefix: str) -> Contribution:
     """Return how a block of any kind but items is computed."""
     found = Contribution(prefix)
-    if block.kind == "count":
-        _counts(found, block, grid, cell)
-    else:
-        (query,) = block.asked
-        if isinstance(query, Sum):
-            _sum(found, query, grid, cell)
-        elif isinstance(query, Mean):
-            _mean(found, query, grid, cell)
-        elif isinstance(query, Choice | Bins):
-            _category(found, query, cell)
+    _reads(block.asked[0], block, cell, found)
     return found
 
 
-def _counts(found: Contribution, block: Block, grid: GridBlock, cell: ReadCell) -> None:
+@singledispatch
+def _reads(query: object, block: Block, cell: ReadCell, found: Contribution) -> None:
+    """Say how the cells of a kind of query are read; a new kind is registered below."""
+    raise NotImplementedError
+
+
+@_reads.register
+def _counts(_: Count, block: Block, cell: ReadCell, found: Contribution) -> None:
     """Count a person if any row says yes; with more than allowed, as a fraction for each."""
     said = []
     for i, query in enumerate(block.asked):
@@ -100,22 +97,25 @@ def _counts(found: Contribution, block: Block, grid: GridBlock, cell: ReadCell) 
         own = cell(query)
         yes = own.yes(query.true) if query.condition is None else own.meets(query.condition)
         said.append(found.read(str(i), _within(yes, query, cell), "max", nw.Int8))
-    if isinstance(block.shape, AtMost):
-        weight = item_weight(combined(operator.add, said), block.shape.most, grid.unit)
+    most = block.shape.ones
+    if most is not None and most < block.shape.size:
+        weight = item_weight(combined(operator.add, said), most, block.quantum)
         said = [yes * weight for yes in said]
     found.person += said
 
 
-def _sum(found: Contribution, query: Sum, grid: GridBlock, cell: ReadCell) -> None:
+@_reads.register
+def _sum(query: Sum, block: Block, cell: ReadCell, found: Contribution) -> None:
     """Rows are clipped to the range with zero and add up; the person's total is clipped.
 
     A person without a value takes the point of the range nearest to zero; one who does not meet
     the condition contributes nothing.
     """
-    low, high = (_nearest(bound, grid.unit) for bound in query.bounds)
+    quantum = block.quantum
+    low, high = (in_quanta(bound, quantum) for bound in query.bounds)
     value = cell(query).number()
     there = _within(~value.is_null(), query, cell)
-    steps = _on_grid(value, there, min(low, 0), max(high, 0), grid.unit)
+    steps = _on_grid(value, there, min(low, 0), max(high, 0), quantum)
     total = found.read("value", steps, "sum")
     given = found.read("given", there, "max", nw.Int8)
     own = nw.when(given == 1).then(_clip(total, low, high))
@@ -128,15 +128,14 @@ def _sum(found: Contribution, query: Sum, grid: GridBlock, cell: ReadCell) -> No
     found.person.append(own.otherwise(absent))
 
 
-def _mean(found: Contribution, query: Mean, grid: GridBlock, cell: ReadCell) -> None:
+@_reads.register
+def _mean(query: Mean, block: Block, cell: ReadCell, found: Contribution) -> None:
     """Take the average of the values that a person gave, rounded half up on the grid."""
-    shape = grid.shape
-    assert isinstance(shape, Answered)  # noqa: S101
-    low, high = (int(Fraction(bound) / grid.unit) for bound in (shape.low, shape.high))
+    low, high = (in_quanta(bound, block.quantum) for bound in query.bounds)
     value = cell(query).number()
     there = _within(~value.is_null(), query, cell)
     # Above the lowest, so that no sum is negative: engines round negative quotients differently.
-    above = nw.when(there).then(_on_grid(value, there, low, high, grid.unit) - low).otherwise(0)
+    above = nw.when(there).then(_on_grid(value, there, low, high, block.quantum) - low).otherwise(0)
     total = found.read("value", above, "sum")
     given = found.read("given", there, "sum")
     answers = nw.when(given > 0).then(given).otherwise(nw.lit(1))
@@ -145,7 +144,8 @@ def _mean(found: Contribution, query: Mean, grid: GridBlock, cell: ReadCell) -> 
     found.person.append((given > 0).cast(nw.Int64))
 
 
-def _category(found: Contribution, query: Choice | Bins, cell: ReadCell) -> None:
+@_reads.register
+def _category(query: Choice | Bins, _: Block, cell: ReadCell, found: Contribution) -> None:
     """Put a person in the first of the listed categories that any row names, else in other."""
     own = cell(query)
     if isinstance(query, Bins):
@@ -184,9 +184,9 @@ def _band(value: nw.Expr, edges: Sequence[float], bands: range) -> nw.Expr:
     )
 
 
-def item_weight(number: nw.Expr, most: int, unit: Fraction) -> nw.Expr:
-    """Return what each of a person's items counts, in units: (most * M) // number, at most M."""
-    whole = unit.denominator
+def item_weight(number: nw.Expr, most: int, quantum: Fraction) -> nw.Expr:
+    """Return what each of a person's items counts, in quanta: (most * M) // number, at most M."""
+    whole = quantum.denominator
     many = nw.when(number > most).then(number).otherwise(nw.lit(most))
     return quotient(nw.lit(most * whole), many)
 
@@ -206,18 +206,13 @@ def _within(condition: nw.Expr, query: Asked, cell: ReadCell) -> nw.Expr:
     return is_true(condition & cell(query.where).meets(query.where))
 
 
-def _on_grid(value: nw.Expr, there: nw.Expr, low: int, high: int, unit: Fraction) -> nw.Expr:
+def _on_grid(value: nw.Expr, there: nw.Expr, low: int, high: int, quantum: Fraction) -> nw.Expr:
     """Clip a value, put it on the grid by rounding half up, and read none as zero."""
-    bottom, top = float(low * unit), float(high * unit)
+    bottom, top = float(low * quantum), float(high * quantum)
     clipped = nw.when(value < bottom).then(nw.lit(bottom)).otherwise(value)
     clipped = nw.when(value > top).then(nw.lit(top)).otherwise(clipped)
     safe = nw.when(there).then(clipped).otherwise(nw.lit(0.0))
-    return (safe * float(1 / unit) + 0.5).floor().cast(nw.Int64)
-
-
-def _nearest(bound: float, unit: Fraction) -> int:
-    """Return a bound in units, rounded half up as the grid does it."""
-    return math.floor(Fraction(bound) / unit + Fraction(1, 2))
+    return (safe * float(1 / quantum) + 0.5).floor().cast(nw.Int64)
 
 
 def _clip(value: nw.Expr, low: int, high: int) -> nw.Expr:

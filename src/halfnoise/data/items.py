@@ -23,9 +23,9 @@ from halfnoise.workload.conditions import Literal, as_number
 
 
 def item_totals(
-    groups: Groups, query: Items, unit: Fraction, cell: ReadCell, people: Sequence[str]
+    groups: Groups, query: Items, quantum: Fraction, cell: ReadCell, people: Sequence[str]
 ) -> Callable[[], dict[Values, list[int]]]:
-    """Return how the totals of the listed items, in units, are read, group by group.
+    """Return how the totals of the listed items, in quanta, are read, group by group.
 
     Without ``people`` each row is one. What can be refused is refused here, before any row is read.
     """
@@ -42,13 +42,13 @@ def item_totals(
     table = lookup(groups.rows, {"hn_listed": listed})
     rows = rows.join(table, left_on="hn_item", right_on="hn_listed", how="inner")
     rows = rows.select(*people, *group, PLACE)
-    whole = unit.denominator
+    whole = quantum.denominator
     if each:
         rows = rows.group_by(*each, PLACE).agg(nw.len().alias("hn_rows"))
     if each and query.at_most is not None and query.at_most < len(listed):
         number = nw.col("hn_rows").count().over(*each).cast(nw.Int64)
         rows = rows.with_columns(hn_number=number)
-        rows = rows.with_columns(hn_weight=item_weight(nw.col("hn_number"), query.at_most, unit))
+        rows = rows.with_columns(hn_weight=item_weight(nw.col("hn_number"), query.at_most, quantum))
         totals = rows.group_by(*group, PLACE).agg(nw.col("hn_weight").sum().alias("hn_total"))
     else:
         totals = rows.group_by(*group, PLACE).agg(nw.len().alias("hn_total"))

@@ -1,11 +1,11 @@
 """Exact totals: the sums over all people and the number of people, as integers.
 
 The same on every engine, in every order and however the rows are split: only integers are added,
-and no sum can overflow below 2^40 people (``design.grid``).
+and no sum can overflow below 2^40 people (``workload.grid``).
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -18,29 +18,14 @@ from halfnoise.data.items import item_totals
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import fetch
 from halfnoise.data.sources.source import Source
-from halfnoise.design.measurement import OnGrid, Ring
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.asked import Asked
 from halfnoise.workload.categories import Items
 from halfnoise.workload.conditions import Where
-from halfnoise.workload.groups import Key
+from halfnoise.workload.grid import Ring
 from halfnoise.workload.queries import Query
-from halfnoise.workload.workload import Workload
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Totals:
-    """What enters the noise, and must not leave this side without it. It has no repr.
-
-    ``sums`` and ``people`` have a row for each group, ``everyone`` is the number of all people.
-    ``keys``: the groups that were found, in the order of the rows; None where they are listed.
-    """
-
-    sums: tuple[Ring, ...]
-    people: Ring
-    everyone: Ring
-    keys: tuple[Key, ...] | None = None
-
+from halfnoise.workload.totals import Totals
+from halfnoise.workload.workload import Block, Workload
 
 FAILED = (
     "the table could not be read to the end; check that every file is complete and of the format"
@@ -48,20 +33,22 @@ FAILED = (
 )
 
 
-def totals(source: Source, workload: Workload, grid: OnGrid, unit: Sequence[str] | None) -> Totals:
+def totals(
+    source: Source, workload: Workload, blocks: Sequence[Block], unit: Sequence[str] | None
+) -> Totals:
     """Return the exact totals of a workload; ``unit`` None means that each row is a person."""
-    return prepared(source, workload, grid, unit)()
+    return prepared(source, workload, blocks, unit)()
 
 
 def prepared(
-    source: Source, workload: Workload, grid: OnGrid, unit: Sequence[str] | None
+    source: Source, workload: Workload, blocks: Sequence[Block], unit: Sequence[str] | None
 ) -> Callable[[], Totals]:
     """Return what reads the totals; whatever a column's type forbids is refused before that."""
     for query in workload.queries:
         _check_expression(query)
 
     def work(table: Source) -> Callable[[], Totals]:
-        return _prepared(table, workload, grid, unit or ())
+        return _prepared(table, workload, blocks, unit or ())
 
     if source.frame.implementation.is_pandas():
         # It computes at once, so what may be refused is tried on no rows first.
@@ -72,19 +59,19 @@ def prepared(
 
 
 def _prepared(
-    source: Source, workload: Workload, grid: OnGrid, unit: Sequence[str]
+    source: Source, workload: Workload, blocks: Sequence[Block], unit: Sequence[str]
 ) -> Callable[[], Totals]:
     frame, cell, by = _read(source, workload, unit)
     people = [f"unit{i}" for i in range(len(unit))]
     frame = frame.filter(*(~nw.col(key).is_null() for key in people)) if people else frame
     groups = in_groups(frame, workload.grouping, by, people)
     parts: list[Contribution | Callable[[], dict[Values, list[int]]]] = []
-    for i, (block, on) in enumerate(zip(workload.blocks, grid.blocks, strict=True)):
+    for i, block in enumerate(blocks):
         query = block.asked[0]
         parts.append(
-            item_totals(groups, query, on.unit, cell, people)
+            item_totals(groups, query, block.quantum, cell, people)
             if isinstance(query, Items)
-            else contribution(block, on, cell, f"hn{i}")
+            else contribution(block, cell, f"hn{i}")
         )
     asked = [part for part in parts if isinstance(part, Contribution)]
     together = _together(groups, asked, people)
@@ -102,7 +89,7 @@ def _prepared(
         places = groups.places(list(found))
         sums = []
         start = 0
-        for block, part in zip(workload.blocks, parts, strict=True):
+        for block, part in zip(blocks, parts, strict=True):
             if isinstance(part, Contribution):
                 stop = start + block.shape.size
                 part_of = {group: row[start:stop] for group, row in found.items()}
