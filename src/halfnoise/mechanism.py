@@ -195,8 +195,7 @@ def _in_groups(
     if keys is None:
         keys = grouping.released
     else:
-        assert measurement.threshold is not None  # noqa: S101
-        passed = [(keys[place], place) for place in measurement.threshold.passed(rings[0][:, -1])]
+        passed = [(keys[place], place) for place in measurement.passed(rings)]
         passed.sort(key=lambda each: in_order(each[0]))
         keys = tuple(key for key, _ in passed)
         rings = [rings[0][np.array([place for _, place in passed], dtype=np.intp)]]

@@ -55,6 +55,9 @@ class Measurement(Protocol):
     def discovering(self, most: int, delta: float) -> Self:
         """Return the same with the threshold at which groups of people in ``most`` groups show."""
 
+    def passed(self, noisy: list[Ring]) -> list[int]:
+        """Return the rows of the groups whose noisy size reaches the threshold."""
+
     @property
     def guarantee(self) -> Guarantee:
         """What the release promises; where groups are discovered, but for the threshold's delta."""

@@ -128,3 +128,7 @@ class CenteredMeasurement(Measurement):
             self.design.noise, self.root.scale, self.root.step, most=most, delta=delta
         )
         return replace(self, threshold=limit)
+
+    def passed(self, noisy: list[Ring]) -> list[int]:
+        """Return the rows of the groups whose noisy size, the last entry, reaches the threshold."""
+        return [] if self.threshold is None else self.threshold.passed(noisy[0][:, -1])

@@ -52,8 +52,8 @@ class _HasMu(Protocol):
     def mu(self) -> float: ...
 
 
-class _Odds:
-    """The promise in words."""
+class _InMu:
+    """What follows from mu."""
 
     __slots__ = ()
 
@@ -69,6 +69,10 @@ class _Odds:
         mu = self.mu
         return min(1.0, round_up(lambda: calibration.normal_cdf(arb(mu) / 2)))
 
+    def budget(self: _HasMu, releases: int = 1) -> "Budget":
+        """Return what each of so many equal releases may spend: squared mu adds up."""
+        return Budget(mu=_mu_share(self.mu, releases))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
@@ -83,7 +87,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GaussianDP(_Odds):
+class GaussianDP(_InMu):
     """Gaussian differential privacy (Dong, Roth & Su 2022): exact for Gaussian noise.
 
     >>> GaussianDP(mu=1).epsilon(1e-6)
@@ -106,13 +110,9 @@ class GaussianDP(_Odds):
         """Return the smallest epsilon proved to hold together with ``delta``."""
         return calibration.epsilon_of_mu(self.mu, fraction(delta=delta))
 
-    def budget(self, releases: int = 1) -> Budget:
-        """Return what each of so many equal releases may spend: squared mu adds up."""
-        return Budget(mu=_mu_share(self.mu, releases))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ApproxDP(_Odds):
+class ApproxDP(_InMu):
     """(epsilon, delta)-differential privacy.
 
     >>> ApproxDP(epsilon=1, delta=1e-6).mu
@@ -139,7 +139,7 @@ class ApproxDP(_Odds):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConcentratedDP(_Odds):
+class ConcentratedDP(_InMu):
     """rho-zero-concentrated differential privacy (Bun & Steinke 2016): rho = mu^2/2.
 
     >>> ConcentratedDP(rho=0.5).mu
@@ -157,13 +157,9 @@ class ConcentratedDP(_Odds):
         """The largest mu with mu^2/2 <= rho, exactly."""
         return sqrt_down(2 * Fraction(self.rho))
 
-    def budget(self, releases: int = 1) -> Budget:
-        """Return what each of so many equal releases may spend: rho adds up."""
-        return Budget(mu=_mu_share(self.mu, releases))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RenyiDP(_Odds):
+class RenyiDP(_InMu):
     """(alpha, epsilon)-Renyi differential privacy (Mironov 2017): epsilon = alpha mu^2/2.
 
     >>> RenyiDP(alpha=2, epsilon=1).mu
@@ -186,13 +182,9 @@ class RenyiDP(_Odds):
         """The largest mu with alpha mu^2/2 <= epsilon, exactly."""
         return sqrt_down(2 * Fraction(self.epsilon) / Fraction(self.alpha))
 
-    def budget(self, releases: int = 1) -> Budget:
-        """Return what each of so many equal releases may spend: epsilon adds up at one order."""
-        return Budget(mu=_mu_share(self.mu, releases))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PureDP(_Odds):
+class PureDP(_InMu):
     """Pure epsilon-differential privacy: Laplace noise gives it, Gaussian noise never does.
 
     >>> PureDP(epsilon=1).mu

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -107,21 +107,16 @@ class Answered(ContributionSet):
     high: float
     size: int = field(default=2, init=False)
     grain: Grain = field(default=Grain.VALUES, init=False, repr=False, compare=False)
-
-    @property
-    def width(self) -> float:
-        """The length of the range."""
-        return self.high - self.low
+    # A little above one half balances who answered with who did not.
+    adjustable: ClassVar[bool] = True
+    highest_center: ClassVar[float] = 1.0
+    # The value is centred on the number who answered even where that is not centred itself.
+    plain_center: ClassVar[Center] = Fraction(0)
 
     @property
     def bounds(self) -> tuple[float, float]:
         """The range of the values."""
         return self.low, self.high
-
-    @property
-    def reach(self) -> float:
-        """The end of the range that is farther from zero."""
-        return max(abs(self.low), abs(self.high))
 
     @property
     def middle(self) -> Fraction:
@@ -134,29 +129,9 @@ class Answered(ContributionSet):
         return Fraction(1, 2)
 
     @property
-    def plain_center(self) -> Center:
-        """Zero: the value is centred on the number who answered even where that is not centred."""
-        return Fraction(0)
-
-    @property
-    def public_center(self) -> Center:
-        """Zero, too: nothing leans on the number of people."""
-        return Fraction(0)
-
-    @property
     def known_center(self) -> Center:
         """None: it balances who answered with who did not."""
         return None
-
-    @property
-    def adjustable(self) -> bool:
-        """Adjustable: a little above one half balances who answered with who did not."""
-        return True
-
-    @property
-    def highest_center(self) -> float:
-        """One: everybody answered."""
-        return 1.0
 
     def view(self, center: Number | None, p: int) -> View:
         """Return those who answered and those who did not, as cases of one person."""

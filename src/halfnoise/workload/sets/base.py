@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple, Self, TypeAlias
+from typing import ClassVar, NamedTuple, Self, TypeAlias
 
 from halfnoise.workload.grid import Floats, Grain, Ring, short_center, step_for, times
 
@@ -79,35 +79,19 @@ class Channel:
 
 
 class ContributionSet(ABC):
-    """The set K of one block."""
+    """The set K of one block: ``size`` sums come out, of contributions made of ``grain``."""
 
     __slots__ = ()
 
     size: int
-    """The number of sums that come out."""
-
     grain: Grain
-    """What a contribution is made of."""
 
-    @property
-    def width(self) -> float:
-        """The range of one value, relative to which errors count: a person counts or does not."""
-        return 1.0
+    adjustable: ClassVar[bool] = False
+    """Whether another centre than the midpoint can be better, up to ``highest_center``."""
 
-    @property
-    def bounds(self) -> tuple[float, float] | None:
-        """The range of each sum's values, where they do not depend on each other."""
-        return None
-
-    @property
-    def reach(self) -> float:
-        """How far from zero a value can be."""
-        return 1.0
-
-    @property
-    def ones(self) -> int | None:
-        """How many ones a person may have, where values are zeros and ones."""
-        return None
+    highest_center: ClassVar[float] = 0.5
+    plain_center: ClassVar[Center] = None
+    """The centre of what does not lean on the number of people."""
 
     @property
     @abstractmethod
@@ -115,8 +99,24 @@ class ContributionSet(ABC):
         """The centre that is nearest to all of K."""
 
     @property
-    def plain_center(self) -> Center:
-        """The centre of what does not lean on the number of people."""
+    def bounds(self) -> tuple[float, float] | None:
+        """The range of each sum's values, where they do not depend on each other."""
+        return None
+
+    @property
+    def width(self) -> float:
+        """The range of one value, relative to which errors count: a person counts or does not."""
+        low, high = self.bounds or (0.0, 1.0)
+        return high - low
+
+    @property
+    def reach(self) -> float:
+        """How far from zero a value can be."""
+        return max(map(abs, self.bounds or (1.0,)))
+
+    @property
+    def ones(self) -> int | None:
+        """How many ones a person may have, where values are zeros and ones."""
         return None
 
     @property
@@ -125,22 +125,12 @@ class ContributionSet(ABC):
 
         No centre brings two points of K closer; this keeps what is measured small.
         """
-        return self.midpoint
+        return self.plain_center if self.adjustable else self.midpoint
 
     @property
     def known_center(self) -> Center:
         """The best centre where the number of people is given; None if it has to be searched."""
         return self.midpoint
-
-    @property
-    def highest_center(self) -> float:
-        """The highest centre worth trying."""
-        return float(self.midpoint)
-
-    @property
-    def adjustable(self) -> bool:
-        """Whether another centre than the midpoint can be better."""
-        return False
 
     def lone_center(self, charge: float) -> float | None:
         """Return the best centre of a block alone, where a formula gives it (see ``centers``)."""

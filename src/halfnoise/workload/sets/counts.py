@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Self
+from typing import ClassVar, Self
 
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.grid import LEAST_QUANTA, Grain, in_quanta, step_for
@@ -22,19 +22,9 @@ class Box(ContributionSet):
     grain: Grain = field(default=Grain.PEOPLE, repr=False, compare=False)
 
     @property
-    def width(self) -> float:
-        """The length of the range."""
-        return self.high - self.low
-
-    @property
     def bounds(self) -> tuple[float, float]:
         """The range of each sum's values."""
         return self.low, self.high
-
-    @property
-    def reach(self) -> float:
-        """The end of the range that is farther from zero."""
-        return max(abs(self.low), abs(self.high))
 
     @property
     def ones(self) -> int | None:
@@ -82,6 +72,8 @@ class AtMost(ContributionSet):
     size: int
     most: int
     grain: Grain = field(default=Grain.PARTS, repr=False, compare=False)
+    # A smaller centre leans less on the number of people; beyond a half who has none is the worst.
+    adjustable: ClassVar[bool] = True
 
     @property
     def midpoint(self) -> Fraction:
@@ -92,21 +84,6 @@ class AtMost(ContributionSet):
     def ones(self) -> int:
         """As many as allowed."""
         return self.most
-
-    @property
-    def public_center(self) -> Center:
-        """None: no value is far from zero."""
-        return None
-
-    @property
-    def adjustable(self) -> bool:
-        """Adjustable: a smaller centre leans less on the number of people."""
-        return True
-
-    @property
-    def highest_center(self) -> float:
-        """One half: beyond it people with no ones are the worst."""
-        return 0.5
 
     def lone_center(self, charge: float) -> float:
         """Return the best centre alone, where leaning on the number of people costs ``charge``.
