@@ -56,4 +56,4 @@ def made(
 def two_level(count: int = 4, *, common: float = COMMON) -> GroupedRelease:
     """Return a release whose groups share some of the noise of their numbers of people."""
     release = made([(place,) for place in range(count)], most=2)
-    return replace(release, common=common * release.errors.covariance.shared[-1].weight)
+    return replace(release, common=common * release.errors.covariance.variance(len(release.names)))

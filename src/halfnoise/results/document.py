@@ -11,7 +11,7 @@ import numpy as np
 from flint import arb
 
 from halfnoise.checks import fraction, not_negative, whole
-from halfnoise.design.covariance import Covariance, Run, Shared
+from halfnoise.design.covariance import Covariance
 from halfnoise.errors import DataError
 from halfnoise.noise.law import Noise
 from halfnoise.privacy import definitions
@@ -52,7 +52,7 @@ def to_dict(release: Published) -> dict[str, Any]:
             "rounded": release.rounded_values,
             "questions": [asdict(question) for question in release.questions],
             "noise": release.errors.noise.value,
-            "covariance": asdict(release.errors.covariance),
+            "covariance": release.errors.covariance.to_dict(),
             "copies": release.errors.copies,
             "privacy": _definition(release.privacy),
             "guarantee": _definition(release.guarantee),
@@ -101,7 +101,7 @@ def _read(found: dict[str, Any]) -> Release | GroupedRelease:
     estimates = np.array(values["estimates"], dtype=np.float64)
     errors = Errors(
         Noise(values["noise"]),
-        _covariance(values["covariance"]),
+        Covariance.from_dict(values["covariance"]),
         whole(copies=values.get("copies", 1)),
     )
     questions = tuple(_question(each) for each in values["questions"])
@@ -252,15 +252,4 @@ def _question(stored: dict[str, Any]) -> Question:
     names = tuple(stored["names"])
     return Question(
         **stored | {"names": names, "bounds": None if bounds is None else tuple(bounds)}
-    )
-
-
-def _covariance(stored: dict[str, Any]) -> Covariance:
-    return Covariance(
-        size=stored["size"],
-        variances=tuple(Run(**run) for run in stored["variances"]),
-        shared=tuple(
-            Shared(term["weight"], tuple(Run(**run) for run in term["loadings"]))
-            for term in stored["shared"]
-        ),
     )

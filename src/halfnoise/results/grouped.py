@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from halfnoise.checks import fraction, refuse
-from halfnoise.design.covariance import Shared
 from halfnoise.results import render as rendering
 from halfnoise.results.inference import Errors, Estimate, apart, simultaneous_level
 from halfnoise.results.published import Published
@@ -230,10 +229,7 @@ class GroupedRelease(Published):
         """
         covariance = self.errors.covariance
         if self.common:
-            *others, root = covariance.shared
-            weight = root.weight + (together - 1) * self.common
-            shared = (*others, Shared(weight, root.loadings))
-            covariance = replace(covariance, shared=shared)
+            covariance = covariance.with_last(more=(together - 1) * self.common)
         return replace(self.errors, covariance=covariance, copies=copies)
 
     def _release(self, place: int = 0, **other: Any) -> Release:  # noqa: ANN401

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from halfnoise.checks import finite, fraction, positive, refuse
-from halfnoise.design.covariance import Covariance
 from halfnoise.errors import NotSupportedError
 from halfnoise.results import render as rendering
 from halfnoise.results.inference import (
@@ -120,17 +119,12 @@ class Release(Published):
 
     def with_known_size(self, n: float) -> "Release":
         """Return the same release, knowing the number of people: every interval gets narrower."""
-        index = self._size_index
-        if index is None:
+        if self._size_index is None:
             raise NotSupportedError(
                 "this release has no estimate of the number of people to replace"
             )
-        *others, root = self.errors.covariance.shared
-        off = float(self.values[index]) - positive(n=n)
-        values = self.values[:index].copy()
-        for run in root.loadings:
-            values[run.start : min(run.stop, index)] -= run.value * off
-        covariance = Covariance(index, self.errors.covariance.variances, tuple(others))
+        covariance, lean = self.errors.covariance.given_last()
+        values = self.values[:-1] - lean * (float(self.values[-1]) - positive(n=n))
         errors = replace(self.errors, covariance=covariance)
         return replace(self, values=values, errors=errors, known_size=float(n))
 
