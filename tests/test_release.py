@@ -33,7 +33,7 @@ from halfnoise.data.totals import Totals
 from halfnoise.mechanism import noisy
 from halfnoise.planning.gridded import grid_for
 from halfnoise.request import Request
-from halfnoise.results.grouped import GroupedRelease
+from halfnoise.results.release import GroupedRelease
 
 PEOPLE = 3000
 # Twice as many standard errors are exceeded once in 10^12 Laplace releases, and never in others.

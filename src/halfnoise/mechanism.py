@@ -25,15 +25,14 @@ from halfnoise.planning.gridded import grid_for
 from halfnoise.planning.plan import Plan, plan, size_is_public
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.request import Request, budget_of, check_people, columns_of
-from halfnoise.results.grouped import GroupedRelease
 from halfnoise.results.inference import Errors, Estimate
-from halfnoise.results.release import Release
-from halfnoise.results.table import SIZE, Question
+from halfnoise.results.release import GroupedRelease, Release
 from halfnoise.spec.toml import read_spec
 from halfnoise.spec.words import ask
 from halfnoise.workload.categories import Choice
 from halfnoise.workload.groups import By, Grouping, Key, in_order
 from halfnoise.workload.queries import Query
+from halfnoise.workload.question import SIZE, Question
 from halfnoise.workload.sets import Answered, Box
 from halfnoise.workload.workload import Workload
 
@@ -170,10 +169,10 @@ def noisy(found: Plan, grid: OnGrid, exact: Totals, asked: Request) -> Release |
     known = float(exact.people[0]) if public else asked.known_size
     back = grid.recover(rings, known)
     given = public or grid.design.size_is_given
-    made = Release(
+    made = replace(
+        _template(found, grid, asked),
         values=_with_sizes(back)[0].copy(),
         known_size=known if given else None,
-        **_public(found, grid, asked),
     )
     if known is None or given:
         return made
@@ -208,6 +207,7 @@ def _in_groups(
         margin = grid.design.noise.margin([std], found.level)
         people = Estimate(name=SIZE, estimate=x, std=std, low=x - margin, high=x + margin)
     return GroupedRelease(
+        template=_template(found, grid, asked),
         by=grouping.by,
         group_keys=keys,
         values=_with_sizes(back),
@@ -215,7 +215,6 @@ def _in_groups(
         people=people,
         most=grouping.most,
         discovered=grouping.discovers,
-        **_public(found, grid, asked),
     )
 
 
@@ -225,16 +224,18 @@ def _with_sizes(back: Recovered) -> Floats:
     return np.column_stack([back.estimates, *sizes])
 
 
-def _public(found: Plan, grid: OnGrid, asked: Request) -> dict[str, Any]:
-    """Return what a release says beside its values."""
-    return {
-        "questions": tuple(_questions(found.workload)),
-        "errors": Errors(grid.design.noise, grid.design.covariance),
-        "guarantee": grid.guarantee,
-        "privacy": found.privacy,
-        "level": found.level,
-        "facts": _facts(found, grid, asked.unit),
-    }
+def _template(found: Plan, grid: OnGrid, asked: Request) -> Release:
+    """Return a release that says all it has to say beside its values, which are still zero."""
+    covariance = grid.design.covariance
+    return Release(
+        questions=tuple(_questions(found.workload)),
+        values=np.zeros(covariance.size),
+        errors=Errors(grid.design.noise, covariance),
+        guarantee=grid.guarantee,
+        privacy=found.privacy,
+        level=found.level,
+        facts=_facts(found, grid, asked.unit),
+    )
 
 
 def _questions(workload: Workload) -> list[Question]:

@@ -9,8 +9,9 @@ from halfnoise.design.candidates import designs
 from halfnoise.design.design import Design
 from halfnoise.errors import NotSupportedError
 from halfnoise.planning.spending import Discovery, spendable
-from halfnoise.planning.words import describe, heading, notes, reason, secret, spending
+from halfnoise.planning.words import describe, heading, notes, reason, secret
 from halfnoise.privacy.definitions import ApproxDP, DiscoveryDP, Privacy, PureDP, compose
+from halfnoise.privacy.words import spending
 from halfnoise.text import percent, short, text_table
 from halfnoise.workload.workload import Workload
 

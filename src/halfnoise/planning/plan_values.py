@@ -7,8 +7,8 @@ from halfnoise.design.design import Design
 from halfnoise.noise.law import Noise
 from halfnoise.planning.plan import Plan, margins_of
 from halfnoise.planning.spending import Discovery
-from halfnoise.planning.words import definition
 from halfnoise.privacy.definitions import DiscoveryDP, Guarantee, Privacy
+from halfnoise.privacy.words import definition
 
 
 def to_dict(plan: Plan) -> dict[str, Any]:
