@@ -31,7 +31,7 @@ from halfnoise import (
 )
 from halfnoise.mechanism import noisy
 from halfnoise.request import Request
-from halfnoise.results.grouped import GroupedRelease
+from halfnoise.results.release import GroupedRelease
 from halfnoise.workload.totals import Totals
 from support.measured import grid_for
 

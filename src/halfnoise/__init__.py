@@ -12,6 +12,7 @@ from halfnoise.errors import (
     InvalidParameterError,
     MissingExtraError,
     NotSupportedError,
+    UnknownNameError,
 )
 from halfnoise.ledger.protocol import Ledger
 from halfnoise.mechanism import release
@@ -27,8 +28,8 @@ from halfnoise.privacy.definitions import (
     RenyiDP,
     compose,
 )
-from halfnoise.results.grouped import GroupedRelease
-from halfnoise.results.release import Release
+from halfnoise.results.inference import Estimate
+from halfnoise.results.release import GroupedRelease, Release
 from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.groups import By
@@ -45,6 +46,7 @@ __all__ = [
     "Counts",
     "DataError",
     "DiscoveryDP",
+    "Estimate",
     "GaussianDP",
     "GroupedRelease",
     "HalfnoiseError",
@@ -61,6 +63,7 @@ __all__ = [
     "Release",
     "RenyiDP",
     "Sum",
+    "UnknownNameError",
     "Where",
     "Workload",
     "budget_for",

@@ -6,8 +6,10 @@ the value, the rule and, where there is one, the remedy.
 
 import math
 import numbers
+from collections.abc import Sequence
+from difflib import get_close_matches
 
-from halfnoise.errors import InvalidParameterError
+from halfnoise.errors import InvalidParameterError, UnknownNameError
 
 
 def refuse(name: str, rule: str, value: object, remedy: str = "") -> InvalidParameterError:
@@ -16,6 +18,17 @@ def refuse(name: str, rule: str, value: object, remedy: str = "") -> InvalidPara
     return InvalidParameterError(
         f"{name} must be {rule}, got {shown}" + (f"; {remedy}" if remedy else "")
     )
+
+
+def unknown(name: str, value: object, known: Sequence[object]) -> UnknownNameError:
+    """Build the sentence for what is not among the known: it lists some, and names the nearest."""
+    listed = ", ".join(map(repr, known[:10]))
+    listed += f" and {len(known) - 10:,} more" if len(known) > 10 else ""
+    # To compare with very many would take long.
+    near = get_close_matches(str(value), map(str, known[:10_000]), n=1)
+    rule = f"one of {listed}" if known else "found first: there is none"
+    remedy = f"did you mean {near[0]!r}?" if near else ""
+    return UnknownNameError(str(refuse(name, rule, value, remedy)))
 
 
 def finite(remedy: str = "", /, **named: object) -> float:

@@ -2,6 +2,7 @@
 
     HalfnoiseError
     ├── InvalidParameterError   a value breaks a rule (also a ValueError)
+    │   └── UnknownNameError    a result has nothing under that name (also a KeyError)
     ├── NotSupportedError       a sound wish that halfnoise does not grant
     ├── DataError               a table cannot be read, or a result not be written
     └── MissingExtraError       an optional package is not installed (also an ImportError)
@@ -16,6 +17,14 @@ class HalfnoiseError(Exception):
 
 class InvalidParameterError(HalfnoiseError, ValueError):
     """A parameter breaks a rule that its message states."""
+
+
+class UnknownNameError(InvalidParameterError, KeyError):
+    """A result has no estimate, or no group, under a name; the message lists those it has."""
+
+    def __str__(self) -> str:
+        """Return the sentence as it is; a KeyError would put quotes around it."""
+        return str(self.args[0])
 
 
 class NotSupportedError(HalfnoiseError):

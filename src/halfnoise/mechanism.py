@@ -22,16 +22,15 @@ from halfnoise.ledger.protocol import Ledger
 from halfnoise.planning.plan import Plan, plan
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.request import Request, budget_of, check_people, columns_of
-from halfnoise.results.grouped import GroupedRelease
 from halfnoise.results.inference import Errors, Estimate
-from halfnoise.results.release import Release
-from halfnoise.results.table import SIZE, Question
+from halfnoise.results.release import GroupedRelease, Release
 from halfnoise.spec.toml import read_spec
 from halfnoise.spec.words import ask
 from halfnoise.workload.categories import Choice
 from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.groups import By, Grouping, Key, in_order
 from halfnoise.workload.queries import Query
+from halfnoise.workload.question import SIZE, Question
 from halfnoise.workload.totals import Totals
 from halfnoise.workload.workload import Workload
 
@@ -169,10 +168,10 @@ def noisy(
     known = float(exact.people[0]) if public else asked.known_size
     back = measurement.recover(rings, known)
     given = public or design.size_is_given
-    made = Release(
+    made = replace(
+        _template(found, measurement, asked),
         values=_with_sizes(back)[0].copy(),
         known_size=known if given else None,
-        **_public(found, measurement, asked),
     )
     if known is None or given:
         return made
@@ -206,6 +205,7 @@ def _in_groups(
         margin = design.noise.margin([std], found.level)
         people = Estimate(name=SIZE, estimate=x, std=std, low=x - margin, high=x + margin)
     return GroupedRelease(
+        template=_template(found, measurement, asked),
         by=grouping.by,
         group_keys=keys,
         values=_with_sizes(back),
@@ -213,7 +213,6 @@ def _in_groups(
         people=people,
         most=grouping.most,
         discovered=grouping.discovers,
-        **_public(found, measurement, asked),
     )
 
 
@@ -223,16 +222,18 @@ def _with_sizes(back: Recovered) -> Floats:
     return np.column_stack([back.estimates, *sizes])
 
 
-def _public(found: Plan, measurement: Measurement, asked: Request) -> dict[str, Any]:
-    """Return what a release says beside its values."""
-    return {
-        "questions": tuple(_questions(found.workload)),
-        "errors": Errors(measurement.design.noise, measurement.design.covariance),
-        "guarantee": measurement.guarantee,
-        "privacy": found.privacy,
-        "level": found.level,
-        "facts": _facts(found, measurement, asked.unit),
-    }
+def _template(found: Plan, measurement: Measurement, asked: Request) -> Release:
+    """Return a release that says all it has to say beside its values, which are still zero."""
+    covariance = measurement.design.covariance
+    return Release(
+        questions=tuple(_questions(found.workload)),
+        values=np.zeros(covariance.size),
+        errors=Errors(measurement.design.noise, covariance),
+        guarantee=measurement.guarantee,
+        privacy=found.privacy,
+        level=found.level,
+        facts=_facts(found, measurement, asked.unit),
+    )
 
 
 def _questions(workload: Workload) -> list[Question]:

@@ -227,6 +227,7 @@ def test_json_is_read_back_by_the_library(survey: Path, tmp_path: Path) -> None:
     assert found["size"].keys() == {"estimate", "std", "low", "high"}
     assert found["unit"] == ["person_id"]
     table = hn.Release.from_json(out.read_text(encoding="utf-8"))
+    assert isinstance(table, hn.Release)
     assert round(table["smoker"].estimate) == 4
     assert round(table.mean("income").estimate) == 300
 

@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -82,3 +84,56 @@ def test_a_large_covariance_is_never_built() -> None:
     covariance = design.covariance
     assert len(covariance.variances) + len(covariance.shared) == 2
     assert covariance.variance(10**7 - 1) == pytest.approx(design.query_std[0] ** 2, rel=1e-12)
+
+
+SIZED = Covariance(
+    5,
+    (Run(0, 2, 3.0), Run(3, 4, 0.5)),
+    (
+        Shared(-1.5, (Run(0, 2, 1.0),)),
+        Shared(2.0, (Run(0, 2, 0.5), Run(2, 3, -1.0), Run(4, 5, 1.0))),
+    ),
+)
+"""Two projected estimates, one that leans on the people alone, one apart, and the people."""
+
+
+def test_given_the_last_estimate() -> None:
+    """Knowing the last estimate leaves the Schur complement, and a lean for each of the others."""
+    rest, lean = SIZED.given_last()
+    dense = SIZED.dense()
+    np.testing.assert_allclose(lean, dense[:-1, -1] / dense[-1, -1])
+    left = dense[:-1, :-1] - np.outer(dense[:-1, -1], lean)
+    np.testing.assert_allclose(rest.dense(), left, atol=1e-12)
+    assert rest.shape == (4, 4)
+
+
+def test_more_of_the_last_noise() -> None:
+    """A last noise that varies more adds that much along its loadings, and nothing else."""
+    lean = np.array([0.5, 0.5, -1, 0, 1])
+    found = SIZED.with_last(more=0.75).dense()
+    np.testing.assert_allclose(found, SIZED.dense() + 0.75 * np.outer(lean, lean))
+
+
+@pytest.mark.parametrize("weights", [{0: 1.0}, {0: 2.0, 3: 1.0}, {0: 1.0, 1: 1.0}, {2: 1.0, 4: 1}])
+def test_noises_add_up_to_the_variance(weights: dict[int, float]) -> None:
+    """The independent noises of a sum are positive and make up its variance, as the matrix says."""
+    w = np.zeros(5)
+    w[list(weights)] = list(weights.values())
+    expected = w @ SIZED.dense() @ w
+    assert SIZED.of(weights) == pytest.approx(expected, abs=1e-12)
+    noises = SIZED.noises(weights)
+    assert all(variance > 0 for variance in noises)
+    assert sum(noises) == pytest.approx(expected, abs=1e-12)
+
+
+def test_which_estimates_are_alone() -> None:
+    """Estimates with one noise of their own are alone; what a projection ties together is not."""
+    assert SIZED.alone(last=True) == [(1, np.sqrt(0.5), 0.0)]
+    plain = Covariance(4, (Run(0, 3, 4.0),), (Shared(9.0, (Run(0, 3, -0.5), Run(3, 4, 1.0))),))
+    assert plain.alone(last=True) == [(3, 2.0, 1.5)]
+    assert plain.alone(last=False) == []
+
+
+def test_it_comes_back_from_plain_values() -> None:
+    """Through JSON a covariance stays the same."""
+    assert Covariance.from_dict(json.loads(json.dumps(SIZED.to_dict()))) == SIZED

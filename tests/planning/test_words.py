@@ -1,8 +1,9 @@
 import pytest
 
 import halfnoise as hn
-from halfnoise.planning.words import definition, describe, secret, spending
+from halfnoise.planning.words import describe, secret
 from halfnoise.privacy.definitions import Privacy
+from halfnoise.privacy.words import definition, spending
 from halfnoise.workload.queries import Query
 
 

@@ -268,4 +268,6 @@ def test_every_format_takes_groups(tmp_path: Path, ending: str) -> None:
         write_release(release, path)
         assert path.exists()
         if ending == ".json":
-            assert len(hn.Release.from_json(path.read_text("utf-8"))) == len(release)
+            again = hn.Release.from_json(path.read_text("utf-8"))
+            assert isinstance(again, hn.GroupedRelease)
+            assert len(again) == len(release)

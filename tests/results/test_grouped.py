@@ -8,9 +8,8 @@ import pytest
 from scipy.stats import norm
 
 from halfnoise import InvalidParameterError, PureDP, Release
-from halfnoise.results.grouped import DISCOVERED
 from halfnoise.results.inference import simultaneous_level
-from halfnoise.results.render import NOISE_ONLY
+from halfnoise.results.render import DISCOVERED, NOISE_ONLY
 from halfnoise.results.table import COLUMNS, NUMBERS
 from halfnoise.workload.groups import By
 from support.grouped import EVERY_TYPE, PEOPLE, made, two_level
@@ -21,7 +20,7 @@ TWO_KEYS = (("north", "f"), ("north", "m"), ("other", "other"))
 
 def test_a_group_is_a_release() -> None:
     """A group's release has its row of values and all else in common with the others."""
-    release = replace(made(), level=0.8, rounded_values=True)
+    release = made().intervals(level=0.8).rounded()
     for place, (key, each) in enumerate(release.items()):
         assert isinstance(each, Release)
         assert np.array_equal(each.values, release.values[place])
@@ -102,7 +101,7 @@ def test_the_size_is_that_measured_on_top() -> None:
     assert made().size is None
     release = made(people=PEOPLE)
     for level in (0.5, 0.95):
-        size = replace(release, level=level).size
+        size = release.intervals(level=level).size
         assert size is not None
         margin = norm.ppf((1 + level) / 2) * 3.0
         assert (size.low, size.high) == pytest.approx((2500 - margin, 2500 + margin))

@@ -11,8 +11,9 @@ from dp_accounting.rdp import RdpAccountant
 
 from halfnoise import ApproxDP, Count, DataError, GaussianDP, PureDP, Release, Workload
 from halfnoise.privacy.definitions import DiscoveryDP
-from halfnoise.results.document import from_json, guarantee_dict
-from halfnoise.results.grouped import GroupedRelease
+from halfnoise.privacy.words import implied
+from halfnoise.results.document import from_json
+from halfnoise.results.release import GroupedRelease
 from halfnoise.workload.groups import By
 from support.grouped import EVERY_TYPE, PEOPLE, made
 from support.release_schema import VALIDATOR, strictly
@@ -74,6 +75,7 @@ def test_totals_come_back_the_same() -> None:
             VALIDATOR.validate(strictly(text))
             again = Release.from_json(text)
             assert again.to_json() == text
+            assert isinstance(again, Release)
             assert (again.errors, again.remarks) == (total.errors, total.remarks)
 
 
@@ -123,12 +125,12 @@ def test_a_broken_group_is_refused() -> None:
 
 def test_discovering_is_never_said_as_mu_alone() -> None:
     """Where groups were discovered, mu or epsilon stands beside the probability that it fails."""
-    kept = guarantee_dict(DISCOVERY, ApproxDP(epsilon=1, delta=1e-6))
+    kept = implied(DISCOVERY, ApproxDP(epsilon=1, delta=1e-6))
     assert (kept["mu"], kept["discover_delta"]) == (0.2, 1e-7)
     assert (kept["epsilon"], kept["delta"]) == (DISCOVERY.epsilon(1e-6), 1e-6)
     assert [each["delta"] for each in kept["approximate"]] == [1e-5, 1e-6]
     assert kept["best_guess"] == DISCOVERY.best_guess
-    pure = guarantee_dict(PURE_DISCOVERY, GaussianDP(mu=1))
+    pure = implied(PURE_DISCOVERY, GaussianDP(mu=1))
     assert (pure["pure_epsilon"], pure["discover_delta"]) == (0.5, 1e-7)
     assert "mu" not in pure
     assert "epsilon" not in pure

@@ -8,9 +8,10 @@ import pytest
 from scipy.stats import norm
 
 from halfnoise import Count, InvalidParameterError, PureDP, Workload
-from halfnoise.results.grouped import DISCOVERED, FOUND, SELECTED, GroupedRelease
 from halfnoise.results.inference import Floats
-from halfnoise.results.table import SIZE
+from halfnoise.results.release import GroupedRelease
+from halfnoise.results.render import DISCOVERED, FOUND, SELECTED
+from halfnoise.workload.question import SIZE
 from support.grouped import COMMON, made, two_level
 
 LEVEL = norm.ppf(0.975)

@@ -21,7 +21,7 @@ from halfnoise import (
     Workload,
 )
 from halfnoise.results.render import NOISE_ONLY
-from halfnoise.results.table import SIZE
+from halfnoise.workload.question import SIZE
 from support.replay import many
 
 MIXTURE = Workload(

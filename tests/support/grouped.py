@@ -9,10 +9,10 @@ import numpy as np
 
 from halfnoise import Choice, Count, GaussianDP, Mean, Sum, Workload
 from halfnoise.privacy.definitions import Privacy
-from halfnoise.results.grouped import GroupedRelease
 from halfnoise.results.inference import Estimate
-from halfnoise.results.table import SIZE
+from halfnoise.results.release import GroupedRelease
 from halfnoise.workload.groups import By, Key
+from halfnoise.workload.question import SIZE
 from support.replay import many
 
 WORKLOAD = Workload(
@@ -45,15 +45,12 @@ def made(
     """Return a release by group: 1000 people in each, a third with every answer, and noise."""
     one = many(workload, privacy, people=1000, rows=1).one
     draws = np.random.default_rng(1).normal(0, 30, (len(keys), len(one.values)))
-    usual = {
-        name: getattr(one, name)
-        for name in ("questions", "errors", "guarantee", "privacy", "level", "facts")
-    }
-    given = {"values": one.values + draws} | usual | others
-    return GroupedRelease(by=tuple(by), group_keys=tuple(keys), **given)
+    alike = {name: others.pop(name) for name in ("guarantee", "facts") if name in others}
+    given: dict[str, Any] = {"template": replace(one, **alike), "values": one.values + draws}
+    return GroupedRelease(by=tuple(by), group_keys=tuple(keys), **given | others)
 
 
 def two_level(count: int = 4, *, common: float = COMMON) -> GroupedRelease:
     """Return a release whose groups share some of the noise of their numbers of people."""
     release = made([(place,) for place in range(count)], most=2)
-    return replace(release, common=common * release.errors.covariance.shared[-1].weight)
+    return replace(release, common=common * release.errors.covariance.variance(len(release.names)))

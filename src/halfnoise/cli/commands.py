@@ -20,8 +20,7 @@ from halfnoise.planning.plan import DELTA, Outlook, Plan, plan
 from halfnoise.planning.words import listing
 from halfnoise.request import Request, check_people
 from halfnoise.results.formats import as_csv, check_output, check_place, write_file, write_release
-from halfnoise.results.grouped import GroupedRelease
-from halfnoise.results.release import Release
+from halfnoise.results.release import GroupedRelease, Release
 from halfnoise.results.render import NOISE_ONLY
 from halfnoise.spec.queries import nameless, number, whole_number
 from halfnoise.spec.toml import gather, write_spec

@@ -2,12 +2,17 @@
 
     Cov = diag(variances) + sum_k weight_k g_k g_k^T
 
-The terms are the noises that several estimates share: that of the number of people, that of the
-number who answered a mean, and, with a negative weight, what a projection takes away.
+The terms are the noises that several estimates share: that of the number who answered a mean and,
+with a negative weight, what a projection takes away. Where the number of people is measured, it is
+the last estimate, its noise is the last term, and whatever leans on it does so by its loading.
+
+Whoever holds a covariance asks it; how its terms are laid out is this file's affair.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,19 +70,61 @@ class Covariance:
 
     def variance(self, index: int) -> float:
         """Return the variance of one estimate, without building the diagonal."""
-        return sum(self.terms({index: 1.0}))
+        return self.of({index: 1.0})
 
-    def terms(self, weights: Mapping[int, float]) -> list[float]:
-        """Return the variances of the noises in a weighted sum of a few estimates.
+    def of(self, weights: Mapping[int, float]) -> float:
+        """Return the variance of a weighted sum of a few estimates."""
+        return sum([*self._own(weights), *self._common(weights, self.shared)])
 
-        They are independent, but for what a projection takes away, which is negative.
+    def noises(self, weights: Mapping[int, float]) -> list[float]:
+        """Return the variances of the independent noises in a weighted sum of a few estimates.
+
+        A projection takes from each of its noises their average, so an estimate holds all of them.
         """
-        own = [w**2 * _entry(self.variances, i) for i, w in weights.items()]
-        shared = [
-            term.weight * sum(w * _entry(term.loadings, i) for i, w in weights.items()) ** 2
-            for term in self.shared
+        projected = dict(weights)
+        for term in self.shared:
+            if term.weight < 0:
+                block = [i for run in term.loadings for i in range(run.start, run.stop)]
+                average = sum(weights.get(i, 0.0) for i in block) / len(block)
+                projected |= {i: weights.get(i, 0.0) - average for i in block}
+        added = [term for term in self.shared if term.weight > 0]
+        found = [*self._own(projected), *self._common(weights, added)]
+        return [variance for variance in found if variance]
+
+    def given_last(self) -> tuple["Covariance", Vector]:
+        """Return the covariance of the others once the last estimate is known for certain.
+
+        And how much each of them leans on it: by what they change if it was one too high.
+        """
+        *others, last = self.shared
+        rest = replace(self, size=self.size - 1, shared=tuple(others))
+        return rest, _expand(self.size, last.loadings)[:-1]
+
+    def with_last(self, *, more: float) -> "Covariance":
+        """Return the covariance where the last noise, which others lean on, varies by so much more.
+
+        Groups that share a part of it have more of it in their sum, and less in a difference.
+        """
+        *others, last = self.shared
+        return replace(self, shared=(*others, replace(last, weight=last.weight + more)))
+
+    def alone(self, *, last: bool) -> list[tuple[int, float, float]]:
+        """Return the estimates that, given the last noise, are independent of all others.
+
+        As count, standard deviation of their own noise and of what the last one adds, run by run.
+        ``last``: whether there is such a noise, that of the last estimate.
+        """
+        tied = {run.start for term in self.shared[: -1 if last else None] for run in term.loadings}
+        leans = self.shared[-1] if last else Shared(0.0, ())
+        return [
+            (
+                run.stop - run.start,
+                math.sqrt(run.value),
+                abs(_entry(leans.loadings, run.start)) * math.sqrt(leans.weight),
+            )
+            for run in self.variances
+            if run.start not in tied
         ]
-        return [term for term in own + shared if term]
 
     def __matmul__(self, other: object) -> Vector:
         """Multiply with a vector, or with the columns of a matrix, in linear time."""
@@ -99,6 +146,29 @@ class Covariance:
     def dense(self) -> NDArray[np.float64]:
         """Build the full matrix: for a look, or for small tables."""
         return self @ np.eye(self.size)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values, ready for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
+        """Read it from plain values."""
+        shared = (Shared(each["weight"], _runs(each["loadings"])) for each in stored["shared"])
+        return cls(stored["size"], _runs(stored["variances"]), tuple(shared))
+
+    def _own(self, weights: Mapping[int, float]) -> Iterator[float]:
+        return (w**2 * _entry(self.variances, i) for i, w in weights.items())
+
+    @staticmethod
+    def _common(weights: Mapping[int, float], terms: Iterable[Shared]) -> Iterator[float]:
+        for term in terms:
+            loading = sum(w * _entry(term.loadings, i) for i, w in weights.items())
+            yield term.weight * loading**2
+
+
+def _runs(stored: Iterable[Mapping[str, Any]]) -> tuple[Run, ...]:
+    return tuple(Run(**run) for run in stored)
 
 
 def _entry(runs: tuple[Run, ...], index: int) -> float:

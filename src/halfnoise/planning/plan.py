@@ -11,8 +11,9 @@ from halfnoise.design.design import Design, Measurement
 from halfnoise.errors import NotSupportedError
 from halfnoise.noise.law import Noise
 from halfnoise.planning.spending import Discovery, spendable
-from halfnoise.planning.words import definition, describe, notes, reason, secret, spending
+from halfnoise.planning.words import describe, notes, reason, secret
 from halfnoise.privacy.definitions import ApproxDP, DiscoveryDP, Guarantee, Privacy, PureDP, compose
+from halfnoise.privacy.words import definition, spending
 from halfnoise.text import percent, short, text_table
 from halfnoise.workload.workload import Workload
 

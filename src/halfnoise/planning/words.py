@@ -40,16 +40,6 @@ def secret(workload: Workload) -> str:
     }[workload.neighbors]
 
 
-def spending(privacy: Privacy, releases: int) -> str:
-    """Say what the budget is."""
-    names = [
-        name for name in ("epsilon", "delta", "mu", "rho", "alpha") if _is_field(privacy, name)
-    ]
-    amounts = ", ".join(f"{name} {getattr(privacy, name):g}" for name in names)
-    split = "" if releases == 1 else f", split over {releases} equal releases; below, one of them"
-    return f"Budget: {amounts}{split}."
-
-
 def reason(
     design: Design, others: Sequence[Design], workload: Workload, privacy: Privacy, releases: int
 ) -> str:
@@ -110,14 +100,3 @@ def _groups(grouping: Grouping, designs: Sequence[Design]) -> list[str]:
             " those in no group included, and the sizes of groups lean on it."
         )
     return said
-
-
-def definition(privacy: Privacy) -> str:
-    """Name a privacy definition in files."""
-    return {"PureDP": "pure", "ApproxDP": "approximate", "GaussianDP": "gaussian"}.get(
-        type(privacy).__name__, type(privacy).__name__.removesuffix("DP").lower()
-    )
-
-
-def _is_field(privacy: Privacy, name: str) -> bool:
-    return name in getattr(privacy, "__dataclass_fields__", {})

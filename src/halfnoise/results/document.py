@@ -4,26 +4,24 @@ import datetime as dt
 import json
 import math
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
-from flint import arb
 
 from halfnoise.checks import fraction, not_negative, whole
-from halfnoise.design.covariance import Covariance, Run, Shared
+from halfnoise.design.covariance import Covariance
 from halfnoise.errors import DataError
 from halfnoise.noise.law import Noise
-from halfnoise.privacy import definitions
-from halfnoise.privacy.definitions import ApproxDP, DiscoveryDP, Guarantee, Privacy, PureDP
-from halfnoise.proof import round_up
-from halfnoise.results.grouped import GroupedRelease
+from halfnoise.privacy import words as privacy
+from halfnoise.privacy.definitions import DiscoveryDP, Guarantee
 from halfnoise.results.inference import Errors, Estimate
-from halfnoise.results.published import Published
-from halfnoise.results.release import Release
+from halfnoise.results.keyed import spelled
+from halfnoise.results.release import GroupedRelease, Release, Released
 from halfnoise.results.render import NOISE_ONLY
-from halfnoise.results.table import COLUMNS, NUMBERS, Question, spelled
+from halfnoise.results.table import COLUMNS, NUMBERS
 from halfnoise.workload.groups import By, Key
+from halfnoise.workload.question import Question
 
 SCHEMA = 1
 OWN = (
@@ -32,16 +30,19 @@ OWN = (
 )
 """What a release writes itself; the rest are its public facts."""
 
-DELTAS = (1e-5, 1e-6, 1e-9)
-"""Where nobody stated a delta, epsilon is given for these."""
+MANY = 10_000
+"""So many values are written for programs alone."""
 
 
-def to_dict(release: Published) -> dict[str, Any]:
+def to_dict(release: Released) -> dict[str, Any]:
     """Return a release as plain values."""
-    shown = _groups(release) if isinstance(release, GroupedRelease) else _table(rows(release))
+    if isinstance(release, GroupedRelease):
+        shown = _groups(release)
+    else:
+        shown = _table(rows(release), sized=release.has_size)
     return {
         "schema": SCHEMA,
-        "guarantee": guarantee_dict(release.guarantee, release.privacy),
+        "guarantee": privacy.implied(release.guarantee, release.privacy),
         "level": release.level,
         "intervals": NOISE_ONLY,
         **shown,
@@ -50,18 +51,24 @@ def to_dict(release: Published) -> dict[str, Any]:
         "values": {
             "estimates": release.values.tolist(),
             "rounded": release.rounded_values,
-            "questions": [asdict(question) for question in release.questions],
+            "questions": [question.to_dict() for question in release.questions],
             "noise": release.errors.noise.value,
-            "covariance": asdict(release.errors.covariance),
+            "covariance": release.errors.covariance.to_dict(),
             "copies": release.errors.copies,
-            "privacy": _definition(release.privacy),
-            "guarantee": _definition(release.guarantee),
+            "privacy": privacy.to_dict(release.privacy),
+            "guarantee": privacy.to_dict(release.guarantee),
             **_own_values(release),
         },
     }
 
 
-def rows(release: Published) -> list[dict[str, Any]]:
+def to_json(release: Released) -> str:
+    """Return a release as JSON, on one line where it has more values than anybody reads."""
+    indent = 2 if release.values.size <= MANY else None
+    return json.dumps(to_dict(release), indent=indent, allow_nan=False)
+
+
+def rows(release: Released) -> list[dict[str, Any]]:
     """Return the table row by row, without keys; what is infinite has no number in JSON."""
     found = release.columns()
     numbers = (
@@ -79,7 +86,7 @@ def key_dict(release: GroupedRelease, key: Key) -> dict[str, Any]:
     }
 
 
-def from_json(text: str) -> Release | GroupedRelease:
+def from_json(text: str) -> Released:
     """Read a release, with groups or without, from its JSON."""
     try:
         found = json.loads(text, parse_constant=_no_number)
@@ -96,102 +103,76 @@ def from_json(text: str) -> Release | GroupedRelease:
         ) from None
 
 
-def _read(found: dict[str, Any]) -> Release | GroupedRelease:
+def _read(found: dict[str, Any]) -> Released:
     values = found["values"]
+    template = _template(found, values)
     estimates = np.array(values["estimates"], dtype=np.float64)
-    errors = Errors(
-        Noise(values["noise"]),
-        _covariance(values["covariance"]),
-        whole(copies=values.get("copies", 1)),
-    )
-    questions = tuple(_question(each) for each in values["questions"])
-    size = errors.covariance.size
-    if sum(len(question.names) for question in questions) > size:
-        raise ValueError
-    shared: dict[str, Any] = {
-        "questions": questions,
-        "errors": errors,
-        "guarantee": _defined(values["guarantee"]),
-        "privacy": _defined(values["privacy"]),
-        "level": fraction(level=found["level"]),
-        "facts": {name: value for name, value in found.items() if name not in OWN},
-        "rounded_values": values["rounded"],
-    }
     if "groups" not in found:
-        return Release(
-            values=estimates.reshape(size),
+        return replace(
+            template,
+            values=estimates.reshape(template.values.shape),
             known_size=values["known_size"],
             remarks=tuple(values.get("remarks", ())),
-            **shared,
         )
     by = tuple(By(**each) for each in found["by"])
     keys = tuple(tuple(_value(each) for each in key) for key in values["keys"])
-    people = values["people"]
     if any(len(key) != len(by) for key in keys):
         raise ValueError
+    people = values["people"]
     return GroupedRelease(
+        template=template,
         by=by,
         group_keys=keys,
-        values=estimates.reshape(len(keys), size),
+        values=estimates.reshape(len(keys), template.values.size),
         common=not_negative(common=values["common"]),
         people=None if people is None else Estimate(**people),
         most=whole(most=values["most"]),
         discovered=values["discovered"],
-        **shared,
     )
 
 
-def guarantee_dict(guarantee: Guarantee, asked: Privacy) -> dict[str, Any]:
-    """Return the guarantee in every definition that it implies, each rounded to the safe side.
-
-    Where groups were discovered there is no rho, and mu or pure epsilon only beside the
-    probability with which they do not hold.
-    """
-    implied: dict[str, Any]
-    least = 0.0
-    if isinstance(guarantee, DiscoveryDP):
-        kept, least = guarantee.kept, guarantee.delta
-        implied = {"pure_epsilon": kept.epsilon} if isinstance(kept, PureDP) else {"mu": kept.mu}
-        implied["discover_delta"] = least
-    elif isinstance(guarantee, PureDP):
-        # Bun & Steinke 2016, Proposition 1.4.
-        implied = {"mu": guarantee.mu, "rho": round_up(lambda: arb(guarantee.epsilon) ** 2 / 2)}
-        implied |= {"epsilon": guarantee.epsilon, "delta": 0.0}
-    else:
-        implied = {"mu": guarantee.mu, "rho": round_up(lambda: arb(guarantee.mu) ** 2 / 2)}
-    implied["best_guess"] = guarantee.best_guess
-    if not isinstance(guarantee, PureDP):
-        if isinstance(asked, ApproxDP):
-            implied |= {"epsilon": guarantee.epsilon(asked.delta), "delta": asked.delta}
-        implied["approximate"] = [
-            {"epsilon": guarantee.epsilon(delta), "delta": delta}
-            for delta in DELTAS
-            if delta > least
-        ]
-    return implied
+def _template(found: dict[str, Any], values: dict[str, Any]) -> Release:
+    """Read all but the values themselves, the same for a release and for each of its groups."""
+    covariance = Covariance.from_dict(values["covariance"])
+    questions = tuple(Question.from_dict(each) for each in values["questions"])
+    guarantee, asked = (privacy.from_dict(values[name]) for name in ("guarantee", "privacy"))
+    if not isinstance(guarantee, Guarantee) or isinstance(asked, DiscoveryDP):
+        raise TypeError
+    template = Release(
+        questions=questions,
+        values=np.zeros(covariance.size),
+        errors=Errors(Noise(values["noise"]), covariance, whole(copies=values.get("copies", 1))),
+        guarantee=guarantee,
+        privacy=asked,
+        level=fraction(level=found["level"]),
+        facts={name: value for name, value in found.items() if name not in OWN},
+        rounded_values=values["rounded"],
+    )
+    if len(template.names) > covariance.size:
+        raise ValueError
+    return template
 
 
-def _table(found: list[dict[str, Any]]) -> dict[str, Any]:
+def _table(found: list[dict[str, Any]], *, sized: bool) -> dict[str, Any]:
     """Return the rows of one group as the number of people and the queries."""
-    measured = found[0]["kind"] == "size"
-    size = {title: found[0][title] for title in NUMBERS} if measured else None
-    return {"size": size, "queries": found[measured:]}
+    size = {title: found[0][title] for title in NUMBERS} if sized else None
+    return {"size": size, "queries": found[sized:]}
 
 
 def _groups(release: GroupedRelease) -> dict[str, Any]:
-    found, size = rows(release), release.size
+    found, size, sized = rows(release), release.size, release.template.has_size
     each = len(found) // max(1, len(release))
     return {
         "by": [asdict(by) for by in release.by],
         "size": None if size is None else {title: getattr(size, title) for title in NUMBERS},
         "groups": [
-            {"key": key_dict(release, key)} | _table(found[i * each : (i + 1) * each])
+            {"key": key_dict(release, key)} | _table(found[i * each : (i + 1) * each], sized=sized)
             for i, key in enumerate(release.group_keys)
         ],
     }
 
 
-def _own_values(release: Published) -> dict[str, Any]:
+def _own_values(release: Released) -> dict[str, Any]:
     """Return what one kind of release alone needs to be read again."""
     if not isinstance(release, GroupedRelease):
         return {name: getattr(release, name) for name in ("known_size", "remarks")}
@@ -227,40 +208,3 @@ def _value(stored: Any) -> Any:  # noqa: ANN401
 
 def _no_number(_: str) -> float:
     raise ValueError
-
-
-def _definition(privacy: object) -> dict[str, Any]:
-    """Return a privacy definition with its name."""
-    fields = {name: getattr(privacy, name) for name in privacy.__dataclass_fields__}  # type: ignore[attr-defined]
-    if isinstance(privacy, DiscoveryDP):
-        fields["kept"] = _definition(privacy.kept)
-    return {"kind": type(privacy).__name__} | fields
-
-
-def _defined(stored: dict[str, Any]) -> Any:  # noqa: ANN401
-    kinds = {"GaussianDP", "ApproxDP", "ConcentratedDP", "RenyiDP", "PureDP", "DiscoveryDP"}
-    if stored["kind"] not in kinds:
-        raise DataError("this is not the JSON of a release; its privacy definition is unknown")
-    fields = {name: value for name, value in stored.items() if name != "kind"}
-    if "kept" in fields:
-        fields["kept"] = _defined(fields["kept"])
-    return getattr(definitions, stored["kind"])(**fields)
-
-
-def _question(stored: dict[str, Any]) -> Question:
-    bounds = stored["bounds"]
-    names = tuple(stored["names"])
-    return Question(
-        **stored | {"names": names, "bounds": None if bounds is None else tuple(bounds)}
-    )
-
-
-def _covariance(stored: dict[str, Any]) -> Covariance:
-    return Covariance(
-        size=stored["size"],
-        variances=tuple(Run(**run) for run in stored["variances"]),
-        shared=tuple(
-            Shared(term["weight"], tuple(Run(**run) for run in term["loadings"]))
-            for term in stored["shared"]
-        ),
-    )

@@ -1,4 +1,6 @@
-"""A release on disk: the file's ending says the format. Values are unrounded.
+"""A release for other programs: files, whose ending says the format, frames, Arrow and events.
+
+Values are unrounded.
 
 CSV opens in a spreadsheet: it starts with a byte-order mark, and text that a spreadsheet would
 take for a formula is escaped.
@@ -7,8 +9,10 @@ take for a formula is escaped.
 import contextlib
 import csv
 import datetime as dt
+import importlib
 import io
 import json
+import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from glob import glob
@@ -18,11 +22,13 @@ from typing import Any
 import numpy as np
 
 from halfnoise.checks import refuse
-from halfnoise.errors import DataError, InvalidParameterError
-from halfnoise.results.document import guarantee_dict, key_dict, rows
-from halfnoise.results.grouped import GroupedRelease
-from halfnoise.results.published import Published
-from halfnoise.results.table import COLUMNS, one_type, spelled
+from halfnoise.errors import DataError, InvalidParameterError, MissingExtraError
+from halfnoise.privacy.definitions import DiscoveryDP, PureDP
+from halfnoise.privacy.words import implied
+from halfnoise.results.document import key_dict, rows
+from halfnoise.results.keyed import spelled
+from halfnoise.results.release import GroupedRelease, Released
+from halfnoise.results.table import COLUMNS, one_type
 
 
 def check_output(path: Path, *, overwrite: bool, inputs: Sequence[str]) -> None:
@@ -50,7 +56,7 @@ def check_place(flag: str, path: Path, *, overwrite: bool, inputs: Sequence[str]
         )
 
 
-def write_release(release: Published, path: Path, *, overwrite: bool = False) -> None:
+def write_release(release: Released, path: Path, *, overwrite: bool = False) -> None:
     """Write a release in the format of the file's ending; JSON lines are appended to others."""
     lines = path.suffix.lower() == ".jsonl"
     write_file(path, FORMATS[path.suffix.lower()](release), append=lines and not overwrite)
@@ -74,22 +80,22 @@ def write_file(path: Path, content: bytes, *, append: bool = False) -> None:
         ) from None
 
 
-def as_csv(release: Published) -> str:
+def as_csv(release: Released) -> str:
     """Return the table as CSV."""
     lines = io.StringIO()
     csv.writer(lines, lineterminator="\n").writerows(zip(*_written(release, _escaped), strict=True))
     return lines.getvalue()
 
 
-def as_markdown(release: Published) -> str:
+def as_markdown(release: Released) -> str:
     """Return the table as Markdown."""
     columns = [[title, "---", *cells] for title, *cells in _written(release, _inline)]
     return "".join(f"| {' | '.join(row)} |\n" for row in zip(*columns, strict=True))
 
 
-def as_json_lines(release: Published) -> str:
+def as_json_lines(release: Released) -> str:
     """Return one line of JSON for each estimate, to append to others."""
-    guarantee = guarantee_dict(release.guarantee, release.privacy)
+    guarantee = implied(release.guarantee, release.privacy)
     said = ("mu", "pure_epsilon", "discover_delta")
     shared = {name: guarantee[name] for name in said if name in guarantee}
     shared["level"] = release.level
@@ -102,10 +108,62 @@ def as_json_lines(release: Published) -> str:
     return "".join(encode(keys[i // each] | row | shared) + "\n" for i, row in enumerate(found))
 
 
-def _as_parquet(release: Published) -> bytes:
+def frame(release: Released, library: str) -> Any:  # noqa: ANN401
+    """Return the table as a frame of a library that is installed."""
+    table = {
+        title: one_type(each.tolist()) if each.dtype == object else each
+        for title, each in release.columns().items()
+    }
+    if library == "pandas":  # which would make fractions of whole numbers with gaps
+        table |= {title: np.array(each, object) for title, each in table.items() if None in each}
+    return package(library).DataFrame(table)
+
+
+def arrow_stream(release: Released, requested_schema: object) -> object:
+    """Return the table as a capsule with a stream of Arrow, made by DuckDB."""
+    return _relation(release).__arrow_c_stream__(requested_schema)
+
+
+def dp_event(release: Released) -> Any:  # noqa: ANN401
+    """Return what a release promises as an event of Google's dp_accounting."""
+    events = package("dp_accounting")
+    promised = release.guarantee
+    kept = promised.kept if isinstance(promised, DiscoveryDP) else promised
+    if isinstance(kept, PureDP):
+        event = events.LaplaceDpEvent(1 / kept.epsilon)
+    else:
+        event = events.GaussianDpEvent(1 / kept.mu)
+    if not isinstance(promised, DiscoveryDP):
+        return event
+    # A little likelier, by far more than that little noise could hide.
+    likely = math.nextafter(promised.delta, 1)
+    shown = events.PoissonSampledDpEvent(likely, events.LaplaceDpEvent(0.01))
+    return events.ComposedDpEvent([event, shown])
+
+
+def package(name: str) -> Any:  # noqa: ANN401
+    """Return an optional package, or say how to get it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        hint = name.replace("_", "-")
+        raise MissingExtraError(
+            f"this needs the package {hint}, which is not installed; run pip install {hint}"
+        ) from error
+
+
+def _as_parquet(release: Released) -> bytes:
     """Return the table as Parquet, written by DuckDB."""
     import tempfile
 
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "release.parquet"
+        _relation(release).write_parquet(str(target))
+        return target.read_bytes()
+
+
+def _relation(release: Released) -> Any:  # noqa: ANN401
+    """Return the table as DuckDB has it, each column of keys with its type."""
     import duckdb
 
     hn_table = dict(release.columns())
@@ -117,11 +175,7 @@ def _as_parquet(release: Published) -> bytes:
         name = '"' + title.replace('"', '""') + '"'
         picked.append(f"{name}::{_type(values)} as {name}")
     query = f"select {', '.join([*picked, *COLUMNS])} from hn_table"  # noqa: S608
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "release.parquet"
-        with duckdb.connect() as connection:
-            connection.sql(query).write_parquet(str(target))
-        return target.read_bytes()
+    return duckdb.connect().sql(query)
 
 
 def _type(values: list[Any]) -> str:
@@ -133,7 +187,7 @@ def _type(values: list[Any]) -> str:
     return {bool: "boolean", int: "bigint", float: "double", dt.date: "date"}.get(kind, "varchar")
 
 
-def _written(release: Published, text: Callable[[str], str]) -> Iterator[list[str]]:
+def _written(release: Released, text: Callable[[str], str]) -> Iterator[list[str]]:
     """Go through the columns, each with its title, as text."""
     for title, column in release.columns().items():
         if column.dtype == object:
@@ -153,7 +207,7 @@ def _inline(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ").replace("\r", " ")
 
 
-FORMATS: dict[str, Callable[[Published], bytes]] = {
+FORMATS: dict[str, Callable[[Released], bytes]] = {
     ".csv": lambda release: as_csv(release).encode("utf-8-sig"),
     ".json": lambda release: release.to_json().encode(),
     ".jsonl": lambda release: as_json_lines(release).encode(),

@@ -23,13 +23,23 @@ ANYTHING = (-math.inf, math.inf)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A value, its standard error, and an interval that covers the noise."""
+    """A value, its standard error, and an interval that covers the noise.
+
+    >>> smokers = Estimate(name="smoker", estimate=-2.3, std=5.0, low=-12.1, high=7.5)
+    >>> smokers.as_count()
+    Estimate(name='smoker', estimate=0.0, std=5.0, low=-12.1, high=7.5)
+    """
 
     name: str
     estimate: float
     std: float
     low: float
     high: float
+
+    def as_count(self, most: float = math.inf) -> "Estimate":
+        """Return it rounded and within [0, most], with an interval that reaches to it."""
+        x = min(max(float(round(self.estimate)), 0.0), most)
+        return replace(self, estimate=x, low=min(self.low, x), high=max(self.high, x))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,26 +59,9 @@ class Errors:
         With Gaussian noise the whole sum is one.
         """
         if self.noise is Noise.GAUSSIAN:
-            return [math.sqrt(max(0.0, sum(self.covariance.terms(weights))))]
-        size, shared = self.covariance.size, self.covariance.shared
-        own = Covariance(size, self.covariance.variances).terms(self._projected(weights))
-        common = Covariance(size, (), tuple(term for term in shared if term.weight > 0))
+            return [math.sqrt(max(0.0, self.covariance.of(weights)))]
         unit = self.noise.unit_variance
-        return [math.sqrt(term / unit) for term in own + common.terms(weights)]
-
-    def _projected(self, weights: Mapping[int, float]) -> Mapping[int, float]:
-        """Return the weights of the noises themselves, where some are projected onto sum zero.
-
-        A projection is a term of negative weight: it takes from each of its noises their average,
-        so an estimate holds all of them.
-        """
-        found = dict(weights)
-        for term in self.covariance.shared:
-            if term.weight < 0:
-                block = [i for run in term.loadings for i in range(run.start, run.stop)]
-                average = sum(weights.get(i, 0.0) for i in block) / len(block)
-                found |= {i: weights.get(i, 0.0) - average for i in block}
-        return found
+        return [math.sqrt(variance / unit) for variance in self.covariance.noises(weights)]
 
     def std(self, weights: Mapping[int, float]) -> float:
         """Return the standard error of a weighted sum of estimates."""
@@ -232,7 +225,8 @@ def simultaneous_level(errors: Errors, queries: int, means: int, level: float) -
     """
     if errors.noise is Noise.LAPLACE:
         return 1 - (1 - level) / (queries + means)
-    own, alone = _by_kind(errors.covariance, queries)
+    own = errors.covariance.alone(last=errors.covariance.size > queries)
+    others = means + queries - sum(count for count, _, _ in own)
     grid = np.linspace(-9.0, 9.0, 1801)
     density = np.exp(-(grid**2) / 2) / math.sqrt(2 * math.pi) * (grid[1] - grid[0])
 
@@ -241,7 +235,7 @@ def simultaneous_level(errors: Errors, queries: int, means: int, level: float) -
         for count, std, lean in own:
             reach, shift = z * math.hypot(std, lean), lean * grid
             inside *= (_cdf((reach - shift) / std) - _cdf((-reach - shift) / std)) ** count
-        return float(np.sum(density * inside)) * math.erf(z / math.sqrt(2)) ** (alone + means)
+        return float(np.sum(density * inside)) * math.erf(z / math.sqrt(2)) ** others
 
     low, high = 0.0, 1.0
     while together(high) < level:
@@ -250,21 +244,6 @@ def simultaneous_level(errors: Errors, queries: int, means: int, level: float) -
         middle = (low + high) / 2
         low, high = (low, middle) if together(middle) >= level else (middle, high)
     return math.erf(high / math.sqrt(2))
-
-
-def _by_kind(covariance: Covariance, queries: int) -> tuple[list[tuple[int, float, float]], int]:
-    """Return (count, own std, shared std) of runs that share the last term alone; and the rest."""
-    root = covariance.shared[-1] if covariance.size > queries else None
-    tied = {run.start for term in covariance.shared if term is not root for run in term.loadings}
-    own = []
-    for run in covariance.variances:
-        if run.start not in tied:
-            lean = (
-                next((r.value for r in root.loadings if r.start == run.start), 0.0) if root else 0.0
-            )
-            shared = abs(lean) * math.sqrt(root.weight) if root else 0.0
-            own.append((run.stop - run.start, math.sqrt(run.value), shared))
-    return own, queries - sum(count for count, _, _ in own)
 
 
 def _cdf(x: Floats) -> Floats:

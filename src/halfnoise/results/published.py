@@ -1,92 +1,67 @@
-"""What every result has in common: noisy values, their joint error, the guarantee, and a face."""
+"""What every result shows of itself: as words, as a frame, as JSON."""
 
-import json
-import math
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from collections.abc import Callable
+from dataclasses import fields
+from types import ModuleType
+from typing import Any, NamedTuple, TypeAlias
 
-from halfnoise.privacy.definitions import DiscoveryDP, Guarantee, Privacy, PureDP
-from halfnoise.results import render as rendering
-from halfnoise.results.inference import Errors, Estimate, Floats
-from halfnoise.results.table import Columns, Question
+from numpy.typing import NDArray
 
-MANY = 10_000
-"""So many values are written for programs alone."""
+Columns: TypeAlias = dict[str, NDArray[Any]]
+"""A table by column: numbers as float64, all else as objects."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class Published(ABC):
-    """Noisy values of a release and all that is public beside them. No true total.
+class Views(NamedTuple):
+    """The modules that show releases."""
 
-    ``values`` are the estimates as they came out; rounding changes what is shown of them, not
-    them.
+    document: ModuleType
+    formats: ModuleType
+    render: ModuleType
+    table: ModuleType
+
+
+def views() -> Views:
+    """Return the modules that show releases.
+
+    They know what a release is, and it knows nothing of them until it is shown: the one late import
+    of this room.
     """
+    from halfnoise.results import document, formats, render, table
 
-    questions: tuple[Question, ...]
-    values: Floats
-    errors: Errors
-    guarantee: Guarantee
-    privacy: Privacy
-    level: float = 0.95
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    rounded_values: bool = False
+    return Views(document, formats, render, table)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of all estimated sums."""
-        return tuple(name for question in self.questions for name in question.names)
 
-    @property
-    @abstractmethod
-    def size(self) -> Estimate | None:
-        """The number of people; None where it is not known."""
+class Published:
+    """A result: noisy values and all that is public beside them. No true total."""
 
-    @abstractmethod
-    def columns(self) -> Columns:
-        """Return the table by column: what names a row first, then its numbers, unrounded."""
-
-    @abstractmethod
-    def notes(self) -> list[str]:
-        """Say what to know or to check beside the values."""
-
-    def rounded(self) -> Self:
-        """Return the same with counts shown as whole numbers within [0, number of people].
-
-        It is marked as such. Sums and means stay, and so does every interval, but that it reaches
-        to the rounded count: at least as many cover the truth.
-        """
-        return replace(self, rounded_values=True)
+    __slots__ = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the release as plain values, ready for JSON."""
-        from halfnoise.results.document import to_dict
-
-        return to_dict(self)
+        return dict(views().document.to_dict(self))
 
     def to_json(self) -> str:
         """Return the release as JSON; ``from_json`` reads it back.
 
         With more values than anybody reads it is on one line, which is far quicker.
         """
-        indent = 2 if self.values.size <= MANY else None
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
-
-    @staticmethod
-    def from_json(text: str) -> Any:  # noqa: ANN401
-        """Read a release, with groups or without, from its JSON."""
-        from halfnoise.results.document import from_json
-
-        return from_json(text)
+        return str(views().document.to_json(self))
 
     def to_polars(self) -> Any:  # noqa: ANN401
         """Return the table as a Polars frame."""
-        return rendering.frame(self, "polars")
+        return views().formats.frame(self, "polars")
 
     def to_pandas(self) -> Any:  # noqa: ANN401
         """Return the table as a pandas frame."""
-        return rendering.frame(self, "pandas")
+        return views().formats.frame(self, "pandas")
+
+    def to_arrow(self) -> Any:  # noqa: ANN401
+        """Return the table as a PyArrow table."""
+        return views().formats.package("pyarrow").table(self)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return the table as a stream of Arrow, which every library of frames reads."""
+        return views().formats.arrow_stream(self, requested_schema)
 
     def dp_event(self) -> Any:  # noqa: ANN401
         """Return the release as an event of Google's dp_accounting, for other accountants.
@@ -97,31 +72,33 @@ class Published(ABC):
         so little noise (epsilon 100) that it hides nothing; accountants of Renyi differential
         privacy, which does not hold for it, refuse it.
         """
-        events = rendering.package("dp_accounting")
-        found = self.guarantee
-        kept = found.kept if isinstance(found, DiscoveryDP) else found
-        pure = isinstance(kept, PureDP)
-        noise = events.LaplaceDpEvent if pure else events.GaussianDpEvent
-        event = noise(1 / (kept.epsilon if isinstance(kept, PureDP) else kept.mu))
-        if not isinstance(found, DiscoveryDP):
-            return event
-        # A little likelier, by far more than that little noise could hide.
-        likely = math.nextafter(found.delta, 1)
-        shown = events.PoissonSampledDpEvent(likely, events.LaplaceDpEvent(0.01))
-        return events.ComposedDpEvent([event, shown])
+        return views().formats.dp_event(self)
 
-    def table(self) -> str:
-        """Return the values as text, rounded to what the noise makes meaningful."""
-        return rendering.table(self)
+    def notes(self) -> list[str]:
+        """Say what goes with the values, and what they themselves suggest to check."""
+        return list(views().render.notes(self))
 
     def promises(self) -> list[str]:
         """Say what is promised to each person, and by which design."""
-        return rendering.promises(self)
+        return list(views().render.promises(self))
+
+    def table(self) -> str:
+        """Return the values as text, rounded to what the noise makes meaningful."""
+        return str(views().render.table(self))
 
     def __repr__(self) -> str:
         """Return the release in words."""
-        return rendering.words(self)
+        return str(views().render.words(self))
 
     def _repr_html_(self) -> str:
         """Return the release as an HTML table for notebooks."""
-        return rendering.markup(self)
+        return str(views().render.markup(self))
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
+        """Copy and pickle by what it was made of, so that its values stay read-only."""
+        made_of = {each.name: getattr(self, each.name) for each in fields(self) if each.init}  # type: ignore[arg-type]
+        return _again, (type(self), made_of)
+
+
+def _again(kind: Callable[..., object], made_of: dict[str, object]) -> object:
+    return kind(**made_of)

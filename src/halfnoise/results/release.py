@@ -1,195 +1,173 @@
 """What comes out of a release: noisy values, their joint error and the guarantee. No true total."""
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeAlias, TypeVar
 
-import numpy as np
+from halfnoise.checks import fraction, refuse
+from halfnoise.results.estimates import Estimates
+from halfnoise.results.inference import Errors, Estimate, Floats, apart, simultaneous_level
+from halfnoise.results.keyed import Keyed
+from halfnoise.results.published import Columns, views
 
-from halfnoise.checks import finite, fraction, positive, refuse
-from halfnoise.design.covariance import Covariance
-from halfnoise.errors import NotSupportedError
-from halfnoise.results import render as rendering
-from halfnoise.results.inference import (
-    ANYTHING,
-    Estimate,
-    linear,
-    ratio,
-    simultaneous_level,
-    within,
-)
-from halfnoise.results.published import Published
-from halfnoise.results.table import COLUMNS, NUMBERS, SIZE, Columns, Question, Sheet, in_range
-
-__all__ = ["NOISE_ONLY", "SIZE", "Question", "Release"]
-
-NOISE_ONLY = rendering.NOISE_ONLY
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class Release(Published):
+class Release(Estimates):
     """The noisy values of one release, with everything that may be concluded from them.
-
-    ``values`` has the number of people last where it was measured. ``remarks`` are sentences that
-    go with these values wherever they are shown.
 
     **Guarantee.** It holds the released values and public facts alone, so whatever is computed
     from it is post-processing.
     """
 
-    known_size: float | None = None
-    remarks: tuple[str, ...] = ()
+    @staticmethod
+    def from_json(text: str) -> "Release | GroupedRelease":
+        """Read a release, with groups or without, from its JSON."""
+        release: Release | GroupedRelease = views().document.from_json(text)
+        return release
+
+
+class _Same(Generic[T]):
+    """An attribute of the template of a release by group, which all groups share."""
+
+    def __init__(self, read: Callable[[Release], T]) -> None:
+        self.read = read
+
+    def __get__(self, grouped: "GroupedRelease", kind: type) -> T:
+        return self.read(grouped.template)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class GroupedRelease(Keyed):
+    """The noisy values of every group, each group a ``Release`` under its key.
+
+    ``template`` is what all groups share, ``errors`` and all; its own values mean nothing.
+    ``values`` has one row for each of ``group_keys``, its number of people last where measured.
+    The noises of different groups are independent, but for a variance of ``common`` that all
+    numbers of people share. ``people`` is the number of all people, each counted once, where it was
+    measured beside the groups. ``most``: in how many groups a person may be. ``discovered``:
+    whether the groups were found in the data.
+
+    **Guarantee.** It holds the released values and public facts alone, so whatever is computed
+    from it is post-processing.
+    """
+
+    template: Release
+    values: Floats
+    common: float = 0.0
+    people: Estimate | None = None
+    most: int = 1
+    discovered: bool = False
+
+    from_json = staticmethod(Release.from_json)
+    names = _Same(lambda release: release.names)
+    questions = _Same(lambda release: release.questions)
+    errors = _Same(lambda release: release.errors)
+    guarantee = _Same(lambda release: release.guarantee)
+    privacy = _Same(lambda release: release.privacy)
+    level = _Same(lambda release: release.level)
+    facts = _Same(lambda release: release.facts)
+    rounded_values = _Same(lambda release: release.rounded_values)
 
     def __post_init__(self) -> None:
-        """Make the values read-only."""
+        """Make the values read-only, and note where each group stands."""
+        Keyed.__post_init__(self)
         self.values.flags.writeable = False
 
-    @property
-    def _size_index(self) -> int | None:
-        count = sum(len(question.names) for question in self.questions)
-        return count if len(self.values) > count else None
+    def __getitem__(self, key: object) -> Release:
+        """Return the release of one group."""
+        return self._group(self._place(key))
+
+    def items(self) -> Iterator[tuple[Any, Release]]:
+        """Go through the groups: key and release."""
+        return ((key, self._group(place)) for place, key in enumerate(self))
 
     @property
     def size(self) -> Estimate | None:
-        """The number of people; None where the design does not give it."""
-        if self.known_size is not None:
-            n = self.known_size
-            return Estimate(name=SIZE, estimate=n, std=0.0, low=n, high=n)
-        if self._size_index is None:
+        """The number of all people, each counted once; None where it was not measured.
+
+        What the groups' own numbers of people add up to is ``total().size``.
+        """
+        if self.people is None:
             return None
-        return self._shown(self._linear(SIZE, {self._size_index: 1.0}), math.inf)
+        x, std, noise = self.people.estimate, self.people.std, self.errors.noise
+        margin = noise.margin([std / noise.std([1.0])], self.level)
+        size = replace(self.people, low=x - margin, high=x + margin)
+        return size.as_count() if self.rounded_values else size
 
-    def __getitem__(self, name: str) -> Estimate:
-        """Return one query's estimate: a count, a sum, or the mean of a Mean."""
-        for question in self.questions:
-            if question.kind == "mean" and name == question.name:
-                return self.mean(name)
-            if name in question.names:
-                place = question.names.index(name)
-                found = self._linear(name, {question.start + place: 1.0})
-                return self._shown(found, self._most) if question.is_count(place) else found
-        if name == SIZE and self.size is not None:
-            return self.size
-        raise self._unknown(name)
+    def difference(self, name: str, a: object, b: object, *, share: bool = False) -> Estimate:
+        """Return an estimate in group a minus that in group b; noise they share cancels.
 
-    def __iter__(self) -> Iterator[Estimate]:
-        """Go through all estimates: a Mean gives its mean, its sum and how many answered."""
-        return (each for kind, each in self.rows() if kind != "size")
+        A count, a sum, a mean or, with ``share``, the share of all people in a group.
+        """
+        one, other = self._place(a), self._place(b)
+        title = f"{name}, {self._title(one)} - {self._title(other)}"
+        if share or (name in self.template.means and name not in self.names):
+            groups = [self._group(place) for place in (one, other)]
+            two = [group.share(name) if share else group.mean(name) for group in groups]
+            nothing = Estimate(name=title, estimate=0.0, std=0.0, low=0.0, high=0.0)
+            return apart(title, *two) if one != other else nothing
+        values = self.values[one] - self.values[other]
+        both = replace(self.template, values=values, errors=self._errors(2, together=0.0))
+        return both.linear({name: float(one != other)}, name=title)
 
-    def difference(self, a: str, b: str) -> Estimate:
-        """Return a - b; noise that the two share cancels."""
-        weights = {a: 1.0} | {b: -1.0} if a != b else {a: 0.0}
-        return self.linear(weights, name=f"{a} - {b}")
+    def total(self, groups: Iterable[object] | None = None) -> Release:
+        """Return the sum over groups, over all of them unless some are named.
 
-    def linear(self, weights: Mapping[str, float], *, name: str = "weighted sum") -> Estimate:
-        """Return a weighted sum of estimates, by name."""
-        by_index = {self._index(each): finite(**{each: w}) for each, w in weights.items()}
-        return self._linear(name, by_index)
+        Their own noises add up as independent ones do, and what they have in common as one does.
+        """
+        if isinstance(groups, str) or not isinstance(groups, Iterable | None):
+            raise refuse("groups", "a list of groups", groups)
+        named = None if groups is None else list(groups)
+        places = range(len(self)) if named is None else [self._place(key) for key in named]
+        if not places or len(set(places)) < len(places):
+            raise refuse("groups", "at least one group, each named once", named or [])
+        return replace(
+            self.template,
+            values=self.values[places].sum(axis=0),
+            errors=self._errors(len(places), together=len(places)),
+            remarks=views().render.of_total(self),
+        )
 
-    def ratio(self, a: str, b: str) -> Estimate:
-        """Return a / b with Fieller's interval."""
-        pair = (self._index(a), self._index(b))
-        return ratio(f"{a} / {b}", self.values, self.errors, pair, self.level)
+    def intervals(self, *, level: float, simultaneous: bool = False) -> "GroupedRelease":
+        """Return the same with intervals at another level, or for all groups at once.
 
-    def mean(self, name: str) -> Estimate:
-        """Return a mean: over those who answered for a Mean, over all people for a Sum."""
-        for question in self.questions:
-            if question.name == name and question.kind == "mean":
-                pair = (question.start, question.start + 1)
-                bounds = question.bounds or ANYTHING
-                return ratio(name, self.values, self.errors, pair, self.level, bounds=bounds)
-            if question.name == name and question.kind == "sum":
-                return self._per_person(name, question.start, question.bounds or ANYTHING)
-        raise refuse("name", "that of a Mean or a Sum", name)
+        At once: whether those of one group hold does not depend on another group, so that of m
+        groups each has to hold with probability level^(1/m). With noise in common, which is
+        Gaussian, they hold together at least as often (Royen 2014).
+        """
+        each = fraction(level=level)
+        if simultaneous and len(self):
+            queries = len(self.names)
+            others = len(self.template.means) + (self.values.shape[1] > queries)
+            alone = level ** (1 / (len(self) + (self.people is not None)))
+            each = simultaneous_level(self.errors, queries, others, alone)
+        return replace(self, template=replace(self.template, level=each))
 
-    def share(self, name: str) -> Estimate:
-        """Return a count as a share of all people."""
-        for question in self.questions:
-            if name in question.names and question.is_count(place := question.names.index(name)):
-                return self._per_person(name, question.start + place, (0.0, 1.0))
-        raise refuse("name", "that of a count; for a Sum use mean", name)
-
-    def intervals(self, *, level: float, simultaneous: bool = False) -> list[Estimate]:
-        """Return all estimates with intervals at another level, or for all of them at once."""
-        fraction(level=level)
-        if simultaneous:
-            queries = sum(len(question.names) for question in self.questions)
-            means = sum(question.kind == "mean" for question in self.questions)
-            level = simultaneous_level(self.errors, queries, means, level)
-        return list(replace(self, level=level))
-
-    def with_known_size(self, n: float) -> "Release":
-        """Return the same release, knowing the number of people: every interval gets narrower."""
-        index = self._size_index
-        if index is None:
-            raise NotSupportedError(
-                "this release has no estimate of the number of people to replace"
-            )
-        *others, root = self.errors.covariance.shared
-        off = float(self.values[index]) - positive(n=n)
-        values = self.values[:index].copy()
-        for run in root.loadings:
-            values[run.start : min(run.stop, index)] -= run.value * off
-        covariance = Covariance(index, self.errors.covariance.variances, tuple(others))
-        errors = replace(self.errors, covariance=covariance)
-        return replace(self, values=values, errors=errors, known_size=float(n))
-
-    def notes(self) -> list[str]:
-        """Say what goes with the values, and what they themselves suggest to check."""
-        return [*self.remarks, *rendering.spelling(self.questions, self.values)]
+    def rounded(self) -> "GroupedRelease":
+        """Return the same with counts shown as whole numbers, as ``Release.rounded`` does."""
+        return replace(self, template=self.template.rounded())
 
     def columns(self) -> Columns:
-        """Return the table by column: name, kind, estimate, std, low and high."""
-        return Sheet(
-            questions=self.questions,
-            values=self.values[np.newaxis],
-            errors=self.errors,
-            level=self.level,
-            known_size=self.known_size,
-            rounded=self.rounded_values,
-        ).columns()
+        """Return the table by column: the keys of a group, then as for one release."""
+        return self._beside(views().table.columns(self.template, self.values))
 
-    def rows(self) -> Iterator[tuple[str, Estimate]]:
-        """Go through what there is to show: kind and estimate, the number of people first."""
-        found = self.columns()
-        for name, kind, *numbers in zip(*(found[title].tolist() for title in COLUMNS), strict=True):
-            yield kind, Estimate(name=name, **dict(zip(NUMBERS, numbers, strict=True)))
+    def _group(self, place: int) -> Release:
+        remarks = views().render.of_group(self)
+        return replace(self.template, values=self.values[place], remarks=remarks)
 
-    @property
-    def _most(self) -> float:
-        """The most that a rounded count may be."""
-        return math.inf if self.size is None else max(0.0, float(round(self.size.estimate)))
+    def _errors(self, copies: int, *, together: float) -> Errors:
+        """Return the errors of groups added up, or subtracted where ``together`` is 0.
 
-    def _shown(self, count: Estimate, most: float) -> Estimate:
-        """Return a count as it is shown: rounded and in range, if that is wished."""
-        if not self.rounded_values:
-            return count
-        shown = in_range(np.array([getattr(count, title) for title in NUMBERS]), most)
-        return replace(count, **dict(zip(NUMBERS, shown.tolist(), strict=True)))
+        Of the noise that all numbers of people share, a sum of k groups holds k times one, and a
+        difference of two groups none.
+        """
+        covariance = self.errors.covariance
+        if self.common:
+            covariance = covariance.with_last(more=(together - 1) * self.common)
+        return replace(self.errors, covariance=covariance, copies=copies)
 
-    def _linear(self, name: str, weights: Mapping[int, float]) -> Estimate:
-        return linear(name, self.values, self.errors, weights, self.level)
 
-    def _per_person(self, name: str, index: int, bounds: tuple[float, float]) -> Estimate:
-        if self.known_size is not None:
-            if not self.known_size:  # nobody is there, as anybody may know
-                low, high = bounds
-                return Estimate(name=name, estimate=max(0.0, low), std=math.inf, low=low, high=high)
-            return within(self._linear(name, {index: 1 / self.known_size}), bounds)
-        if self._size_index is None:
-            raise NotSupportedError(
-                "this release does not give the number of people; use ratio or with_known_size"
-            )
-        pair = (index, self._size_index)
-        return ratio(name, self.values, self.errors, pair, self.level, bounds=bounds)
-
-    def _index(self, name: str) -> int:
-        for question in self.questions:
-            if name in question.names:
-                return question.start + question.names.index(name)
-        if name == SIZE and self._size_index is not None:
-            return self._size_index
-        raise self._unknown(name)
-
-    def _unknown(self, name: object) -> Exception:
-        return refuse("name", f"one of {', '.join(map(repr, self.names[:10]))}", name)
+Released: TypeAlias = Release | GroupedRelease
+"""What comes out of a release, by group or not."""

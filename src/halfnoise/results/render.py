@@ -1,35 +1,41 @@
-"""A release for the eye, and as a frame: tables, words and markup, all from its public values."""
+"""A release for the eye: tables, words and markup, all from its public values."""
 
 import html
-import importlib
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
-import numpy as np
-
-from halfnoise.errors import MissingExtraError
-from halfnoise.planning.words import spending
-from halfnoise.privacy.definitions import ApproxDP, DiscoveryDP
-from halfnoise.results.inference import Floats
-from halfnoise.results.table import COLUMNS, Question, one_type, spelled
+from halfnoise.privacy.words import promise
+from halfnoise.results.keyed import spelled
+from halfnoise.results.release import GroupedRelease, Released
+from halfnoise.results.table import COLUMNS
 from halfnoise.text import meaningful, percent, short, text_table
-
-if TYPE_CHECKING:
-    from halfnoise.results.published import Published
 
 NOISE_ONLY = (
     "Intervals cover the noise that protects people, not who was asked or how they answered."
 )
 ROUNDED = "Counts are rounded and kept in range after the release."
-MUCH = 0.1
-"""The share of "other" from which it is worth a note."""
+DISCOVERED = (
+    "Groups were found in the data: only those that passed a threshold are here, and small groups"
+    " that pass are biased upward."
+)
+FOUND = (
+    "This group was found in the data and passed a threshold; small groups that pass are biased"
+    " upward."
+)
+SELECTED = (
+    "Only groups that passed a threshold are in this total, and small groups that pass are biased"
+    " upward."
+)
+
+MOST = 0.5
+"""The share of people elsewhere from which it is worth a note."""
 
 MOST_ROWS = 200
 """A longer table is cut off on the screen; files hold all of it."""
 
 
-def table(release: "Published") -> str:
+def table(release: Released) -> str:
     """Return the values as text, rounded to what the noise makes meaningful."""
     keys, rows, more = _first(release)
     header = [*keys, "", "estimate", "standard error", f"{percent(release.level)} interval"]
@@ -37,12 +43,12 @@ def table(release: "Published") -> str:
     return text_table(header, cells, left=len(keys) + 1) + "".join(f"\n{line}" for line in more)
 
 
-def words(release: "Published") -> str:
+def words(release: Released) -> str:
     """Return the release as text: the table and what to know beside it."""
-    return "\n".join([table(release), "", *_said(release)])
+    return "\n".join([table(release), "", *_beside(release)])
 
 
-def markup(release: "Published") -> str:
+def markup(release: Released) -> str:
     """Return the release as an HTML table for notebooks."""
     keys, rows, more = _first(release)
     titles = (*keys, "", "estimate", "standard error", "low", "high")
@@ -52,81 +58,92 @@ def markup(release: "Published") -> str:
         cells = [html.escape(cell) for cell in row]
         named = "".join(f"<th>{cell}</th>" for cell in cells[:-4])
         body += f"<tr>{named}" + "".join(f"<td>{cell}</td>" for cell in cells[-4:]) + "</tr>"
-    said = "<br>".join(map(html.escape, [*more, *_said(release)]))
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{said}</p>"
+    below = "<br>".join(map(html.escape, [*more, *_beside(release)]))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{below}</p>"
 
 
-def promises(release: "Published") -> list[str]:
+def promises(release: Released) -> list[str]:
     """Say what is promised to each person, and by which design."""
-    odds = percent(release.guarantee.best_guess)
-    budget = spending(release.privacy, 1).removeprefix("Budget: ").removesuffix(".")
-    if isinstance(release.guarantee, DiscoveryDP):
-        delta = f"{release.guarantee.delta:.3g}"
-        part = isinstance(release.privacy, ApproxDP)
-        budget += f", of which {delta} is" if part else f", except with probability {delta},"
-        budget += " for discovering groups"
-    said = [f"Promised: {budget}. Odds of the best guess: {odds}; of a coin flip: 50%."]
+    promised = [promise(release.guarantee, release.privacy)]
     if "design" in release.facts:
         design = release.facts["design"]
-        said.append(f"Design: {design['name']}. {design['why']}")
-    return said
+        promised.append(f"Design: {design['name']}. {design['why']}")
+    return promised
 
 
-def spelling(questions: Sequence[Question], values: Floats) -> list[str]:
-    """Say where the category for all others is so large that some may be misspelled."""
-    said = []
-    for question in questions:
-        if question.other is not None:
-            stop = question.start + len(question.names)
-            part = float(values[question.start + question.other])
-            whole = float(values[question.start : stop].sum())
-            if part > MUCH * whole > 0:
-                name = question.names[question.other]
-                said.append(
-                    f"{name} is {part / whole:.0%} of {question.name}:"
-                    " check the spelling of the categories"
-                )
-    return said
+def notes(release: Released) -> list[str]:
+    """Say what goes with the values, and what they themselves suggest to check."""
+    if isinstance(release, GroupedRelease):
+        first, values = _on_groups(release), release.values.sum(axis=0)
+    else:
+        first, values = [*release.remarks], release.values
+    return first + [note for question in release.questions for note in question.notes(values)]
 
 
-def frame(release: "Published", library: str) -> Any:  # noqa: ANN401
-    """Return the table as a frame of a library that is installed."""
-    found = {
-        title: one_type(each.tolist()) if each.dtype == object else each
-        for title, each in release.columns().items()
-    }
-    if library == "pandas":  # which would make fractions of whole numbers with gaps
-        found |= {title: np.array(each, object) for title, each in found.items() if None in each}
-    return package(library).DataFrame(found)
+def of_group(release: GroupedRelease) -> tuple[str, ...]:
+    """Return what goes with the values of one group."""
+    return (FOUND,) if release.discovered else ()
 
 
-def package(name: str) -> Any:  # noqa: ANN401
-    """Return an optional package, or say how to get it."""
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        hint = name.replace("_", "-")
-        raise MissingExtraError(
-            f"this needs the package {hint}, which is not installed; run pip install {hint}"
-        ) from error
+def of_total(release: GroupedRelease) -> tuple[str, ...]:
+    """Return what goes with the sum over groups."""
+    return (*([SELECTED] if release.discovered else []), *_overlap(release))
 
 
-def _said(release: "Published") -> list[str]:
+def _on_groups(release: GroupedRelease) -> list[str]:
+    grouping: Mapping[str, Any] = release.facts.get("grouping", {})
+    said = [DISCOVERED] if release.discovered else []
+    if (limit := grouping.get("threshold")) is not None:
+        none = "" if len(release) else " No group reached it."
+        said.append(f"The threshold: {short(limit)} people, with their noise.{none}")
+    said += _overlap(release)
+    if (size := release.size) is not None:
+        x, low, high = (meaningful(each, size.std) for each in (size.estimate, size.low, size.high))
+        said.append(
+            f"All people, each counted once: {x}, standard error {short(size.std)},"
+            f" {percent(release.level)} interval {low} to {high}."
+        )
+    return said + _elsewhere(release, grouping.get("other"))
+
+
+def _overlap(release: GroupedRelease) -> list[str]:
+    """Say how people count who are in several groups, where anybody may be."""
+    if release.most > 1:
+        return [f"A person may be in up to {release.most} groups, and counts once in each of them."]
+    if not isinstance(release.facts.get("unit"), list):  # each row is a person
+        return []
+    which = "with the smallest key" if release.discovered else "that is first in the list"
+    return [f"Who is in several groups counts in one of them alone: the one {which}."]
+
+
+def _elsewhere(release: GroupedRelease, other: str | None) -> list[str]:
+    """Say if most people are in no listed group, which may be a matter of spelling."""
+    place = None if other is None else release.find(other)
+    if place is None or not release.template.has_size:
+        return []
+    part, whole = float(release.values[place, -1]), float(release.values[:, -1].sum())
+    if not part > MOST * whole > 0:
+        return []
+    share = f"{min(part / whole, 1):.0%}"
+    return [f"{other} is {share} of all people: check the spelling of the groups"]
+
+
+def _beside(release: Released) -> list[str]:
     rounded = [ROUNDED] if release.rounded_values else []
-    return [*promises(release), NOISE_ONLY, *rounded, *release.notes()]
+    return [*promises(release), NOISE_ONLY, *rounded, *notes(release)]
 
 
-def _first(release: "Published") -> tuple[list[str], list[list[str]], list[str]]:
+def _first(release: Released) -> tuple[list[str], list[list[str]], list[str]]:
     """Return the titles of keys, the rows that fit on a screen, and how many more there are."""
-    found = release.columns()
-    keys = list(found)[: -len(COLUMNS)]
+    columns = release.columns()
+    keys = list(columns)[: -len(COLUMNS)]
     rows = []
-    for row in zip(*(each[:MOST_ROWS].tolist() for each in found.values()), strict=True):
+    for row in zip(*(each[:MOST_ROWS].tolist() for each in columns.values()), strict=True):
         *key, name, _, x, std, low, high = row
         error = short(std) if math.isfinite(std) else "∞"
         named = ["(none)" if each is None else spelled(each) for each in key]
         rows.append(
             [*named, name, meaningful(x, std), error, *(meaningful(v, std) for v in (low, high))]
         )
-    more = len(found["name"]) - len(rows)
+    more = len(columns["name"]) - len(rows)
     return keys, rows, [f"... and {more:,} more"] if more else []

@@ -1,0 +1,121 @@
+"""Guarantees and budgets in words and as plain values, each number rounded to the safe side."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flint import arb
+
+from halfnoise.errors import DataError
+from halfnoise.privacy.definitions import (
+    ApproxDP,
+    ConcentratedDP,
+    DiscoveryDP,
+    GaussianDP,
+    Guarantee,
+    Privacy,
+    PureDP,
+    RenyiDP,
+)
+from halfnoise.proof import round_up
+from halfnoise.text import percent
+
+DELTAS = (1e-5, 1e-6, 1e-9)
+"""Where nobody stated a delta, epsilon is given for these."""
+
+KINDS: Mapping[str, type[Any]] = {
+    kind.__name__: kind
+    for kind in (GaussianDP, ApproxDP, ConcentratedDP, RenyiDP, PureDP, DiscoveryDP)
+}
+
+
+def definition(privacy: Privacy) -> str:
+    """Name a privacy definition in files."""
+    return {"PureDP": "pure", "ApproxDP": "approximate", "GaussianDP": "gaussian"}.get(
+        type(privacy).__name__, type(privacy).__name__.removesuffix("DP").lower()
+    )
+
+
+def amounts(privacy: Privacy) -> str:
+    """Say how much a budget is.
+
+    >>> amounts(ApproxDP(epsilon=1, delta=1e-6))
+    'epsilon 1, delta 1e-06'
+    """
+    fields, order = _fields(privacy), ("epsilon", "delta", "mu", "rho", "alpha")
+    return ", ".join(f"{name} {fields[name]:g}" for name in order if name in fields)
+
+
+def spending(privacy: Privacy, releases: int) -> str:
+    """Say what the budget is."""
+    split = "" if releases == 1 else f", split over {releases} equal releases; below, one of them"
+    return f"Budget: {amounts(privacy)}{split}."
+
+
+def promise(guarantee: Guarantee, privacy: Privacy) -> str:
+    """Say what is promised to each person, and what it is worth."""
+    budget = amounts(privacy)
+    if isinstance(guarantee, DiscoveryDP):
+        delta = f"{guarantee.delta:.3g}"
+        part = isinstance(privacy, ApproxDP)
+        budget += f", of which {delta} is" if part else f", except with probability {delta},"
+        budget += " for discovering groups"
+    odds = percent(guarantee.best_guess)
+    return f"Promised: {budget}. Odds of the best guess: {odds}; of a coin flip: 50%."
+
+
+def implied(guarantee: Guarantee, asked: Privacy) -> dict[str, Any]:
+    """Return the guarantee in every definition that it implies, each rounded to the safe side.
+
+    Where groups were discovered there is no rho, and mu or pure epsilon only beside the
+    probability with which they do not hold.
+    """
+    said: dict[str, Any]
+    least = 0.0
+    if isinstance(guarantee, DiscoveryDP):
+        kept, least = guarantee.kept, guarantee.delta
+        said = {"pure_epsilon": kept.epsilon} if isinstance(kept, PureDP) else {"mu": kept.mu}
+        said["discover_delta"] = least
+    elif isinstance(guarantee, PureDP):
+        # Bun & Steinke 2016, Proposition 1.4.
+        said = {"mu": guarantee.mu, "rho": round_up(lambda: arb(guarantee.epsilon) ** 2 / 2)}
+        said |= {"epsilon": guarantee.epsilon, "delta": 0.0}
+    else:
+        said = {"mu": guarantee.mu, "rho": round_up(lambda: arb(guarantee.mu) ** 2 / 2)}
+    said["best_guess"] = guarantee.best_guess
+    if not isinstance(guarantee, PureDP):
+        if isinstance(asked, ApproxDP):
+            said |= {"epsilon": guarantee.epsilon(asked.delta), "delta": asked.delta}
+        said["approximate"] = [
+            {"epsilon": guarantee.epsilon(delta), "delta": delta}
+            for delta in DELTAS
+            if delta > least
+        ]
+    return said
+
+
+def to_dict(privacy: Privacy | DiscoveryDP) -> dict[str, Any]:
+    """Return a privacy definition with its name, as plain values.
+
+    >>> to_dict(GaussianDP(mu=1))
+    {'kind': 'GaussianDP', 'mu': 1.0}
+    """
+    fields = _fields(privacy)
+    if isinstance(privacy, DiscoveryDP):
+        fields["kept"] = to_dict(privacy.kept)
+    return {"kind": type(privacy).__name__} | fields
+
+
+def from_dict(stored: Mapping[str, Any]) -> Privacy | DiscoveryDP:
+    """Read a privacy definition from plain values."""
+    fields = dict(stored)
+    kind = KINDS.get(fields.pop("kind"))
+    if kind is None:
+        raise DataError("this is not the JSON of a release; its privacy definition is unknown")
+    if "kept" in fields:
+        fields["kept"] = from_dict(fields["kept"])
+    found: Privacy | DiscoveryDP = kind(**fields)
+    return found
+
+
+def _fields(privacy: Privacy | DiscoveryDP) -> dict[str, Any]:
+    return {name: getattr(privacy, name) for name in getattr(privacy, "__dataclass_fields__", {})}

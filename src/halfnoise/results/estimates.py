@@ -1,0 +1,201 @@
+"""Noisy values of one table, and what may be concluded from them. All post-processing."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any, Self
+
+import numpy as np
+
+from halfnoise.checks import finite, fraction, positive, refuse, unknown
+from halfnoise.errors import NotSupportedError
+from halfnoise.privacy.definitions import Guarantee, Privacy
+from halfnoise.results.inference import (
+    Errors,
+    Estimate,
+    Floats,
+    linear,
+    ratio,
+    simultaneous_level,
+    within,
+)
+from halfnoise.results.published import Columns, Published, views
+from halfnoise.workload.question import SIZE, Question
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class Estimates(Published):
+    """Noisy values, their joint error, and everything that may be concluded from them.
+
+    ``values`` are the estimates as they came out, the number of people last where it was measured;
+    rounding changes what is shown of them, not them. ``remarks`` are sentences that go with these
+    values wherever they are shown.
+    """
+
+    questions: tuple[Question, ...]
+    values: Floats
+    errors: Errors
+    guarantee: Guarantee
+    privacy: Privacy
+    level: float = 0.95
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    rounded_values: bool = False
+    known_size: float | None = None
+    remarks: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Make the values read-only."""
+        self.values.flags.writeable = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all estimated sums."""
+        return tuple(name for question in self.questions for name in question.names)
+
+    @property
+    def means(self) -> tuple[str, ...]:
+        """The names of all means that were asked for, each over those who answered."""
+        return tuple(question.name for question in self.questions if question.is_mean)
+
+    @property
+    def has_size(self) -> bool:
+        """Whether the number of people is known or measured."""
+        return self.known_size is not None or self._size_index is not None
+
+    @property
+    def size(self) -> Estimate | None:
+        """The number of people; None where the design does not give it."""
+        if self.known_size is not None:
+            n = self.known_size
+            return Estimate(name=SIZE, estimate=n, std=0.0, low=n, high=n)
+        if self._size_index is None:
+            return None
+        size = self._linear(SIZE, {self._size_index: 1.0})
+        return size.as_count() if self.rounded_values else size
+
+    def __getitem__(self, name: str) -> Estimate:
+        """Return one query's estimate: a count, a sum, or the mean of a Mean."""
+        for question in self.questions:
+            if question.is_mean and name == question.name:
+                return self.mean(name)
+            if name in question.names:
+                place = question.names.index(name)
+                found = self._linear(name, {question.start + place: 1.0})
+                counted = self.rounded_values and question.is_count(place)
+                return found.as_count(self._most) if counted else found
+        if name == SIZE and self.size is not None:
+            return self.size
+        raise unknown("name", name, self.names)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is an estimate of this name, as subscripts take it."""
+        return name in (*self.names, *self.means) or (name == SIZE and self.has_size)
+
+    def __iter__(self) -> Iterator[Estimate]:
+        """Go through all estimates: a Mean gives its mean, its sum and how many answered."""
+        return (each for _, each in islice(self.rows(), self.has_size, None))
+
+    def difference(self, a: str, b: str) -> Estimate:
+        """Return a - b; noise that the two share cancels."""
+        weights = {a: 1.0} | {b: -1.0} if a != b else {a: 0.0}
+        return self.linear(weights, name=f"{a} - {b}")
+
+    def linear(self, weights: Mapping[str, float], *, name: str = "weighted sum") -> Estimate:
+        """Return a weighted sum of estimates, by name."""
+        by_index = {self._index(each): finite(**{each: w}) for each, w in weights.items()}
+        return self._linear(name, by_index)
+
+    def ratio(self, a: str, b: str) -> Estimate:
+        """Return a / b with Fieller's interval."""
+        pair = (self._index(a), self._index(b))
+        return ratio(f"{a} / {b}", self.values, self.errors, pair, self.level)
+
+    def mean(self, name: str) -> Estimate:
+        """Return a mean: over those who answered for a Mean, over all people for a Sum."""
+        for question in self.questions:
+            if question.name == name and question.is_mean:
+                pair = (question.start, question.start + 1)
+                bounds = question.limits
+                return ratio(name, self.values, self.errors, pair, self.level, bounds=bounds)
+            if question.name == name and question.is_sum:
+                return self._per_person(name, question.start, question.limits)
+        raise refuse("name", "that of a Mean or a Sum", name)
+
+    def share(self, name: str) -> Estimate:
+        """Return a count as a share of all people."""
+        for question in self.questions:
+            if name in question.names and question.is_count(place := question.names.index(name)):
+                return self._per_person(name, question.start + place, (0.0, 1.0))
+        raise refuse("name", "that of a count; for a Sum use mean", name)
+
+    def intervals(self, *, level: float, simultaneous: bool = False) -> list[Estimate]:
+        """Return all estimates with intervals at another level, or for all of them at once."""
+        fraction(level=level)
+        if simultaneous:
+            level = simultaneous_level(self.errors, len(self.names), len(self.means), level)
+        return list(replace(self, level=level))
+
+    def with_known_size(self, n: float) -> Self:
+        """Return the same release, knowing the number of people: every interval gets narrower."""
+        if self._size_index is None:
+            raise NotSupportedError(
+                "this release has no estimate of the number of people to replace"
+            )
+        covariance, lean = self.errors.covariance.given_last()
+        values = self.values[:-1] - lean * (self.values[-1] - positive(n=n))
+        errors = replace(self.errors, covariance=covariance)
+        return replace(self, values=values, errors=errors, known_size=float(n))
+
+    def rounded(self) -> Self:
+        """Return the same with counts shown as whole numbers within [0, number of people].
+
+        It is marked as such. Sums and means stay, and so does every interval, but that it reaches
+        to the rounded count: at least as many cover the truth.
+        """
+        return replace(self, rounded_values=True)
+
+    def columns(self) -> Columns:
+        """Return the table by column: name, kind, estimate, std, low and high, unrounded."""
+        table: Columns = views().table.columns(self, self.values[np.newaxis])
+        return table
+
+    def rows(self) -> Iterator[tuple[str, Estimate]]:
+        """Go through what there is to show: kind and estimate, the number of people first."""
+        columns = (column.tolist() for column in self.columns().values())
+        for name, kind, x, std, low, high in zip(*columns, strict=True):
+            yield kind, Estimate(name=name, estimate=x, std=std, low=low, high=high)
+
+    @property
+    def _size_index(self) -> int | None:
+        count = len(self.names)
+        return count if len(self.values) > count else None
+
+    @property
+    def _most(self) -> float:
+        """The most that a rounded count may be."""
+        return math.inf if self.size is None else max(0.0, float(round(self.size.estimate)))
+
+    def _linear(self, name: str, weights: Mapping[int, float]) -> Estimate:
+        return linear(name, self.values, self.errors, weights, self.level)
+
+    def _per_person(self, name: str, index: int, bounds: tuple[float, float]) -> Estimate:
+        if self.known_size is not None:
+            if not self.known_size:  # nobody is there, as anybody may know
+                low, high = bounds
+                return Estimate(name=name, estimate=max(0.0, low), std=math.inf, low=low, high=high)
+            return within(self._linear(name, {index: 1 / self.known_size}), bounds)
+        if self._size_index is None:
+            raise NotSupportedError(
+                "this release does not give the number of people; use ratio or with_known_size"
+            )
+        pair = (index, self._size_index)
+        return ratio(name, self.values, self.errors, pair, self.level, bounds=bounds)
+
+    def _index(self, name: str) -> int:
+        for question in self.questions:
+            if name in question.names:
+                return question.start + question.names.index(name)
+        if name == SIZE and self._size_index is not None:
+            return self._size_index
+        raise unknown("name", name, self.names)

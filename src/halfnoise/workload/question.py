@@ -1,0 +1,97 @@
+"""A query as its result needs it: where its estimates stand, what they are, and their range."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+SIZE = "number of people"
+MUCH = 0.1
+"""The share of "other" from which it is worth a note."""
+
+
+class Row(NamedTuple):
+    """A row of the table of results: what it is called there, and where its value stands.
+
+    ``limits``: for a mean, which stands where its sum does, between which values it lies.
+    """
+
+    kind: str
+    name: str
+    place: int
+    limits: tuple[float, float] | None = None
+
+    @property
+    def is_count(self) -> bool:
+        """Whether it counts those who gave an answer."""
+        return self.kind == "count"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A query of a release: ``names`` are those of its estimates, from ``start`` on.
+
+    ``kind``: how it is called in files. ``bounds``: of one person's value, where it is a number.
+    ``other``: which of its estimates counts all other categories.
+
+    >>> visits = Question(name="visits", kind="sum", start=3, names=("visits",), bounds=(0, 20))
+    >>> [row.kind for row in visits.rows()], visits.limits
+    (['sum'], (0, 20))
+    """
+
+    name: str
+    kind: str
+    start: int
+    names: tuple[str, ...]
+    bounds: tuple[float, float] | None = None
+    other: int | None = None
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether it asks for a mean: its estimates are the sum and how many answered."""
+        return self.kind == "mean"
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether it asks for a sum, whose mean is over all people."""
+        return self.kind == "sum"
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Between which values a mean of it lies."""
+        return self.bounds or (-math.inf, math.inf)
+
+    def is_count(self, place: int) -> bool:
+        """Whether the estimate at this place among its own is a number of people."""
+        return not self.is_sum and (not self.is_mean or place == 1)
+
+    def rows(self) -> Iterator[Row]:
+        """Go through all that there is to show of it."""
+        if self.is_mean:
+            yield Row("mean", self.name, self.start, self.limits)
+        for place, name in enumerate(self.names):
+            yield Row("count" if self.is_count(place) else "sum", name, self.start + place)
+
+    def notes(self, values: NDArray[np.float64]) -> list[str]:
+        """Say where the category for all others is so large that some may be misspelled."""
+        if self.other is None:
+            return []
+        own = values[self.start : self.start + len(self.names)]
+        part, whole = float(own[self.other]), float(own.sum())
+        if not part > MUCH * whole > 0:
+            return []
+        share = f"{self.names[self.other]} is {part / whole:.0%} of {self.name}"
+        return [f"{share}: check the spelling of the categories"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values, ready for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
+        """Read it from plain values."""
+        bounds = None if stored["bounds"] is None else tuple(stored["bounds"])
+        return cls(**{**stored, "names": tuple(stored["names"]), "bounds": bounds})
