@@ -170,13 +170,13 @@ def commands() -> Iterator[list[str]]:
         yield ["plan", *FULL.split(), *rule.split(), *EPSILON.split(), "--json"]
         yield ["release", "survey.csv", *FULL.split(), *rule.split(), "--dry-run", "--mu", "1"]
     yield ["plan", "--counts", "100", "--size-dial", "5", "--mu", "1", "--json"]
-    for words in FILES:
-        yield ["plan", *words.split(), *EPSILON.split(), "--json"]
+    for files in FILES:
+        yield ["plan", *files.split(), *EPSILON.split(), "--json"]
         dry = ["--unit", "person_id", "--dry-run", *EPSILON.split()]
-        yield ["release", *words.split(), *dry]
-    for words in WRONG:
-        yield ["plan", *words.split()]
-        yield ["release", *words.split(), "--epsilon", "1", "--row-is-person", "--dry-run"]
+        yield ["release", *files.split(), *dry]
+    for wrong in WRONG:
+        yield ["plan", *wrong.split()]
+        yield ["release", *wrong.split(), "--epsilon", "1", "--row-is-person", "--dry-run"]
     yield ["release", "survey.csv", "--count", "smoker", "--dry-run", "--mu", "1"]
     yield ["release", "survey.csv", "--count", "smoker", "--dry-run", "--row-is-person"]
     yield ["release", "survey.csv", "--counts", "3", "--unit", "person_id", "--mu", "1"]
@@ -246,12 +246,15 @@ class Tree:
         )
         return cls(process)
 
-    def run(self, words: Sequence[str]) -> str:
-        """Run one command and return its status and all that it said, as JSON."""
+    def ask(self, words: Sequence[str]) -> None:
+        """Send one command."""
         assert self.process.stdin
-        assert self.process.stdout
         self.process.stdin.write(json.dumps(words) + "\n")
         self.process.stdin.flush()
+
+    def answer(self) -> str:
+        """Return the status of a command and all that it said, as JSON."""
+        assert self.process.stdout
         return self.process.stdout.readline()
 
 
@@ -275,10 +278,14 @@ def compare(base: Path, ours: Path = HERE) -> tuple[int, list[tuple[list[str], s
     """Return how many commands were compared, and those that differ with what both trees said."""
     with tempfile.TemporaryDirectory() as folder:
         write_files(Path(folder))
-        trees = [Tree.of(root, Path(folder)) for root in (base, ours)]
-        answers = [(words, *(tree.run(words) for tree in trees)) for words in commands()]
-        for tree in trees:
-            tree.process.communicate()
+        before, after = Tree.of(base, Path(folder)), Tree.of(ours, Path(folder))
+        answers = []
+        for words in commands():
+            before.ask(words)
+            after.ask(words)
+            answers.append((words, before.answer(), after.answer()))
+        before.process.communicate()
+        after.process.communicate()
     return len(answers), [answer for answer in answers if answer[1] != answer[2]]
 
 

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from halfnoise.checks import finite, refuse, whole
+from halfnoise.checks import finite, known_keywords, refuse, whole
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.asked import Asked
 from halfnoise.workload.conditions import WORDS, Literal, Where, check_literals
 from halfnoise.workload.sets import Answered, Box, Shape
 
 
+@known_keywords
 @dataclass(frozen=True, slots=True)
 class Count(Asked):
     """How many people say yes in ``column``, or meet a condition on it.
@@ -58,6 +59,7 @@ equals=None, is_in=None, missing=())
         return Box(1)
 
 
+@known_keywords
 @dataclass(frozen=True, slots=True)
 class Counts:
     """So many yes/no questions without names: for planning alone.
@@ -99,6 +101,7 @@ class Counts:
         return Box(self.number)
 
 
+@known_keywords
 @dataclass(frozen=True, slots=True)
 class Sum(Asked):
     """The sum of ``column``, where each person's value is clipped to ``bounds``.
@@ -123,6 +126,7 @@ class Sum(Asked):
         return Box(1, low, high) if self.where is None else Box(1, min(low, 0.0), max(high, 0.0))
 
 
+@known_keywords
 @dataclass(frozen=True, slots=True)
 class Mean(Asked):
     """The mean of ``column`` among those who answered, each value clipped to ``bounds``.
