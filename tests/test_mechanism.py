@@ -3,6 +3,7 @@ import pickle
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -235,7 +236,7 @@ def test_the_ledger_is_charged_first() -> None:
     ledger = Empty()
     read: list[str] = []
 
-    def step(name: str) -> pytest.MonkeyPatch:
+    def step(name: str) -> AbstractContextManager[object]:
         read.append(name)
         raise AssertionError(name)
 

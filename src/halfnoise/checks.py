@@ -4,12 +4,17 @@ Each takes one named value and returns it, clean, or raises one sentence that sa
 the value, the rule and, where there is one, the remedy.
 """
 
+import functools
+import inspect
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from typing import Any, TypeVar
 
 from halfnoise.errors import InvalidParameterError, UnknownNameError
+
+Called = TypeVar("Called", bound=Callable[..., Any])
 
 
 def refuse(name: str, rule: str, value: object, remedy: str = "") -> InvalidParameterError:
@@ -99,3 +104,37 @@ def whole(remedy: str = "", /, *, least: int = 1, **named: object) -> int:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
         raise refuse(name, rule, value, remedy)
     return int(value)
+
+
+def known_keywords(called: Called) -> Called:
+    """Let a function, or a class, refuse a keyword that it does not have, with the nearest one.
+
+    >>> @known_keywords
+    ... def count(*, max_groups): ...
+    >>> count(max_group=2)
+    Traceback (most recent call last):
+    halfnoise.errors.InvalidParameterError: there is no keyword 'max_group'; did you mean \
+'max_groups'?
+    """
+    own: Callable[..., Any] = vars(called)["__init__"] if isinstance(called, type) else called
+    known: list[str] = []
+    for parameter in inspect.signature(own).parameters.values():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            (rules,) = parameter.annotation.__args__  # Unpack of a TypedDict
+            known += rules.__annotations__
+        else:
+            known.append(parameter.name)
+
+    @functools.wraps(own)
+    def checked(*positional: Any, **named: Any) -> Any:  # noqa: ANN401
+        for name in named:
+            if name not in known:
+                near = get_close_matches(name, known, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+                raise InvalidParameterError(f"there is no keyword {name!r}; {hint}")
+        return own(*positional, **named)
+
+    if not isinstance(called, type):
+        return checked  # type: ignore[return-value]  # it takes what ``called`` takes
+    called.__init__ = checked  # type: ignore[misc]  # the same, checked
+    return called

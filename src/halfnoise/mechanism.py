@@ -9,11 +9,12 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
-from halfnoise.data.sources import open_source
+from halfnoise.checks import known_keywords
+from halfnoise.data.sources import Source, open_source
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.data.totals import prepared
 from halfnoise.design.design import Measurement, Recovered
@@ -21,30 +22,45 @@ from halfnoise.errors import InvalidParameterError
 from halfnoise.ledger.protocol import Ledger
 from halfnoise.planning.plan import Plan, plan
 from halfnoise.privacy.definitions import Privacy
-from halfnoise.request import Request, budget_of, check_people, columns_of
+from halfnoise.request import Request
 from halfnoise.results.inference import Errors, Estimate
 from halfnoise.results.release import GroupedRelease, Release
 from halfnoise.spec.toml import read_spec
-from halfnoise.spec.words import ask
+from halfnoise.spec.words import read, text_format
 from halfnoise.workload.categories import Choice
 from halfnoise.workload.grid import Floats, Ring
-from halfnoise.workload.groups import By, Grouping, Key, in_order
+from halfnoise.workload.groups import By, Columns, Grouping, Key, in_order
 from halfnoise.workload.queries import Query
 from halfnoise.workload.question import SIZE, Question
 from halfnoise.workload.totals import Totals
-from halfnoise.workload.workload import Workload
+from halfnoise.workload.workload import Rules, Workload
 
 Step = Callable[[str], AbstractContextManager[object]]
 """Told which step of the work begins."""
 
 
+class Options(TypedDict, total=False):
+    """What ``release`` takes beside queries and the rules for them."""
+
+    privacy: Privacy | None
+    unit: str | Sequence[str] | None
+    row_is_person: bool
+    known_size: float | None
+    level: float | None
+    ledger: Ledger | None
+    text: TextFormat | None
+    spec: str | Path | None
+    parameters: Mapping[str, str] | None
+    step: Step
+
+
+class OptionsAndRules(Options, Rules, total=False):
+    """The same where the queries are a list."""
+
+
 @overload
 def release(
-    data: object,
-    queries: Sequence[Query],
-    *,
-    by: None = None,
-    **said: Any,  # noqa: ANN401
+    data: object, queries: Sequence[Query], *, by: None = None, **options: Unpack[OptionsAndRules]
 ) -> Release: ...
 @overload
 def release(
@@ -52,10 +68,13 @@ def release(
     queries: Sequence[Query],
     *,
     by: str | By | Sequence[str | By],
-    **said: Any,  # noqa: ANN401
+    **options: Unpack[OptionsAndRules],
 ) -> GroupedRelease: ...
 @overload
-def release(data: object, queries: Workload | None = None, **said: Any) -> Any: ...  # noqa: ANN401
+def release(
+    data: object, queries: Workload | None = None, **options: Unpack[Options]
+) -> Release | GroupedRelease: ...
+@known_keywords
 def release(  # noqa: PLR0913
     data: object,
     queries: Sequence[Query] | Workload | None = None,
@@ -63,7 +82,7 @@ def release(  # noqa: PLR0913
     privacy: Privacy | None = None,
     unit: str | Sequence[str] | None = None,
     row_is_person: bool = False,
-    by: str | By | Sequence[str | By] | None = None,
+    by: Columns = None,
     known_size: float | None = None,
     level: float | None = None,
     ledger: Ledger | None = None,
@@ -71,7 +90,7 @@ def release(  # noqa: PLR0913
     spec: str | Path | None = None,
     parameters: Mapping[str, str] | None = None,
     step: Step = nullcontext,
-    **rules: Any,
+    **rules: Unpack[Rules],
 ) -> Release | GroupedRelease:
     """Release a private table of counts, sums and means.
 
@@ -100,57 +119,43 @@ def release(  # noqa: PLR0913
     >>> list(table), 1900 < table[True]["smoker"].estimate < 2100
     ([True, False, 'other'], True)
     """
-    asked = None if spec is None else ask(read_spec(spec, parameters or {}), data, text)
-    if asked is not None:
-        queries = asked.workload if queries is None else queries
-        privacy = privacy or asked.privacy
-        unit = unit or asked.unit or None
-        row_is_person = row_is_person or (asked.row_is_person and unit is None)
-        known_size = asked.known_size if known_size is None else known_size
-        level = asked.level if level is None else level
-        text = text or asked.text
-    if queries is None:
-        raise InvalidParameterError("queries must be given, here or in a spec; got none")
-    rules |= {} if by is None else {"by": by}
-    if rules and isinstance(queries, Workload):
-        raise InvalidParameterError(
-            f"{min(rules)} is a rule of the workload, which is given whole; say it there"
-        )
-    workload = queries if isinstance(queries, Workload) else Workload(queries, **rules)
-    wanted = Request(
-        workload=workload.of_rows() if row_is_person else workload,
-        privacy=privacy,
-        unit=(unit,) if isinstance(unit, str) else tuple(unit or ()),
-        row_is_person=row_is_person,
-        known_size=known_size,
-        level=0.95 if level is None else level,
-        text=text or TextFormat(),
-    )
-    return carry_out(data, wanted, ledger=ledger, step=step)
+    words = {} if spec is None else read_spec(spec, parameters or {})
+    given: dict[str, Any] = {"privacy": privacy, "known_size": known_size, "level": level}
+    given = {name: value for name, value in given.items() if value is not None}
+    if unit or row_is_person:
+        given["unit"] = (unit,) if isinstance(unit, str) else tuple(unit or ())
+        given["row_is_person"] = row_is_person
+    with open_source(data, text=text or text_format(words)) as source:
+        stored = None if spec is None else read(words, source.columns)
+        if queries is None:
+            if stored is None:
+                raise InvalidParameterError("queries must be given, here or in a spec; got none")
+            queries = stored.workload
+        given["workload"] = Workload.of(queries, by, **rules)
+        request = Request(**given) if stored is None else replace(stored, **given)
+        return carry_out(source, request, ledger=ledger, step=step)
 
 
 def carry_out(
-    data: object, asked: Request, *, ledger: Ledger | None = None, step: Step = nullcontext
+    source: Source, request: Request, *, ledger: Ledger | None = None, step: Step = nullcontext
 ) -> Release | GroupedRelease:
     """Do what was asked: plan, charge, add up, add noise, come back."""
-    check_people(asked)
+    request.check()
     found = plan(
-        asked.workload,
-        privacy=budget_of(asked),
-        known_size=asked.known_size is not None,
-        level=asked.level,
+        request.workload,
+        privacy=request.budget,
+        known_size=request.known_size is not None,
+        level=request.level,
     )
     measurement = found.measurement
-    columns = columns_of(asked)
-    with open_source(data, text=asked.text, columns=columns) as source:
-        source.check(columns)
-        read = prepared(source, asked.workload, measurement.blocks, asked.unit)
-        if ledger is not None:
-            ledger.charge(measurement.guarantee)
-        with step("adding up"):
-            exact = read()
+    blocks = measurement.blocks
+    read = prepared(source.of(request.columns), request.workload, blocks, request.unit)
+    if ledger is not None:
+        ledger.charge(measurement.guarantee)
+    with step("adding up"):
+        exact = read()
     with step("adding noise"):
-        return noisy(found, measurement, exact, asked)
+        return noisy(found, measurement, exact, request)
 
 
 def noisy(

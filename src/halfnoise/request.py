@@ -1,10 +1,9 @@
 """What is asked of a table, and what is refused before any row of it is read."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from halfnoise.checks import positive, refuse
-from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import InvalidParameterError
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.workload.groups import Grouping
@@ -14,7 +13,11 @@ from halfnoise.workload.workload import Workload
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What a release was asked to be."""
+    """What was asked: to be planned as it is, or to be released once it is checked.
+
+    ``unit``: the columns that say whom a row is about; none where ``row_is_person``. ``delta``:
+    that of a plan without a budget.
+    """
 
     workload: Workload
     privacy: Privacy | None = None
@@ -23,44 +26,59 @@ class Request:
     row_is_person: bool = False
     known_size: float | None = None
     level: float = 0.95
-    text: TextFormat = field(default_factory=TextFormat)
 
+    def __post_init__(self) -> None:
+        """Refuse a number of people that is none; nobody who is one row has several items."""
+        if self.known_size is not None:
+            positive(known_size=self.known_size)
+        if self.row_is_person:
+            object.__setattr__(self, "workload", self.workload.of_rows())
 
-def columns_of(asked: Request) -> list[str]:
-    """Return all columns that a request names."""
-    queries = asked.workload.queries
-    named = [column for query in queries for column in query.columns]
-    return [*named, *asked.unit, *asked.workload.group_columns]
+    @property
+    def columns(self) -> list[str]:
+        """All columns that it names."""
+        named = [column for query in self.workload.queries for column in query.columns]
+        return [*named, *self.unit, *self.workload.group_columns]
 
-
-def check_people(asked: Request) -> None:
-    """Refuse a request that does not say who is one person, or that counts who somebody is."""
-    queries, unit = asked.workload.queries, asked.unit
-    for query in queries:
-        if isinstance(query, Counts):
+    @property
+    def budget(self) -> Privacy:
+        """The budget that was stated; there is none by default."""
+        if self.privacy is None:
             raise InvalidParameterError(
-                f"{query.label!r} is for planning alone; to release, name columns: Count('smoker')"
+                "the budget is missing; say how much may be spent: --epsilon 1 --delta 1e-6, or"
+                " privacy=ApproxDP(epsilon=1, delta=1e-6) (a plan shows what each budget brings)"
             )
-    if asked.row_is_person and unit:
-        raise InvalidParameterError("give unit or row_is_person, not both: they exclude each other")
-    if not asked.row_is_person and not unit:
-        raise InvalidParameterError(
-            "who is one person is never guessed: name the column that says whom a row is about"
-            " (--unit person_id, unit='person_id'), or say that each row is another person"
-            " (--row-is-person, row_is_person=True)"
-        )
-    for column in unit:
-        if not isinstance(column, str) or not column:
-            raise refuse("unit", "a column's name, or several", column)
-        if any(column in query.columns for query in queries):
+        return self.privacy
+
+    def check(self) -> None:
+        """Refuse what does not say who is one person, or counts who somebody is."""
+        queries = self.workload.queries
+        for query in queries:
+            if isinstance(query, Counts):
+                raise InvalidParameterError(
+                    f"{query.label!r} is for planning alone; to release, name columns:"
+                    " Count('smoker')"
+                )
+        if self.row_is_person and self.unit:
             raise InvalidParameterError(
-                f"{column!r} is the unit and a query's column at once; a name or number that says"
-                " who somebody is cannot be counted"
+                "give unit or row_is_person, not both: they exclude each other"
             )
-    if asked.known_size is not None:
-        positive(known_size=asked.known_size)
-    if asked.workload.grouping is not None:
-        _check_groups(asked.workload.grouping, unit)
+        if not self.row_is_person and not self.unit:
+            raise InvalidParameterError(
+                "who is one person is never guessed: name the column that says whom a row is about"
+                " (--unit person_id, unit='person_id'), or say that each row is another person"
+                " (--row-is-person, row_is_person=True)"
+            )
+        for column in self.unit:
+            if not isinstance(column, str) or not column:
+                raise refuse("unit", "a column's name, or several", column)
+            if any(column in query.columns for query in queries):
+                raise InvalidParameterError(
+                    f"{column!r} is the unit and a query's column at once; a name or number that"
+                    " says who somebody is cannot be counted"
+                )
+        if self.workload.grouping is not None:
+            _check_groups(self.workload.grouping, self.unit)
 
 
 def _check_groups(grouping: Grouping, unit: Sequence[str]) -> None:
@@ -84,13 +102,3 @@ def _check_groups(grouping: Grouping, unit: Sequence[str]) -> None:
                 f"{by.column!r} is the unit and names groups at once; a group of one person has no"
                 " privacy, so group by another column"
             )
-
-
-def budget_of(asked: Request) -> Privacy:
-    """Return the budget that was stated; there is none by default."""
-    if asked.privacy is None:
-        raise InvalidParameterError(
-            "the budget is missing; say how much may be spent: --epsilon 1 --delta 1e-6, or"
-            " privacy=ApproxDP(epsilon=1, delta=1e-6) (a plan shows what each budget brings)"
-        )
-    return asked.privacy

@@ -122,7 +122,8 @@ def file(rows: Sequence[Row], folder: Path) -> Path:
 def measured(data: object, grid: OnGrid, workload: hn.Workload) -> Any:
     """Return what enters the noise, in scales of that noise."""
     text = TextFormat()
-    with open_source(data, text=text, columns=COLUMNS) as source:
+    with open_source(data, text=text) as opened:
+        source = opened.of(COLUMNS)
         exact = totals(source, workload, grid.blocks, ["id"])
     rings = grid.measure(exact)
     in_scales = [
@@ -207,7 +208,8 @@ def test_groups_that_are_found(
     grid = grid_for(hn.plan(workload, privacy=hn.ApproxDP(epsilon=1, delta=1e-6)))
     tables = []
     for rows in (others, data.draw(st.permutations(others + own))):
-        with open_source(frame(rows, tmp_path), text=TextFormat(), columns=COLUMNS) as source:
+        with open_source(frame(rows, tmp_path), text=TextFormat()) as opened:
+            source = opened.of(COLUMNS)
             exact = totals(source, workload, grid.blocks, ["id"])
         assert exact.keys is not None
         (ring,) = grid.measure(exact)
@@ -274,7 +276,8 @@ def test_a_broken_row_is_alone(broken: str, where: int, quote: str | None, tmp_p
     rows = [*rows[:where], BROKEN[broken], *rows[where:]]
     path = tmp_path / "table.csv"
     path.write_bytes(",".join(COLUMNS).encode() + b"\n" + b"".join(rows))
-    with open_source(path, text=TextFormat(quote=quote), columns=COLUMNS) as source:
+    with open_source(path, text=TextFormat(quote=quote)) as opened:
+        source = opened.of(COLUMNS)
         found = {row for row in source.frame.to_native().fetchall() if (row[0] or "").isdecimal()}
     expected = {
         (str(i), "1", str(i % 2), str(i % 7), str(i % 5), "A", f"i{i % 3}") for i in range(5000)

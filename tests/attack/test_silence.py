@@ -107,7 +107,8 @@ def test_a_file_that_vanishes(tmp_path: Path, caplog: pytest.LogCaptureFixture) 
     grid = grid_for(hn.plan(workload, privacy=MU))
     for make in ("csv", "parquet", "jsonl"):
         path = engines.ENGINES[make](table(), tmp_path)
-        with open_source(path, text=TextFormat(), columns=["word"]) as source:
+        with open_source(path, text=TextFormat()) as opened:
+            source = opened.of(["word"])
             path.unlink()
             silent(lambda source=source: totals(source, workload, grid.blocks, None), caplog)  # type: ignore[misc]
 
@@ -163,7 +164,8 @@ def test_totals_show_nothing() -> None:
     data = pl.DataFrame({"x": [True] * 4321})
     workload = hn.Workload([q.Count("x")])
     grid = grid_for(hn.plan(workload, privacy=MU))
-    with open_source(data, text=TextFormat(), columns=["x"]) as source:
+    with open_source(data, text=TextFormat()) as opened:
+        source = opened.of(["x"])
         exact = totals(source, workload, grid.blocks, None)
         assert isinstance(exact, Totals)
         assert "4321" not in f"{exact!r} {exact!s} {source!r}".replace(hex(id(exact)), "")

@@ -5,7 +5,7 @@ import duckdb
 import pytest
 
 from halfnoise.cli import demo
-from halfnoise.cli.demo import CONDITIONS, PEOPLE, WORKLOAD, write_survey
+from halfnoise.cli.demo import CONDITIONS, PEOPLE, QUERIES, write_survey
 from support.commands import refused, run
 
 
@@ -53,7 +53,7 @@ def test_truth_stands_beside_the_private_table(shown: tuple[Path, str]) -> None:
     assert found.keys() == {
         "number of people",
         "spending",
-        *(name for query in WORKLOAD.queries for name in query.names),
+        *(name for query in QUERIES for name in query.names),
     }
     assert found["number of people"][2].split(".")[0] == "200,000"
     for name in CONDITIONS:

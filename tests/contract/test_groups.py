@@ -155,7 +155,8 @@ def got(
     assert workload.grouping is not None
     columns = [column for query in workload.queries for column in query.columns]
     columns += [*unit, *(by.column for by in workload.grouping.by)]
-    with open_source(data, text=TextFormat(), columns=columns) as source:
+    with open_source(data, text=TextFormat()) as opened:
+        source = opened.of(columns)
         exact = totals(source, workload, grid.blocks, unit or None)
     names = exact.keys if exact.keys is not None else [(i,) for i in range(len(exact.people))]
     found = {

@@ -21,8 +21,9 @@ Row = tuple[Any, ...]
 
 def read(data: object, columns: list[str], **text: Any) -> list[Row]:
     """Return the rows of some columns."""
-    with open_source(data, text=TextFormat(**text), columns=columns) as source:
-        source.check(columns)
+    with open_source(data, text=TextFormat(**text)) as opened:
+        source = opened.of(columns)
+        source.prepare()
         own = [source.names[column] for column in columns]
         return fetch(source.frame.select(*own))
 
@@ -207,7 +208,8 @@ def test_nothing_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(socket.socket, "connect", no_network)
     path = written(tmp_path / "table.csv", "a\n1\n")
-    with open_source(path, text=TextFormat(), columns=["a"]) as source:
+    with open_source(path, text=TextFormat()) as opened:
+        source = opened.of(["a"])
         settings = "select current_setting('autoload_known_extensions'), current_setting('autoinstall_known_extensions')"  # noqa: E501
         assert source.frame.to_native().query("t", settings).fetchall() == [(False, False)]
 

@@ -95,9 +95,9 @@ def test_means_are_told_apart() -> None:
 
 
 def test_wrong_arguments_are_refused() -> None:
-    """A workload and a privacy definition are asked for by name."""
-    with pytest.raises(hn.InvalidParameterError, match="workload must be a Workload"):
-        hn.plan([hn.Count("a")], privacy=GAUSSIAN)  # type: ignore[call-overload]
+    """Queries and a privacy definition are asked for by name."""
+    with pytest.raises(hn.InvalidParameterError, match="queries must be a list of queries"):
+        hn.plan(hn.Count("a"), privacy=GAUSSIAN)  # type: ignore[call-overload]
     with pytest.raises(hn.InvalidParameterError, match="privacy must be a privacy definition"):
         hn.plan(COUNTS, privacy=1)  # type: ignore[call-overload]
 

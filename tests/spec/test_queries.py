@@ -1,5 +1,6 @@
 import pytest
 
+import halfnoise as hn
 from halfnoise import (
     ApproxDP,
     ConcentratedDP,
@@ -17,8 +18,7 @@ from halfnoise.workload.queries import Query
 
 def budget(**given: str) -> Privacy | None:
     """Read a budget of which not all words are given."""
-    none = dict.fromkeys(("epsilon", "delta", "mu", "rho", "rdp"))
-    return flags.privacy(**none | given)
+    return flags.privacy(given)
 
 
 def test_every_budget() -> None:
@@ -89,7 +89,7 @@ def test_bounds_may_be_negative() -> None:
 def test_plain_numbers_plan_without_columns() -> None:
     """What-if numbers make queries that name no column, told apart where there are several."""
     asked: list[Query] = [flags.sum_("0:20"), flags.sum_("0:5"), flags.mean("0:1")]
-    asked += [flags.choice("5"), flags.bins("3"), flags.items("10", 2), flags.counts("7")]
+    asked += [flags.choice("5"), flags.bins("3"), flags.items("10", 2), hn.Counts(7)]
     labels = [query.label for query in flags.distinct(asked)]
     assert len(set(labels)) == len(labels)
     assert [flags.nameless(query) for query in asked] == [True] * 6 + [False]

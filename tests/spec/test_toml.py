@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import halfnoise as hn
 from halfnoise.cli.options import OPTIONS
 from halfnoise.spec.toml import gather, read_spec, write_spec
-from halfnoise.spec.words import LISTS, WORDS, request
+from halfnoise.spec.words import LISTS, WORDS, read, text_format
 from support.commands import EXACT, PEOPLE, refused, run, write_survey
 
 SAID = {
@@ -61,7 +61,7 @@ def test_saved_and_read_is_the_same_request(survey: Path, tmp_path: Path) -> Non
     path = tmp_path / "saved.toml"
     ran = run("release", survey, *words_of({**SAID}), "--dry-run", "--save-spec", path)
     assert ran.status == 0, ran.err
-    assert request(read_spec(path, {})) == request(SAID)
+    assert read(read_spec(path, {})) == read(SAID)
     again = run("release", survey, "--spec", path, "--dry-run")
     assert again.out == ran.out
     first, second = (
@@ -84,6 +84,7 @@ def test_a_place_is_filled(survey: Path, tmp_path: Path) -> None:
     ran = run("release", survey, "--spec", path, "--set", "day=2026-05-05")
     assert ran.table["recent"] == 2
     table = hn.release(survey, spec=path, parameters={"day": "2026-06-05"})
+    assert isinstance(table, hn.Release)
     assert round(table["recent"].estimate) == 1
     assert "say --set day=..." in refused("release", survey, "--spec", path)
     both = ("--set", "day=1", "--set", "month=2")
@@ -116,7 +117,7 @@ def test_plain_toml_values_will_do(tmp_path: Path) -> None:
     path = spec(
         tmp_path, 'count = "a"\nepsilon = 1\ndelta = 1e-6\nrow-is-person = true\nlevel = 0.9'
     )
-    asked = request(read_spec(path, {}))
+    asked = read(read_spec(path, {}))
     assert asked.privacy == hn.ApproxDP(epsilon=1, delta=1e-6)
     assert asked.row_is_person
     assert asked.level == 0.9
@@ -183,8 +184,8 @@ def test_a_spec_is_not_overwritten(survey: Path, tmp_path: Path) -> None:
 def test_units_may_hold_a_comma(tmp_path: Path) -> None:
     """A column whose name holds a comma is one column where the table has it."""
     said = {"count": ["x"], "unit": ["last, first"]}
-    assert request(said, ["last, first", "x"]).unit == ("last, first",)
-    assert request(said, ["last", "first", "x"]).unit == ("last", "first")
+    assert read(said, ["last, first", "x"]).unit == ("last, first",)
+    assert read(said, ["last", "first", "x"]).unit == ("last", "first")
     path = tmp_path / "people.csv"
     path.write_text('"last, first",x\n"Ada, L",1\n"Ada, L",0\n', encoding="utf-8")
     ran = run("release", path, "--count", "x", "--unit", "last, first", "--mu", "1e6")
@@ -193,11 +194,12 @@ def test_units_may_hold_a_comma(tmp_path: Path) -> None:
 
 def test_budget_words_reach_the_request() -> None:
     """A known size, a delta for outlooks and text formats are part of a request."""
-    asked = request({"counts": "3", "delta": "1e-9", "known-size": "10", "quote": "none"})
-    assert (asked.delta, asked.known_size, asked.text.quote) == (1e-9, 10, None)
-    assert request({"counts": "3", "known-size": ""}).known_size is None
+    asked = read({"counts": "3", "delta": "1e-9", "known-size": "10"})
+    assert (asked.delta, asked.known_size) == (1e-9, 10)
+    assert read({"counts": "3", "known-size": ""}).known_size is None
     for mark in ("tab", "\\t"):
-        assert request({"counts": "3", "delimiter": mark}).text.delimiter == "\t"
+        assert text_format({"delimiter": mark, "quote": "none"}).delimiter == "\t"
+    assert text_format({"quote": "none"}).quote is None
 
 
 def test_a_refused_release_saves_no_spec(survey: Path, tmp_path: Path) -> None:

@@ -158,8 +158,8 @@ ITEMS = [
 def found(data: Any, workload: hn.Workload, grid: OnGrid, unit: Sequence[str]) -> Any:
     """Return the totals of a table as whole numbers."""
     columns = [column for query in workload.queries for column in query.columns]
-    with open_source(data, text=TextFormat(), columns=[*columns, *unit]) as source:
-        source.check([*columns, *unit])
+    with open_source(data, text=TextFormat()) as opened:
+        source = opened.of([*columns, *unit])
         exact = totals(source, workload, grid.blocks, unit or None)
     sums = [[int(x) - (2**64 if x >= 2**63 else 0) for x in block[0]] for block in exact.sums]
     return sums, int(exact.people[0])

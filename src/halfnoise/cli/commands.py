@@ -13,18 +13,20 @@ import typer
 
 from halfnoise.checks import refuse
 from halfnoise.cli.options import SHOW, SPEND, with_options
+from halfnoise.data.groups import check_keys
+from halfnoise.data.sources import Source, open_source
 from halfnoise.errors import HalfnoiseError, InvalidParameterError
 from halfnoise.mechanism import carry_out
 from halfnoise.planning.budgeting import budget_for
 from halfnoise.planning.plan import DELTA, Outlook, Plan, plan
 from halfnoise.planning.words import listing
-from halfnoise.request import Request, check_people
+from halfnoise.request import Request
 from halfnoise.results.formats import as_csv, check_output, check_place, write_file, write_release
 from halfnoise.results.release import GroupedRelease, Release
 from halfnoise.results.render import NOISE_ONLY
-from halfnoise.spec.queries import nameless, number, whole_number
+from halfnoise.spec.queries import NAMELESS, Words, nameless, number, whole_number
 from halfnoise.spec.toml import gather, write_spec
-from halfnoise.spec.words import Words, ask, request
+from halfnoise.spec.words import read, text_format
 
 app = typer.Typer(
     name="halfnoise",
@@ -93,15 +95,21 @@ def plan_command(
     """
     del out, no_ledger  # said so that a plan becomes a release by changing one word
     said = gather(words)
-    asked = ask(said, list(data)) if data else request(said)
-    save = _saving(words, said, overwrite=overwrite, others=data or [])
+    text = text_format(said)
+    if data:
+        with open_source(list(data), text=text) as source:
+            request = read(said, source.columns)
+            _check_columns(source, request)
+    else:
+        request = read(said)
+    save = _saving(words, said, request, overwrite=overwrite, others=data or [])
     shared = {
         "releases": whole_number("--releases", releases),
-        "level": asked.level,
+        "level": request.level,
         "known_size": "known-size" in said,
     }
-    found = _planned(asked, margin, shared)
-    typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else repr(found))
+    planned = _planned(request, margin, shared)
+    typer.echo(json.dumps(planned.to_dict(), indent=2) if as_json else repr(planned))
     save()
 
 
@@ -153,16 +161,19 @@ def release_command(
     """
     del no_ledger  # there is no ledger yet: nothing is kept either way
     said = gather(words)
-    asked = ask(said, list(data))
-    _check_release(asked, said)
-    written = [] if out in (None, "-") else [str(out)]
-    for path in map(Path, written):
-        check_output(path, overwrite=overwrite, inputs=data)
-    save = _saving(words, said, overwrite=overwrite, others=[*data, *written])
-    if dry_run:
-        _dry_run(asked)
-    else:
-        _show(carry_out(data, asked, step=_spinner), out, overwrite=overwrite)
+    with open_source(list(data), text=text_format(said)) as source:
+        request = read(said, source.columns)
+        _check_release(request, said)
+        written = [] if out in (None, "-") else [str(out)]
+        for path in map(Path, written):
+            check_output(path, overwrite=overwrite, inputs=data)
+        save = _saving(words, said, request, overwrite=overwrite, others=[*data, *written])
+        if dry_run:
+            _check_columns(source, request)
+            request.check()
+            _dry_run(request)
+        else:
+            _show(carry_out(source, request, step=_spinner), out, overwrite=overwrite)
     save()
 
 
@@ -191,49 +202,58 @@ def figures_command(
 
 
 def _saving(
-    words: Words, said: Words, *, overwrite: bool, others: Sequence[str]
+    words: Words, said: Words, request: Request, *, overwrite: bool, others: Sequence[str]
 ) -> Callable[[], None]:
     """Check where the spec shall go, and return what writes it once all went well."""
     if "save-spec" not in words:
         return lambda: None
     path = Path(words["save-spec"])
     check_place("--save-spec", path, overwrite=overwrite, inputs=others)
-    return lambda: write_file(path, write_spec(said).encode())
+    workload = request.workload
+    groups = workload.groups if len(workload.group_columns) < 2 else None
+    return lambda: write_file(path, write_spec(said, groups).encode())
 
 
-def _check_release(asked: Request, said: Words) -> None:
+def _check_release(request: Request, words: Words) -> None:
     """Refuse what can be planned but not released."""
-    for query in asked.workload.queries:
+    for query in request.workload.queries:
         if nameless(query):
             what, remedy = f"--{query.kind}", "a plan does without"
             raise refuse(what, "given a column to release", query.label, remedy)
-    if "known-size" in said and asked.known_size is None:
+    if "known-size" in words and request.known_size is None:
         raise InvalidParameterError("--known-size needs the number of people, for example 200000")
-    check_people(asked)
 
 
-def _planned(asked: Request, margin: str | None, shared: dict[str, Any]) -> Plan | Outlook:
-    delta = DELTA if asked.delta is None else asked.delta
-    budget = asked.privacy
+def _check_columns(source: Source, request: Request) -> None:
+    """Refuse what the table's columns forbid; no row is read."""
+    if source.columns:
+        table = source.of([name for name in request.columns if name not in NAMELESS])
+        if request.workload.grouping is not None:
+            check_keys(table.dtypes, request.workload.grouping)
+
+
+def _planned(request: Request, margin: str | None, shared: dict[str, Any]) -> Plan | Outlook:
+    delta = DELTA if request.delta is None else request.delta
+    budget = request.privacy
     if margin is not None:
         if budget is not None:
             raise InvalidParameterError("give a budget or --margin, not both: one tells the other")
-        wanted = number("--margin", margin)
-        budget = budget_for(asked.workload, margin=wanted, delta=delta, **shared)
+        target = number("--margin", margin)
+        budget = budget_for(request.workload, margin=target, delta=delta, **shared)
     if budget is None:
-        return plan(asked.workload, delta=delta, **shared)
-    return plan(asked.workload, privacy=budget, **shared)
+        return plan(request.workload, delta=delta, **shared)
+    return plan(request.workload, privacy=budget, **shared)
 
 
-def _dry_run(asked: Request) -> None:
+def _dry_run(request: Request) -> None:
     """Print the plan and the columns with their declared meaning; read no row, spend nothing."""
-    shared = {"releases": 1, "level": asked.level, "known_size": asked.known_size is not None}
-    planned = _planned(asked, None, shared)
-    for query in asked.workload.queries:
+    shared = {"releases": 1, "level": request.level, "known_size": request.known_size is not None}
+    planned = _planned(request, None, shared)
+    for query in request.workload.queries:
         typer.echo(f"{query.kind} {query.label!r}: {query.meaning}")
-    if asked.workload.grouping is not None:
-        typer.echo(listing(asked.workload.grouping))
-    who = f"rows with the same {', '.join(asked.unit)}" if asked.unit else "one row"
+    if request.workload.grouping is not None:
+        typer.echo(listing(request.workload.grouping))
+    who = f"rows with the same {', '.join(request.unit)}" if request.unit else "one row"
     typer.echo(f"One person: {who}. No row was read and nothing was spent.\n")
     typer.echo(repr(planned))
 

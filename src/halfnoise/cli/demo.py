@@ -15,35 +15,19 @@ from halfnoise.planning.plan import Plan, plan
 from halfnoise.privacy.definitions import ApproxDP
 from halfnoise.text import meaningful, short, text_table
 from halfnoise.workload.categories import Choice
+from halfnoise.workload.groups import DISCOVER
 from halfnoise.workload.numbers import Count, Mean, Sum
-from halfnoise.workload.workload import Workload
+from halfnoise.workload.queries import Query
 
 PEOPLE, SEED = 200_000, 20_260_101
-CONDITIONS = (
-    "asthma",
-    "arthritis",
-    "diabetes",
-    "hypertension",
-    "migraine",
-    "depression",
-    "anxiety",
-    "insomnia",
-    "allergy",
-    "eczema",
-    "anaemia",
-    "gout",
-    "epilepsy",
-    "glaucoma",
-    "psoriasis",
-    "hepatitis",
-    "angina",
-    "stroke",
-    "cancer",
-    "osteoporosis",
-    "bronchitis",
-    "ulcer",
-    "tinnitus",
-    "cataract",
+CONDITIONS = tuple(
+    name
+    for names in (
+        "asthma arthritis diabetes hypertension migraine depression anxiety insomnia allergy",
+        "eczema anaemia gout epilepsy glaucoma psoriasis hepatitis angina stroke cancer",
+        "osteoporosis bronchitis ulcer tinnitus cataract",
+    )
+    for name in names.split()
 )
 ANSWERS = ("yes", "no", "only at work", "only on holidays")
 REGIONS = ("north", "south", "east", "west")
@@ -51,13 +35,11 @@ SOME = ("asthma", "diabetes", "migraine")
 """The conditions that are shown by region."""
 
 BUDGET = ApproxDP(epsilon=1, delta=1e-6)
-WORKLOAD = Workload(
-    [
-        *(Count(name) for name in CONDITIONS),
-        Sum("visits", bounds=(0, 20)),
-        Mean("spending", bounds=(0, 500)),
-        Choice("exercise", ANSWERS),
-    ]
+QUERIES: tuple[Query, ...] = (
+    *(Count(name) for name in CONDITIONS),
+    Sum("visits", bounds=(0, 20)),
+    Mean("spending", bounds=(0, 500)),
+    Choice("exercise", ANSWERS),
 )
 
 
@@ -65,26 +47,19 @@ def demonstrate(folder: Path) -> Iterator[str]:
     """Write the survey, release it, and say line by line what came out and what is true."""
     path, truth = write_survey(folder)
     yield f"A survey of {PEOPLE:,} people who do not exist is in {path}."
-    found = release(path, WORKLOAD, unit="person", privacy=BUDGET)
-    usual = _usual_margins(plan(WORKLOAD, privacy=BUDGET))
+    table = release(path, QUERIES, unit="person", privacy=BUDGET)
+    usual = _usual_margins(plan(QUERIES, privacy=BUDGET))
     rows = []
-    for _, each in found.rows():
-        true = truth[each.name]
-        margin = (each.high - each.low) / 2
-        standard = usual.get(each.name)
-        rows.append(
-            [
-                each.name,
-                meaningful(each.estimate, each.std),
-                f"±{short(margin)}",
-                meaningful(true, each.std),
-                "" if standard is None else f"±{short(standard)}",
-            ]
-        )
+    for _, estimate in table.rows():
+        name, std = estimate.name, estimate.std
+        margin = f"±{short((estimate.high - estimate.low) / 2)}"
+        standard = f"±{short(usual[name])}" if name in usual else ""
+        private, true = meaningful(estimate.estimate, std), meaningful(truth[name], std)
+        rows.append([name, private, margin, true, standard])
     yield ""
     yield text_table(["", "private", "margin", "true", "standard margin"], rows)
     yield ""
-    yield from found.promises()
+    yield from table.promises()
     yield ""
     yield "The same people by region, for another budget of the same size:"
     yield ""
@@ -98,10 +73,9 @@ def demonstrate(folder: Path) -> Iterator[str]:
 
 def _by_region(path: Path, truth: dict[str, float]) -> str:
     """Release some conditions for every region, and set the truth beside them."""
-    queries = [Count(name) for name in SOME]
-    found = release(
+    regions = release(
         path,
-        queries,
+        [Count(name) for name in SOME],
         unit="person",
         privacy=BUDGET,
         by="region",
@@ -110,9 +84,9 @@ def _by_region(path: Path, truth: dict[str, float]) -> str:
         size_importance=1,
     )
     rows = []
-    for place, each in found.items():
-        row = [place]
-        for estimate in (each.size, *each):
+    for place, table in regions.items():
+        row = [str(place)]
+        for estimate in (table.size, *table):
             assert estimate is not None  # noqa: S101
             true = truth[f"{place} {estimate.name}"]
             private = meaningful(estimate.estimate, estimate.std)
@@ -124,10 +98,11 @@ def _by_region(path: Path, truth: dict[str, float]) -> str:
 def _discovered(path: Path) -> Iterator[str]:
     """Find the regions in the data, as if nobody had listed them."""
     queries = [Count(name) for name in SOME]
-    workload = Workload(queries, by="region", groups="discover")
-    found = release(path, workload, unit="person", privacy=BUDGET)
-    yield f"Had nobody listed the regions, these would have been found: {', '.join(found)}."
-    yield str(plan(workload, privacy=BUDGET).discovery)
+    by, groups = "region", DISCOVER
+    regions = release(path, queries, unit="person", privacy=BUDGET, by=by, groups=groups)
+    names = ", ".join(map(str, regions))
+    yield f"Had nobody listed the regions, these would have been found: {names}."
+    yield str(plan(queries, privacy=BUDGET, by=by, groups=groups).discovery)
 
 
 def write_survey(folder: Path) -> tuple[Path, dict[str, float]]:
@@ -175,10 +150,10 @@ def _usual_margins(planned: Plan) -> dict[str, float]:
     """Return the margins of the standard mechanism at the same budget, by name of estimate."""
     standard = next(d for d in planned.designs if d.name == "standard-gaussian")
     noise = Noise.GAUSSIAN
-    found = {}
+    margins = {}
     for block, parts in zip(standard.blocks, standard.parts(), strict=True):
         names = [name for query in block.asked for name in query.names]
         kinds = ("sum", "answered") if block.kind == "mean" else ("sum",) * len(names)
         for name, kind in zip(names, kinds, strict=True):
-            found[name] = noise.margin(parts[kind], planned.level)
-    return found
+            margins[name] = noise.margin(parts[kind], planned.level)
+    return margins

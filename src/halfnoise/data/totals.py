@@ -55,7 +55,12 @@ def prepared(
         quietly(lambda: work(replace(source, frame=source.frame.head(0))), FAILED)
         return lambda: quietly(lambda: work(source)(), FAILED)  # noqa: PLW0108
     read = quietly(lambda: work(source), FAILED)
-    return lambda: quietly(read, FAILED)
+
+    def prepare_and_read() -> Totals:
+        source.prepare()
+        return read()
+
+    return lambda: quietly(prepare_and_read, FAILED)
 
 
 def _prepared(

@@ -1,11 +1,11 @@
 """Plans: which design, how much error, and what a larger budget would bring. No data needed."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, Unpack, overload
 
-from halfnoise.checks import fraction, refuse, whole
+from halfnoise.checks import fraction, known_keywords, refuse, whole
 from halfnoise.design.candidates import designs
 from halfnoise.design.design import Design, Measurement
 from halfnoise.errors import NotSupportedError
@@ -15,7 +15,9 @@ from halfnoise.planning.words import describe, notes, reason, secret
 from halfnoise.privacy.definitions import ApproxDP, DiscoveryDP, Guarantee, Privacy, PureDP, compose
 from halfnoise.privacy.words import definition, spending
 from halfnoise.text import percent, short, text_table
-from halfnoise.workload.workload import Workload
+from halfnoise.workload.groups import Columns
+from halfnoise.workload.queries import Query
+from halfnoise.workload.workload import Rules, Workload
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 """The budgets that a plan without one compares."""
@@ -189,46 +191,54 @@ class Outlook:
 
 @overload
 def plan(
-    workload: Workload,
+    workload: Workload | Sequence[Query],
     *,
     privacy: Privacy,
     releases: int = 1,
     known_size: bool = False,
     level: float = 0.95,
+    by: Columns = None,
+    **rules: Unpack[Rules],
 ) -> Plan: ...
 @overload
 def plan(
-    workload: Workload,
+    workload: Workload | Sequence[Query],
     *,
+    privacy: None = None,
     releases: int = 1,
     known_size: bool = False,
     level: float = 0.95,
     delta: float = DELTA,
+    by: Columns = None,
+    **rules: Unpack[Rules],
 ) -> Outlook: ...
+@known_keywords
 def plan(
-    workload: Workload,
+    workload: Workload | Sequence[Query],
     *,
     privacy: Privacy | None = None,
     releases: int = 1,
     known_size: bool = False,
     level: float = 0.95,
     delta: float = DELTA,
+    by: Columns = None,
+    **rules: Unpack[Rules],
 ) -> Plan | Outlook:
     """Return every design that applies with its error, and the best one for the stated importance.
 
     Without ``privacy``: what a range of budgets would bring, at a stated ``delta``. ``releases``:
     the budget is split over so many equal releases. ``known_size``: the number of people is public
-    and will be given, not computed from the table.
+    and will be given, not computed from the table. ``by`` and ``rules``: those of ``Workload``,
+    where the queries are a list.
 
     **Guarantee.** A plan sees no data. Every design in it is proved to cost at most the budget.
 
-    >>> from halfnoise import ApproxDP, Count, Workload, plan
-    >>> best = plan(Workload([Count("smoker")]), privacy=ApproxDP(epsilon=1, delta=1e-6))
+    >>> from halfnoise import ApproxDP, Count, plan
+    >>> best = plan([Count("smoker")], privacy=ApproxDP(epsilon=1, delta=1e-6))
     >>> best.chosen.name, round(best.chosen.query_std[0], 3)
     ('standard-laplace', 1.414)
     """
-    if not isinstance(workload, Workload):
-        raise refuse("workload", "a Workload", workload, 'for example Workload([Count("smoker")])')
+    workload = Workload.of(workload, by, **rules)
     if known_size and workload.grouped:
         raise NotSupportedError(
             "known_size is the size of a whole table; with groups leave it out, and use"

@@ -2,11 +2,64 @@
 
 import csv
 from collections.abc import Iterable, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 from halfnoise.checks import refuse
-from halfnoise.spec.queries import entries, split, whole_number
-from halfnoise.workload.groups import DISCOVER, EVERY, By
+from halfnoise.spec.queries import Words, entries, number, split, whole_number
+from halfnoise.workload.groups import DISCOVER, EVERY, By, Groups
+from halfnoise.workload.workload import Rules
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Groups as a TOML file lists them: keys, or a list of lists for several columns."""
+
+    groups: object
+
+    def __post_init__(self) -> None:
+        """Refuse what is no key."""
+        if any(isinstance(each, bool | dict) for each in self._all):
+            raise refuse("groups in the spec", "text, a number, or a list of them", self.groups)
+
+    @property
+    def _all(self) -> list[object]:
+        return self.groups if isinstance(self.groups, list) else [self.groups]
+
+    def words(self, *, several: bool) -> list[str]:
+        """Return them as words.
+
+        >>> Listed(["a", "b, c"]).words(several=False)
+        ['a', '"b, c"']
+        >>> Listed([["n", "s"], ["f"]]).words(several=True)
+        ['n,s', 'f']
+        """
+        listed = self._all
+        if any(isinstance(each, list) for each in listed):
+            lists = [each if isinstance(each, list) else [each] for each in listed]
+            return [",".join(map(_quoted, each)) for each in lists]
+        alone = len(listed) == 1 and is_word(str(listed[0]))
+        if several or alone or not isinstance(self.groups, list):
+            return [str(each) for each in listed]
+        return [_quoted(each) for each in listed]
+
+
+def group_rules(words: Words, columns: Sequence[str]) -> tuple[list[By] | None, Rules]:
+    """Read by what people are in groups, and the rules of groups that were said."""
+    columns_named = by(words.get("by") or (), columns)
+    rules: Rules = {}
+    if (listed := words.get("groups")) is not None:
+        several = len(columns_named) > 1
+        texts = listed.words(several=several) if isinstance(listed, Listed) else listed
+        rules["groups"] = groups(texts, columns_named)
+    if words.get("no-group-sizes"):
+        rules["group_sizes"] = False
+    if (other := words.get("other")) is not None:
+        rules["other"] = None if other.lower() == "none" else other
+    if (most := words.get("max-groups")) is not None:
+        rules["max_groups"] = whole_number("--max-groups", most)
+    if (delta := words.get("discover-delta")) is not None:
+        rules["discover_delta"] = number("--discover-delta", delta)
+    return columns_named or None, rules
 
 
 def by(texts: Iterable[str], columns: Sequence[str] = ()) -> list[By]:
@@ -29,7 +82,7 @@ def by(texts: Iterable[str], columns: Sequence[str] = ()) -> list[By]:
     return named
 
 
-def groups(texts: Sequence[str], by: Sequence[By]) -> object:
+def groups(texts: Sequence[str], by: Sequence[By]) -> Groups:
     """Read ``--groups north,south``, ``@file``, ``discover``, or in a plan how many.
 
     A key may be quoted, and a number alone is a key with a comma behind it. For several columns:
@@ -59,32 +112,8 @@ def groups(texts: Sequence[str], by: Sequence[By]) -> object:
     return [tuple(cell.strip() for cell in line) for line in lines if line]
 
 
-def as_words(groups: Any, *, several: bool) -> list[str]:  # noqa: ANN401
-    """Return groups in a file as words: a list of keys, or a list of lists for several columns.
-
-    >>> as_words(["a", "b, c"], several=False), as_words([["n", "s"], ["f"]], several=True)
-    (['a', '"b, c"'], ['n,s', 'f'])
-    """
-    listed = groups if isinstance(groups, list) else [groups]
-    if any(isinstance(each, bool | dict) for each in listed):
-        raise refuse("groups in the spec", "text, a number, or a list of them", groups)
-    if any(isinstance(each, list) for each in listed):
-        return [
-            ",".join(map(_quoted, each if isinstance(each, list) else [each])) for each in listed
-        ]
-    if several or not isinstance(groups, list) or (len(listed) == 1 and _is_word(str(listed[0]))):
-        return [str(each) for each in listed]
-    return [_quoted(each) for each in listed]
-
-
-def as_keys(words: Sequence[str]) -> list[str]:
-    """Return the words of one column as a file lists them."""
-    if len(words) == 1 and _is_word(words[0]):
-        return list(words)
-    return [key for text in words for key in split(text)]
-
-
-def _is_word(text: str) -> bool:
+def is_word(text: str) -> bool:
+    """Whether a text says groups in another way than by a list of keys."""
     return text == DISCOVER or text.startswith("@") or text.lstrip("-").isdigit()
 
 

@@ -1,4 +1,4 @@
-"""The words of the command line turned into queries and budgets.
+"""Words turned into a workload and a budget.
 
 Every query takes a column (``visits=0:20``) or, to try things out, plain numbers (``0:20``).
 Conditions are words that no shell eats: ``over_65=age:at-least:65``.
@@ -6,7 +6,7 @@ Conditions are words that no shell eats: ``over_65=age:at-least:65``.
 
 import csv
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -25,14 +25,19 @@ from halfnoise.privacy.definitions import (
 )
 from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.conditions import Where
+from halfnoise.workload.groups import By
 from halfnoise.workload.numbers import Count, Counts, Mean, Sum
 from halfnoise.workload.queries import Query
+from halfnoise.workload.workload import Rules, Workload
+
+Words = Mapping[str, Any]
+"""What was said, by word: text, a list of texts, or yes."""
 
 _WORDS = ("at-least", "above", "below", "up-to", "between", "is", "in", "yes")
 _CONDITION = re.compile(
     rf"(?:(?P<name>[^=]+)=)?(?P<column>.+?):(?P<word>{'|'.join(_WORDS)}):(?P<value>.*)"
 )
-_NAMELESS = "(amount)", "(choice)", "(bands)", "(items)"
+NAMELESS = "(amount)", "(choice)", "(bands)", "(items)"
 
 
 def number(flag: str, text: str) -> float:
@@ -53,6 +58,45 @@ def whole_number(flag: str, text: str) -> int:
         return int(text)
     except ValueError:
         raise refuse(flag, "a whole number", text) from None
+
+
+def workload(
+    words: Words,
+    columns: Sequence[str] | None,
+    unit: Sequence[str],
+    by: Sequence[By] | None,
+    groups: Rules,
+) -> Workload:
+    """Read the queries and the rules that hold for all of them."""
+    given = {name: words[name] for name in words if words[name] is not None}
+    at_most = whole_number("--at-most", given["at-most"]) if "at-most" in given else None
+    others = None if columns is None else [name for name in columns if name not in unit]
+    asked: list[Query] = [query for text in given.get("count", ()) for query in count(text, others)]
+    asked += [Counts(whole_number("--counts", given["counts"]))] if "counts" in given else []
+    for kind, read in (("sum", sum_), ("mean", mean), ("choice", choice), ("bins", bins)):
+        asked += [read(text) for text in given.get(kind, ())]
+    asked += [items(text, at_most) for text in given.get("items", ())]
+    if not asked:
+        raise InvalidParameterError(
+            "there is nothing to publish yet; ask for something, for example --count smoker, or"
+            " --counts 100 to try things out"
+        )
+    everywhere: dict[str, Any] = {}
+    if codes := split(given.get("missing", "")):
+        everywhere["missing"] = codes
+    if "where" in given:
+        everywhere["where"] = where(given["where"])
+    asked = [q if isinstance(q, Counts) else replace(q, **everywhere) for q in distinct(asked)]
+    rules: Rules = {
+        "neighbors": neighbors(given.get("neighbors", "add-remove")),
+        "at_most": None if given.get("items") else at_most,
+        "importance": importance(given.get("importance", ())),
+    }
+    if "size-importance" in given:
+        rules["size_importance"] = number("--size-importance", given["size-importance"])
+    if "size-dial" in given:
+        rules["size_dial"] = number("--size-dial", given["size-dial"])
+    return Workload(asked, by=by, **rules | groups)
 
 
 def count(text: str, columns: Sequence[str] | None = None) -> list[Count]:
@@ -89,11 +133,6 @@ def where(text: str) -> Where:
     if found is None or found["word"] == "yes" or found["name"]:
         raise refuse("--where", "written COL:WORD:VALUE", text, "for example age:at-least:18")
     return Where(found["column"], **_condition(found))
-
-
-def counts(text: str) -> Counts:
-    """Read ``--counts 100``."""
-    return Counts(whole_number("--counts", text))
 
 
 def sum_(text: str) -> Sum:
@@ -155,43 +194,45 @@ def neighbors(text: str) -> Neighbors:
         raise refuse("--neighbors", "add-remove or replace", text) from None
 
 
-def privacy(
-    *, epsilon: str | None, delta: str | None, mu: str | None, rho: str | None, rdp: str | None
-) -> Privacy | None:
+def privacy(words: Words) -> Privacy | None:
     """Read the budget; None where there is none. A delta alone is no budget.
 
-    >>> privacy(epsilon="1", delta="1e-6", mu=None, rho=None, rdp=None)
+    >>> privacy({"epsilon": "1", "delta": "1e-6"})
     ApproxDP(epsilon=1.0, delta=1e-06)
     """
-    given = {"--epsilon": epsilon, "--mu": mu, "--rho": rho, "--rdp": rdp}
-    named = [flag for flag, value in given.items() if value is not None]
-    if len(named) > 1:
+    given = [name for name in ("epsilon", "mu", "rho", "rdp") if words.get(name) is not None]
+    delta = words.get("delta")
+    if len(given) > 1:
+        said = " and ".join(f"--{name}" for name in given)
         raise InvalidParameterError(
-            f"the budget must be given one way, got {' and '.join(named)}; keep one of them"
+            f"the budget must be given one way, got {said}; keep one of them"
         )
-    if delta is not None and named and epsilon is None:
-        raise InvalidParameterError(
-            f"--delta goes with --epsilon, got {named[0]} --delta {delta}; leave --delta out"
-        )
-    if mu is not None:
-        return GaussianDP(mu=number("--mu", mu))
-    if rho is not None:
-        return ConcentratedDP(rho=number("--rho", rho))
-    if rdp is not None:
-        alpha, colon, bound = rdp.partition(":")
-        if not colon:
-            raise refuse("--rdp", "written ALPHA:EPSILON", rdp, "for example --rdp 8:1")
-        return RenyiDP(alpha=number("--rdp", alpha), epsilon=number("--rdp", bound))
-    if epsilon is None:
+    if not given:
         return None
+    (name,) = given
+    if delta is not None and name != "epsilon":
+        raise InvalidParameterError(
+            f"--delta goes with --epsilon, got --{name} --delta {delta}; leave --delta out"
+        )
+    flag, text = f"--{name}", words[name]
+    if name == "rdp":
+        alpha, colon, bound = text.partition(":")
+        if not colon:
+            raise refuse(flag, "written ALPHA:EPSILON", text, "for example --rdp 8:1")
+        return RenyiDP(alpha=number(flag, alpha), epsilon=number(flag, bound))
+    amount = number(flag, text)
+    if name == "mu":
+        return GaussianDP(mu=amount)
+    if name == "rho":
+        return ConcentratedDP(rho=amount)
     if delta is None:
-        return PureDP(epsilon=number("--epsilon", epsilon))
-    return ApproxDP(epsilon=number("--epsilon", epsilon), delta=number("--delta", delta))
+        return PureDP(epsilon=amount)
+    return ApproxDP(epsilon=amount, delta=number("--delta", delta))
 
 
 def nameless(query: Query) -> bool:
     """Whether a query was given by plain numbers, which name no column."""
-    return query.column in _NAMELESS
+    return query.column in NAMELESS
 
 
 def distinct(queries: Sequence[Query]) -> list[Query]:

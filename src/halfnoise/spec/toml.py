@@ -9,8 +9,9 @@ from typing import Any
 
 from halfnoise.checks import refuse
 from halfnoise.errors import InvalidParameterError
-from halfnoise.spec import groups as group_flags
-from halfnoise.spec.words import LISTS, WORDS, YES, Words
+from halfnoise.spec.groups import Listed, is_word
+from halfnoise.spec.queries import Words
+from halfnoise.spec.words import LISTS, WORDS, YES
 
 
 def read_spec(path: str | Path, parameters: Mapping[str, str]) -> dict[str, Any]:
@@ -25,24 +26,23 @@ def read_spec(path: str | Path, parameters: Mapping[str, str]) -> dict[str, Any]
         found = tomllib.loads(_fill(text, parameters))
     except tomllib.TOMLDecodeError as error:
         raise InvalidParameterError(f"the spec {str(path)!r} is not TOML: {error}") from None
-    said = {name: _as_said(name, value) for name, value in found.items() if name != "groups"}
-    if "groups" in found:
-        several = len(group_flags.by(said.get("by") or [])) > 1
-        said["groups"] = group_flags.as_words(found["groups"], several=several)
-    return said
+    return {name: _as_words(name, value) for name, value in found.items()}
 
 
-def write_spec(words: Words) -> str:
-    """Return what was said as TOML.
+def write_spec(words: Words, groups: object = None) -> str:
+    """Return what was said as TOML; ``groups`` as they were read, where one column names them.
 
     >>> print(write_spec({"count": ["smoker"], "epsilon": "1"}), end="")
     count = ["smoker"]
     epsilon = "1"
     """
-    said = {name: words[name] for name in WORDS if words.get(name) not in (None, [], False)}
-    if "groups" in said and len(group_flags.by(said.get("by") or [])) < 2:
-        said["groups"] = group_flags.as_keys(said["groups"])
-    return "".join(f"{name} = {_toml(value)}\n" for name, value in said.items())
+    kept = {name: words[name] for name in WORDS if words.get(name) not in (None, [], False)}
+    if "groups" in kept:
+        listed = kept["groups"]
+        texts = listed.words(several=True) if isinstance(listed, Listed) else listed
+        written = len(texts) == 1 and is_word(texts[0])
+        kept["groups"] = list(groups) if isinstance(groups, tuple) and not written else texts
+    return "".join(f"{name} = {_toml(value)}\n" for name, value in kept.items())
 
 
 def _toml(value: Any) -> str:  # noqa: ANN401
@@ -61,10 +61,12 @@ def _fill(text: str, parameters: Mapping[str, str]) -> str:
     return re.sub(r"\{(\w+)\}", lambda found: _toml(parameters[found[1]])[1:-1], text)
 
 
-def _as_said(name: str, value: Any) -> Any:  # noqa: ANN401
+def _as_words(name: str, value: Any) -> Any:  # noqa: ANN401
     if name not in WORDS:
         known = ", ".join(WORDS)
         raise refuse("a word of the spec", f"one of {known}", name)
+    if name == "groups":
+        return Listed(value)
     if name in YES:
         if not isinstance(value, bool):
             raise refuse(f"{name} in the spec", "true or false", value)
@@ -72,8 +74,8 @@ def _as_said(name: str, value: Any) -> Any:  # noqa: ANN401
     values = value if isinstance(value, list) else [value]
     if any(isinstance(each, bool | dict | list) for each in values):
         raise refuse(f"{name} in the spec", "text, a number, or a list of them", value)
-    said = [str(each) for each in values]
-    return said if name in LISTS else ",".join(said)
+    texts = [str(each) for each in values]
+    return texts if name in LISTS else ",".join(texts)
 
 
 INSTEAD = (
@@ -92,9 +94,9 @@ def gather(words: Words) -> dict[str, Any]:
         raise InvalidParameterError("--set fills a place in a spec; say --spec FILE too")
     if any(not equals for _, equals, _ in settings):
         raise refuse("--set", "written NAME=VALUE", words["set"], "for example day=2026-11-15")
-    said = {name: value for name, value in words.items() if name in WORDS}
+    own = {name: value for name, value in words.items() if name in WORDS}
     if "spec" not in words:
-        return said
-    found = read_spec(words["spec"], {name: value for name, _, value in settings})
-    replaced = {name for group in INSTEAD if said.keys() & group for name in group}
-    return {name: value for name, value in found.items() if name not in replaced} | said
+        return own
+    stored = read_spec(words["spec"], {name: value for name, _, value in settings})
+    replaced = {name for group in INSTEAD if own.keys() & group for name in group}
+    return {name: value for name, value in stored.items() if name not in replaced} | own

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
 
-from halfnoise.checks import finite, refuse, whole
+from halfnoise.checks import finite, known_keywords, refuse, whole
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.asked import Asked
 from halfnoise.workload.conditions import Literal, Where
@@ -14,6 +14,7 @@ from halfnoise.workload.grid import Grain
 from halfnoise.workload.sets import AtMost, Box, ContributionSet, OneOf
 
 
+@known_keywords
 @dataclass(frozen=True, slots=True)
 class Choice(Asked):
     """How many people chose each of the ``categories`` of ``column``: one for each person.
@@ -51,6 +52,7 @@ class Choice(Asked):
         return _one_category(len(self.categories), self.where)
 
 
+@known_keywords
 @dataclass(frozen=True, slots=True)
 class Bins(Asked):
     """How many people's ``column`` falls in each band; every edge starts one, the last is open.
@@ -89,6 +91,7 @@ class Bins(Asked):
         return _one_category(len(self.edges) + 1, self.where)
 
 
+@known_keywords
 @dataclass(frozen=True, slots=True)
 class Items(Asked):
     """How many people have each of the ``items`` of ``column``: a set, at most ``at_most`` of them.

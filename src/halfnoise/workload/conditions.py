@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TypeAlias
 
-from halfnoise.checks import refuse
+from halfnoise.checks import known_keywords, refuse
 from halfnoise.errors import InvalidParameterError
 
 Literal: TypeAlias = str | float | bool | dt.date
@@ -18,6 +18,7 @@ Literal: TypeAlias = str | float | bool | dt.date
 WORDS = ("at_least", "above", "below", "up_to", "between", "equals", "is_in")
 
 
+@known_keywords
 @dataclass(frozen=True, slots=True)
 class Where:
     """One condition on ``column``; exactly one of the words must be given.

@@ -8,19 +8,31 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, TypeAlias
+from typing import Literal as Only
 
-from halfnoise.checks import fraction, refuse, whole
+from halfnoise.checks import fraction, known_keywords, refuse, whole
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.conditions import Literal, check_column
 
 Key: TypeAlias = tuple[Literal | None, ...]
 """What names a group: one value for each column that it goes by; None is a missing value."""
 
-DISCOVER = "discover"
+Groups: TypeAlias = (
+    int
+    | Only["discover"]
+    | Sequence[Literal | Sequence[Literal | None] | None]
+    | Mapping[str, Sequence[Literal | None]]
+    | None
+)
+"""How many groups there are, that they be discovered, or their keys: of several columns as tuples,
+or a list for each column."""
+
+DISCOVER: Only["discover"] = "discover"
 OTHER = "other"
 EVERY = ("day", "month", "year")
 
 
+@known_keywords
 @dataclass(frozen=True, slots=True)
 class By:
     """A column whose values name groups; days and moments go by ``every`` day, month or year.
@@ -42,6 +54,10 @@ class By:
     def __str__(self) -> str:
         """Say it as on the command line."""
         return self.column if self.every is None else f"{self.column}:{self.every}"
+
+
+Columns: TypeAlias = str | By | Sequence[str | By] | None
+"""The column, or columns, that say which group a row is in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

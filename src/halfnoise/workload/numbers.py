@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from halfnoise.checks import finite, refuse, whole
+from halfnoise.checks import finite, known_keywords, refuse, whole
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.asked import Asked
 from halfnoise.workload.conditions import WORDS, Literal, Where, check_literals
@@ -12,6 +12,7 @@ from halfnoise.workload.grid import Grain
 from halfnoise.workload.sets import Answered, Box, ContributionSet
 
 
+@known_keywords
 @dataclass(frozen=True, slots=True)
 class Count(Asked):
     """How many people say yes in ``column``, or meet a condition on it.
@@ -64,6 +65,7 @@ equals=None, is_in=None, missing=())
         return str(self.condition or f"{self.column} says {codes}")
 
 
+@known_keywords
 @dataclass(frozen=True, slots=True)
 class Counts:
     """So many yes/no questions without names: for planning alone.
@@ -110,6 +112,7 @@ class Counts:
         return Box(self.number)
 
 
+@known_keywords
 @dataclass(frozen=True, slots=True)
 class Bounded(Asked):
     """What queries of values share: each value is clipped to ``bounds``."""
@@ -128,6 +131,7 @@ class Bounded(Asked):
         return f"{self.column}, kept in {low:g} to {high:g} for each person"
 
 
+@known_keywords
 @dataclass(frozen=True, slots=True)
 class Sum(Bounded):
     """The sum of ``column``, where each person's value is clipped to ``bounds``.

@@ -4,13 +4,13 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from fractions import Fraction
-from types import MappingProxyType
+from typing import TypedDict, Unpack
 
-from halfnoise.checks import finite, not_negative, positive, refuse
+from halfnoise.checks import finite, known_keywords, not_negative, positive, refuse
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.workload.categories import Items, at_most_shape, check_at_most
-from halfnoise.workload.groups import OTHER, By, Grouping, grouping
+from halfnoise.workload.groups import OTHER, Columns, Grouping, Groups, grouping
 from halfnoise.workload.queries import Query
 from halfnoise.workload.sets import Box, ContributionSet
 
@@ -61,6 +61,22 @@ class Block:
         return replace(self, shape=self.shape.on(quantum, self.label), quantum=quantum)
 
 
+class Rules(TypedDict, total=False):
+    """The rules of a workload as keywords; ``Workload`` says what each of them means."""
+
+    neighbors: Neighbors
+    groups: Groups
+    other: str | None
+    max_groups: int
+    discover_delta: float | None
+    group_sizes: bool
+    at_most: int | None
+    importance: Mapping[str, float]
+    size_importance: float
+    size_dial: float | None
+
+
+@known_keywords
 @dataclass(frozen=True, slots=True)
 class Workload:
     """The queries of one release, and the rules under which it is made.
@@ -87,8 +103,8 @@ class Workload:
     queries: Sequence[Query]
     _: KW_ONLY
     neighbors: Neighbors = Neighbors.ADD_REMOVE
-    by: str | By | Sequence[str | By] | None = None
-    groups: object = None
+    by: Columns = None
+    groups: Groups = None
     other: str | None = OTHER
     max_groups: int = 1
     discover_delta: float | None = None
@@ -112,6 +128,20 @@ class Workload:
         _set(self, grouping=_check_groups(self), importance=_check_importance(self))
         _set(self, blocks=tuple(_blocks(self)))
         _set(self, size_importance=_size_importance(self))
+
+    @classmethod
+    def of(
+        cls, queries: "Sequence[Query] | Workload", by: Columns = None, **rules: Unpack[Rules]
+    ) -> "Workload":
+        """Return a workload of queries and rules, or one that is given whole."""
+        if not isinstance(queries, Workload):
+            return cls(queries, by=by, **rules)
+        if by is not None or rules:
+            rule = min([*rules, *(() if by is None else ("by",))])
+            raise InvalidParameterError(
+                f"{rule} is a rule of the workload, which is given whole; say it there"
+            )
+        return queries
 
     @property
     def grouped(self) -> bool:
@@ -247,7 +277,7 @@ def _check_importance(workload: Workload) -> Mapping[str, float]:
         if name not in known:
             raise refuse("importance", "given for the name of a query", name)
         _within_reason(**{f"importance of {name}": positive(**{f"importance of {name}": weight})})
-    return MappingProxyType({name: float(w) for name, w in workload.importance.items()})
+    return {name: float(weight) for name, weight in workload.importance.items()}
 
 
 def _within_reason(**named: float) -> float:

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import narwhals as nw
@@ -15,13 +15,10 @@ __all__ = ["Source", "TextFormat", "fetch", "open_source"]
 
 
 @contextlib.contextmanager
-def open_source(data: object, *, text: TextFormat, columns: Sequence[str]) -> Iterator[Source]:
-    """Open a path, a list or glob of paths, or a frame; nothing is read but header lines.
-
-    ``columns`` are those that will be needed: JSON lines have no header to tell.
-    """
+def open_source(data: object, *, text: TextFormat) -> Iterator[Source]:
+    """Open a path, a list or glob of paths, or a frame; nothing is read but header lines."""
     if isinstance(data, str | os.PathLike) or _is_path_list(data):
-        with open_files(data, text, columns) as source:
+        with open_files(data, text) as source:
             yield source
     else:
         yield from_frame(data, text)

@@ -6,13 +6,10 @@ Short rows are padded and broken ones passed over, so that no row changes how an
 """
 
 import contextlib
-import csv
 import glob
-import gzip
 import os
-import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,8 +18,9 @@ import narwhals as nw
 
 from halfnoise.checks import refuse
 from halfnoise.data.quiet import quietly
-from halfnoise.data.sources.source import Source, TextFormat, once, spelled
-from halfnoise.errors import DataError, InvalidParameterError
+from halfnoise.data.sources.source import Source, TextFormat, ready, spelled
+from halfnoise.data.sources.texts import TextFiles, ending, is_zipped
+from halfnoise.errors import InvalidParameterError
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _JSON = (".jsonl", ".ndjson")
@@ -30,16 +28,14 @@ _BYTES = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
 
 @contextlib.contextmanager
-def open_files(data: object, text: TextFormat, columns: Sequence[str]) -> Iterator[Source]:
+def open_files(data: object, text: TextFormat) -> Iterator[Source]:
     """Open one or several files of one format; nothing is read but header lines."""
     paths = _paths(data)
-    with tempfile.TemporaryDirectory(prefix="halfnoise-") as scratch:
-        connection = connect(temp_directory=scratch)
-        try:
-            _limit_memory(connection)
-            yield _source(connection, paths, text, columns, scratch)
-        finally:
-            connection.close()
+    with contextlib.ExitStack() as stack:
+        scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="halfnoise-"))
+        connection = stack.enter_context(contextlib.closing(connect(temp_directory=scratch)))
+        _limit_memory(connection)
+        yield _source(connection, paths, text, Path(scratch), stack)
 
 
 def connect(**config: Any) -> Any:  # noqa: ANN401
@@ -71,40 +67,47 @@ def _source(
     connection: Any,  # noqa: ANN401
     paths: list[Path],
     text: TextFormat,
-    columns: Sequence[str],
-    scratch: str,
+    scratch: Path,
+    stack: contextlib.ExitStack,
 ) -> Source:
-    ending = _ending(paths[0])
+    kind = ending(paths[0])
     failed = (
-        f"{', '.join(repr(str(path)) for path in paths[:3])} could not be read as {ending[1:]};"
+        f"{', '.join(repr(str(path)) for path in paths[:3])} could not be read as {kind[1:]};"
         " check that the file is complete"
     )
-    if ending == ".parquet":
+    if kind == ".parquet":
         relation = quietly(lambda: _parquet(connection, paths), failed)
-        names = {name: name for name in relation.columns}
-    elif ending in _JSON:
-        names = spelled([*dict.fromkeys(columns)])
-        utf8 = quietly(lambda: _as_utf8(paths, text.encoding, scratch), failed)
-        relation = quietly(lambda: _json(connection, utf8, names), failed)
-    elif ending in _DELIMITERS:
-        text = replace(text, delimiter=text.delimiter or _DELIMITERS[ending])
-        names = spelled(_header(paths, text))
-        utf8 = quietly(lambda: _as_utf8(paths, text.encoding, scratch), failed)
-        relation = quietly(
-            lambda: _lines(connection, utf8, list(names.values()), text, header=True), failed
-        )
-    else:
-        raise refuse(
-            "the file",
-            "CSV, TSV, JSON lines or Parquet by its ending",
-            str(paths[0]),
-            "rename it, for example to .csv",
-        )
+        return _of_relation(relation, {name: name for name in relation.columns}, text)
+    if kind not in (*_JSON, *_DELIMITERS):
+        rule, remedy = "CSV, TSV, JSON lines or Parquet by its ending", "rename it, for example to"
+        raise refuse("the file", rule, str(paths[0]), f"{remedy} .csv")
+    text = replace(text, delimiter=text.delimiter or _DELIMITERS.get(kind))
+    files = TextFiles(paths=paths, text=text, scratch=scratch, stack=stack)
+    if kind in _JSON:
+        readable, fill = files.readable(failed)
+        rows = quietly(lambda: _objects(connection, readable), failed)
+
+        def extract(columns: Sequence[str]) -> Source:
+            names = spelled([*dict.fromkeys(columns)])
+            return _of_relation(quietly(lambda: _json(rows, names), failed), names, text, fill)
+
+        return replace(_of_relation(rows, {}, text), extract=extract)
+    names = spelled(files.header())
+    readable, fill = files.readable(failed)
+    rows = quietly(lambda: _lines(connection, readable, list(names.values()), text), failed)
+    return _of_relation(rows, names, text, fill)
+
+
+def _of_relation(
+    relation: Any,  # noqa: ANN401
+    names: dict[str, str],
+    text: TextFormat,
+    prepare: Callable[[], None] = ready,
+) -> Source:
     frame = nw.from_native(relation)
     inside = dict(frame.collect_schema())
     dtypes = {name: inside[own] for name, own in names.items()}
-    headless = ending in _JSON
-    return Source(frame=frame, dtypes=dtypes, names=names, text=text, headless=headless)
+    return Source(frame=frame, dtypes=dtypes, names=names, text=text, prepare=prepare)
 
 
 def _paths(data: Any) -> list[Path]:  # noqa: ANN401
@@ -122,23 +125,15 @@ def _paths(data: Any) -> list[Path]:  # noqa: ANN401
             raise InvalidParameterError(f"{str(path)!r} is a folder, not a file; name its files")
         if not os.access(path, os.R_OK):
             raise InvalidParameterError(f"the file {str(path)!r} may not be read by you")
-        if path.stat().st_size == 0 and _ending(path) not in _JSON:
+        if path.stat().st_size == 0 and ending(path) not in _JSON:
             raise InvalidParameterError(
                 f"the file {str(path)!r} is empty: it has not even a header"
             )
     if len({path.resolve() for path in found}) < len(found):
         raise InvalidParameterError("a file is named twice; name each one once")
-    if len({_ending(path) for path in found}) > 1:
+    if len({ending(path) for path in found}) > 1:
         raise InvalidParameterError("several files must be of one format; release them one by one")
     return found
-
-
-def _ending(path: Path) -> str:
-    return Path(path.name.lower().removesuffix(".gz")).suffix
-
-
-def _zipped(path: Path) -> bool:
-    return path.name.lower().endswith(".gz")
 
 
 def _parquet(connection: Any, paths: list[Path]) -> Any:  # noqa: ANN401
@@ -154,21 +149,21 @@ def _parquet(connection: Any, paths: list[Path]) -> Any:  # noqa: ANN401
             raise InvalidParameterError(
                 f"the columns of {str(path)!r} differ from those of {str(paths[0])!r}"
             )
-    return read(paths)
+    return first if len(paths) == 1 else read(paths)
 
 
-def _named(paths: Sequence[str | Path]) -> list[str]:
+def _named(paths: Sequence[Path]) -> list[str]:
     """Return paths that DuckDB takes by name: it would read marks such as * and [ as patterns."""
     return [glob.escape(str(path)) for path in paths]
 
 
 def _lines(
     connection: Any,  # noqa: ANN401
-    paths: list[str],
+    paths: Sequence[Path],
     names: list[str],
     text: TextFormat,
     *,
-    header: bool,
+    header: bool = True,
 ) -> Any:  # noqa: ANN401
     """Read lines with everything declared: short ones are padded, broken ones passed over."""
     quote = text.quote or ""
@@ -179,7 +174,7 @@ def _lines(
         delimiter=text.delimiter,
         quotechar=quote,
         escapechar=quote,
-        compression="gzip" if paths[0].lower().endswith(".gz") else "none",
+        compression="gzip" if is_zipped(paths[0]) else "none",
         auto_detect=False,
         null_padding=True,
         ignore_errors=True,
@@ -189,19 +184,23 @@ def _lines(
     )
 
 
-def _json(connection: Any, paths: list[str], names: dict[str, str]) -> Any:  # noqa: ANN401
-    """Read one object from each line.
+def _objects(connection: Any, paths: Sequence[Path]) -> Any:  # noqa: ANN401
+    """Read lines that are JSON objects.
 
-    Lines come from the same reader as other text, since one overlong line would fail DuckDB's own
+    They come from the same reader as other text, since one overlong line would fail DuckDB's own
     for JSON. The delimiter is a mark that JSON forbids.
     """
-    import duckdb
-
     whole = TextFormat(delimiter="\x1e", quote=None)
     lines = _lines(connection, paths, ["line"], whole, header=False)
     # The line itself becomes null, so that nothing is extracted from it whatever DuckDB does first.
     valid = "case when json_valid(line) then case when json_type(line) = 'OBJECT' then line end end"
-    objects = lines.project(f"{valid} as line").filter("line is not null")
+    return lines.project(f"{valid} as line").filter("line is not null")
+
+
+def _json(objects: Any, names: dict[str, str]) -> Any:  # noqa: ANN401
+    """Take some columns from objects."""
+    import duckdb
+
     line = duckdb.ColumnExpression("line")
     cells = []
     for name, own in names.items():
@@ -211,61 +210,3 @@ def _json(connection: Any, paths: list[str], names: dict[str, str]) -> Any:  # n
         )
         cells.append(cell.alias(own))
     return objects.select(*cells)
-
-
-def _header(paths: list[Path], text: TextFormat) -> list[str]:
-    """Return the columns' names from the header lines, which must agree."""
-    headers = [_header_line(path, text) for path in paths]
-    names = headers[0]
-    for path, other in zip(paths, headers, strict=True):
-        if other != names:
-            raise InvalidParameterError(
-                f"the header of {str(path)!r} differs from that of {str(paths[0])!r}"
-            )
-    if len(names) == 1:
-        for mark in (",", ";", "\t", "|"):
-            if mark != text.delimiter and mark in names[0]:
-                raise InvalidParameterError(
-                    f"the header is one column containing {mark!r}; try --delimiter {mark!r}"
-                )
-    once(names)
-    return names
-
-
-def _header_line(path: Path, text: TextFormat) -> list[str]:
-    opened = gzip.open if _zipped(path) else open
-
-    def first() -> list[str]:
-        with opened(
-            path, "rt", encoding=_signed(text.encoding), errors="replace", newline=""
-        ) as lines:
-            return next(csv.reader(lines, **text.marks), [])
-
-    names = quietly(
-        first, f"the header of {str(path)!r} could not be read; check that the file is complete"
-    )
-    if not names:
-        raise DataError(f"the file {str(path)!r} has no header line")
-    return names
-
-
-def _signed(encoding: str) -> str:
-    return "utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
-
-
-def _as_utf8(paths: list[Path], encoding: str, scratch: str) -> list[str]:
-    """Return the files in UTF-8, copied to a private folder where they are in another encoding."""
-    zipped = {_zipped(path) for path in paths}
-    if _signed(encoding) == "utf-8-sig" and len(zipped) == 1:
-        return [*map(str, paths)]
-    copies = []
-    for i, path in enumerate(paths):
-        opened = gzip.open if _zipped(path) else open
-        copy = Path(scratch) / f"{i}{_ending(path)}"
-        with (
-            opened(path, "rt", encoding=_signed(encoding), errors="replace", newline="") as source,
-            copy.open("w", encoding="utf-8", errors="replace", newline="") as target,
-        ):
-            shutil.copyfileobj(source, target)
-        copies.append(str(copy))
-    return copies

@@ -2,20 +2,22 @@
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 import narwhals as nw
 from narwhals.dtypes import DType
 
-from halfnoise.checks import refuse
+from halfnoise.checks import known_keywords, refuse
 from halfnoise.errors import InvalidParameterError
 
 _PLAIN = re.compile("(?!hn_)[a-z_][a-z0-9_]*", re.ASCII | re.IGNORECASE)
 
 
+@known_keywords
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextFormat:
     """What a text file looks like, as declared; None means what its ending suggests.
@@ -54,42 +56,58 @@ class TextFormat:
         return {"delimiter": self.delimiter or ",", **quoting}
 
 
+def ready() -> None:
+    """Do nothing: the rows are there."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """A table that has not been read yet: a lazy frame, and its columns with their types.
 
-    ``names`` are the columns' names inside the frame, which engines can spell. ``headless``: there
-    is no header to tell which columns there are.
+    ``names`` are the columns' names inside the frame, which engines can spell. ``prepare`` puts
+    the rows where the frame will look for them; it is called once the release is allowed.
+    ``extract``, where there is no header to tell which columns there are, makes the table of some.
     """
 
     frame: nw.LazyFrame[Any]
     dtypes: Mapping[str, DType]
     names: Mapping[str, str]
-    text: TextFormat = field(default_factory=TextFormat)
-    headless: bool = False
+    text: TextFormat
+    prepare: Callable[[], None] = ready
+    extract: "Callable[[Sequence[str]], Source] | None" = None
 
-    def check(self, columns: Sequence[str]) -> None:
-        """Refuse columns that the table does not have, with the nearest ones it has."""
+    @property
+    def columns(self) -> list[str]:
+        """The columns that the table is known to have."""
+        return list(self.dtypes)
+
+    def of(self, columns: Sequence[str]) -> "Source":
+        """Return the table with these columns; refuse one that it lacks, with the nearest."""
+        if self.extract is not None:
+            return self.extract(columns)
         for column in columns:
             if column not in self.dtypes:
-                known = list(self.dtypes)
+                known = self.columns
                 near = get_close_matches(column, known, n=1)
                 hint = f"did you mean {near[0]!r}? The table has" if near else "the table has"
                 listed = ", ".join(map(repr, known[:20])) + (", ..." if len(known) > 20 else "")
                 raise InvalidParameterError(f"there is no column {column!r}; {hint} {listed}")
+        return self
 
 
 def spelled(names: Sequence[str]) -> dict[str, str]:
     """Return names that every engine can spell: plain ones stay, the others become positions.
 
-    Engines read dots, quotes and backticks as their own, and some take ``a`` and ``A`` for one.
+    None may be there twice. Engines read dots, quotes and backticks as their own, and some take
+    ``a`` and ``A`` for one.
 
     >>> spelled(["age", "a.b", "x", "X"])
     {'age': 'age', 'a.b': 'hn_1', 'x': 'hn_2', 'X': 'hn_3'}
     """
-    folded = [name.casefold() for name in names]
+    once(names)
+    alike = Counter(name.casefold() for name in names)
     return {
-        name: name if _PLAIN.fullmatch(name) and folded.count(folded[i]) == 1 else f"hn_{i}"
+        name: name if _PLAIN.fullmatch(name) and alike[name.casefold()] == 1 else f"hn_{i}"
         for i, name in enumerate(names)
     }
 
