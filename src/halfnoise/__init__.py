@@ -16,8 +16,8 @@ from halfnoise.errors import (
 )
 from halfnoise.ledger.protocol import Ledger
 from halfnoise.mechanism import release
-from halfnoise.planning.budgeting import budget_for
-from halfnoise.planning.plan import Outlook, Plan, plan
+from halfnoise.planning.outlook import Outlook, budget_for, plan
+from halfnoise.planning.plan import Plan
 from halfnoise.privacy.definitions import (
     ApproxDP,
     ConcentratedDP,

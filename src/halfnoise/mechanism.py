@@ -20,7 +20,8 @@ from halfnoise.data.totals import prepared
 from halfnoise.design.design import Measurement, Recovered
 from halfnoise.errors import InvalidParameterError
 from halfnoise.ledger.protocol import Ledger
-from halfnoise.planning.plan import Plan, plan
+from halfnoise.planning.outlook import plan
+from halfnoise.planning.plan import Plan
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.request import Request
 from halfnoise.results.inference import Errors, Estimate

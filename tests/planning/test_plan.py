@@ -3,7 +3,7 @@ import json
 import pytest
 
 import halfnoise as hn
-from halfnoise.planning.plan import EPSILONS
+from halfnoise.planning.outlook import EPSILONS
 from halfnoise.privacy.definitions import Privacy
 
 COUNTS = hn.Workload([hn.Counts(100)])

@@ -1,7 +1,6 @@
 import pytest
 
 import halfnoise as hn
-from halfnoise.planning.words import describe, secret
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.privacy.words import definition, spending
 from halfnoise.workload.queries import Query
@@ -26,9 +25,9 @@ def test_budgets_in_words(privacy: Privacy, said: str, named: str) -> None:
 
 def test_what_is_protected() -> None:
     """The two rules protect two different secrets."""
-    assert secret(hn.Workload([hn.Count("a")])) == "whether somebody is in the data"
+    assert hn.Workload([hn.Count("a")]).protected == "whether somebody is in the data"
     replaced = hn.Workload([hn.Count("a")], neighbors=hn.Neighbors.REPLACE)
-    assert "Protected: what somebody in the data answered." in describe(replaced)
+    assert "Protected: what somebody in the data answered." in replaced.words
 
 
 def test_workloads_in_words() -> None:
@@ -42,7 +41,7 @@ def test_workloads_in_words() -> None:
         ],
         at_most=2,
     )
-    said = describe(workload).splitlines()[0]
+    said = workload.words.splitlines()[0]
     assert said == (
         "Asked of each person: 5 counts, at most 2 of them, sum of visits (0 to 20),"
         " blood (3 categories), drug (3 items, at most 2 of them)."

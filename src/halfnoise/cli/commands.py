@@ -17,9 +17,8 @@ from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source, open_source
 from halfnoise.errors import HalfnoiseError, InvalidParameterError
 from halfnoise.mechanism import carry_out
-from halfnoise.planning.budgeting import budget_for
-from halfnoise.planning.plan import DELTA, Outlook, Plan, plan
-from halfnoise.planning.words import listing
+from halfnoise.planning.outlook import DELTA, Outlook, budget_for, plan
+from halfnoise.planning.plan import Plan
 from halfnoise.request import Request
 from halfnoise.results.formats import as_csv, check_output, check_place, write_file, write_release
 from halfnoise.results.release import GroupedRelease, Release
@@ -252,7 +251,7 @@ def _dry_run(request: Request) -> None:
     for query in request.workload.queries:
         typer.echo(f"{query.kind} {query.label!r}: {query.meaning}")
     if request.workload.grouping is not None:
-        typer.echo(listing(request.workload.grouping))
+        typer.echo(request.workload.grouping.words)
     who = f"rows with the same {', '.join(request.unit)}" if request.unit else "one row"
     typer.echo(f"One person: {who}. No row was read and nothing was spent.\n")
     typer.echo(repr(planned))

@@ -11,7 +11,8 @@ import numpy as np
 from halfnoise.checks import refuse
 from halfnoise.mechanism import release
 from halfnoise.noise.law import Noise
-from halfnoise.planning.plan import Plan, plan
+from halfnoise.planning.outlook import plan
+from halfnoise.planning.plan import Plan
 from halfnoise.privacy.definitions import ApproxDP
 from halfnoise.text import meaningful, short, text_table
 from halfnoise.workload.categories import Choice

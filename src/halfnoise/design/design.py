@@ -156,6 +156,11 @@ class Design(Protocol):
         """The standard error of the number of people; None where it is not measured."""
         return None if self.size_scale is None else self.noise.std([self.size_scale])
 
+    def margins(self, level: float) -> tuple[float, ...]:
+        """Return the margin of error of each block; of a mean, times the number who answered."""
+        noise = self.noise
+        return tuple(noise.margin(ps.get("mean", ps["sum"]), level) for ps in self.parts())
+
     def total_error(self, size_importance: float) -> float:
         """Return the sum of all squared errors, each times its importance."""
         total = 0.0

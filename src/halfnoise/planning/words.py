@@ -4,40 +4,10 @@ from collections.abc import Sequence
 
 from halfnoise.design.design import Design
 from halfnoise.noise.law import Noise
-from halfnoise.privacy.definitions import ApproxDP, GaussianDP, Neighbors, Privacy
+from halfnoise.privacy.definitions import ApproxDP, GaussianDP, Privacy
 from halfnoise.text import percent
 from halfnoise.workload.groups import Grouping
 from halfnoise.workload.workload import Workload
-
-
-def describe(workload: Workload) -> str:
-    """Say what each person is asked, and which two tables must look alike."""
-    asked = ", ".join(block.words for block in workload.blocks)
-    return f"Asked of each person: {asked}.\nProtected: {secret(workload)}."
-
-
-def listing(grouping: Grouping) -> str:
-    """Say which groups there are, as they were read.
-
-    >>> from halfnoise.workload.groups import grouping
-    >>> print(listing(grouping("region", ["north", "south"], "other", 1, None)))
-    Groups by region: 'north', 'south'; everybody else is in 'other'.
-    """
-    columns = ", ".join(map(str, grouping.by))
-    if grouping.discovers:
-        return f"Groups by {columns}: those in the data that are large enough."
-    keys = [repr(key[0] if len(key) == 1 else key) for key in grouping.keys or ()]
-    more = f" and {len(keys) - 20:,} more" if len(keys) > 20 else ""
-    left = "left out" if grouping.other is None else f"in {grouping.other!r}"
-    return f"Groups by {columns}: {', '.join(keys[:20])}{more}; everybody else is {left}."
-
-
-def secret(workload: Workload) -> str:
-    """Say what nobody may find out."""
-    return {
-        Neighbors.ADD_REMOVE: "whether somebody is in the data",
-        Neighbors.REPLACE: "what somebody in the data answered",
-    }[workload.neighbors]
 
 
 def reason(

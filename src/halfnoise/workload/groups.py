@@ -84,6 +84,21 @@ class Grouping:
         return self.number is None
 
     @property
+    def words(self) -> str:
+        """Which groups there are, as they were read.
+
+        >>> print(grouping("region", ["north", "south"], "other", 1, None).words)
+        Groups by region: 'north', 'south'; everybody else is in 'other'.
+        """
+        columns = ", ".join(map(str, self.by))
+        if self.discovers:
+            return f"Groups by {columns}: those in the data that are large enough."
+        keys = [repr(key[0] if len(key) == 1 else key) for key in self.keys or ()]
+        more = f" and {len(keys) - 20:,} more" if len(keys) > 20 else ""
+        left = "left out" if self.other is None else f"in {self.other!r}"
+        return f"Groups by {columns}: {', '.join(keys[:20])}{more}; everybody else is {left}."
+
+    @property
     def released(self) -> tuple[Key, ...]:
         """The keys of all groups that are released, the others last."""
         others = () if self.other is None else ((self.other,) * len(self.by),)

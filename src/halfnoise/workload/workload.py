@@ -144,6 +144,18 @@ class Workload:
         return queries
 
     @property
+    def protected(self) -> str:
+        """What nobody may find out."""
+        added = self.neighbors is Neighbors.ADD_REMOVE
+        return "whether somebody is in the data" if added else "what somebody in the data answered"
+
+    @property
+    def words(self) -> str:
+        """What each person is asked, and which two tables must look alike."""
+        asked = ", ".join(block.words for block in self.blocks)
+        return f"Asked of each person: {asked}.\nProtected: {self.protected}."
+
+    @property
     def grouped(self) -> bool:
         """Whether people are in groups."""
         return self.grouping is not None

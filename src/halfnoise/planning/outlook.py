@@ -1,0 +1,182 @@
+"""What to expect of a budget, of several budgets, and which budget a margin needs."""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Unpack, overload
+
+from halfnoise.checks import fraction, known_keywords, positive, refuse, whole
+from halfnoise.design.candidates import designs
+from halfnoise.errors import NotSupportedError
+from halfnoise.planning.plan import Plan, best
+from halfnoise.planning.spending import spendable, split_delta
+from halfnoise.planning.words import notes
+from halfnoise.privacy.definitions import ApproxDP, Budget, GaussianDP, Privacy
+from halfnoise.text import percent, short, text_table
+from halfnoise.workload.groups import Columns
+from halfnoise.workload.queries import Query
+from halfnoise.workload.workload import Rules, Workload
+
+EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)  # what a plan without a budget compares
+DELTA = 1e-6  # where none is stated
+LEAST, MOST = 1e-9, 1e9  # the smallest and the largest mu or epsilon that can be asked for
+
+
+class Terms(Rules, total=False):
+    """The terms of a plan as keywords; ``plan`` says what each of them means."""
+
+    releases: int
+    known_size: bool
+    level: float
+    by: Columns
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Outlook:
+    """What each of several budgets would bring: the answer to "which epsilon?"; ``print`` it.
+
+    >>> from halfnoise import Counts, Workload, plan
+    >>> print(plan(Workload([Counts(100)])).table().splitlines()[3])
+    1             54.7%       ±45.5
+    """
+
+    workload: Workload
+    delta: float
+    plans: tuple[Plan, ...]
+
+    def table(self) -> str:
+        """Return budgets, odds and margins of error as text."""
+        header = ["epsilon", "best guess", *(block.heading for block in self.workload.blocks)]
+        rows = [
+            [f"{epsilon:g}", percent(p.best_guess), *(f"±{short(margin)}" for margin in p.margins)]
+            for epsilon, p in zip(EPSILONS, self.plans, strict=True)
+        ]
+        return text_table(header, rows)
+
+    def __repr__(self) -> str:
+        """Return the whole outlook in words."""
+        level, releases = self.plans[0].level, self.plans[0].releases
+        split = "" if releases == 1 else f" split over {releases} equal releases"
+        lines = [
+            self.workload.words,
+            f"What a budget{split} buys at delta {self.delta:g}, with margins at {percent(level)}.",
+            f"Best guess: how often the best guess {self.workload.protected} is right;",
+            f"a coin flip is right in 50% of cases.\n\n{self.table()}\n",
+            *notes(self.workload, self.plans[0].designs),
+        ]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outlook as plain values, ready for JSON."""
+        return {"delta": self.delta, "plans": [each.to_dict() for each in self.plans]}
+
+
+@overload
+def plan(
+    workload: Workload | Sequence[Query], *, privacy: Privacy, **terms: Unpack[Terms]
+) -> Plan: ...
+@overload
+def plan(
+    workload: Workload | Sequence[Query],
+    *,
+    privacy: None = None,
+    delta: float = DELTA,
+    **terms: Unpack[Terms],
+) -> Outlook: ...
+@known_keywords
+def plan(
+    workload: Workload | Sequence[Query],
+    *,
+    privacy: Privacy | None = None,
+    delta: float = DELTA,
+    releases: int = 1,
+    known_size: bool = False,
+    level: float = 0.95,
+    by: Columns = None,
+    **rules: Unpack[Rules],
+) -> Plan | Outlook:
+    """Return every design that applies with its error, and the best one for the stated importance.
+
+    Without ``privacy``: what a range of budgets would bring, at a stated ``delta``. ``releases``:
+    the budget is split over so many equal releases. ``known_size``: the number of people is public
+    and will be given, not computed from the table. ``by`` and ``rules``: those of ``Workload``,
+    where the queries are a list.
+
+    **Guarantee.** A plan sees no data. Every design in it is proved to cost at most the budget.
+
+    >>> from halfnoise import ApproxDP, Count, plan
+    >>> best = plan([Count("smoker")], privacy=ApproxDP(epsilon=1, delta=1e-6))
+    >>> best.chosen.name, round(best.chosen.query_std[0], 3)
+    ('standard-laplace', 1.414)
+    """
+    workload = Workload.of(workload, by, **rules)
+    if known_size and workload.grouped:
+        raise NotSupportedError(
+            "known_size is the size of a whole table; with groups leave it out, and use"
+            " release[key].with_known_size afterwards"
+        )
+    if privacy is None:
+        shared: Terms = {"releases": releases, "known_size": known_size, "level": level}
+        budgets = [ApproxDP(epsilon=epsilon, delta=delta) for epsilon in EPSILONS]
+        plans = tuple(plan(workload, privacy=budget, **shared) for budget in budgets)
+        return Outlook(workload=workload, delta=delta, plans=plans)
+    if not hasattr(privacy, "budget"):
+        raise refuse("privacy", "a privacy definition", privacy, "for example GaussianDP(mu=1)")
+    budget, _ = spendable(privacy, workload.grouping, whole(releases=releases))
+    for name, amount in asdict(budget).items():
+        if amount is not None and not LEAST <= amount <= MOST:
+            rule = f"between {LEAST:g} and {MOST:g} for each release"
+            raise refuse(name, rule, amount, "check the budget")
+    return Plan(
+        workload=workload,
+        privacy=privacy,
+        releases=releases,
+        level=fraction(level=level),
+        designs=tuple(designs(workload, budget, known_size=known_size)),
+    )
+
+
+@known_keywords
+def budget_for(
+    workload: Workload | Sequence[Query],
+    *,
+    margin: float,
+    delta: float = DELTA,
+    releases: int = 1,
+    known_size: bool = False,
+    level: float = 0.95,
+    by: Columns = None,
+    **rules: Unpack[Rules],
+) -> ApproxDP:
+    """Return the smallest budget with which no query's margin of error is above ``margin``.
+
+    The margin is in people for counts and in units for sums; for a mean it is the margin times the
+    number who answered. ``by`` and ``rules`` are those of ``Workload``, where queries are a list.
+
+    >>> from halfnoise import Counts, budget_for
+    >>> budget_for([Counts(100)], margin=25, delta=1e-6)
+    ApproxDP(epsilon=1.916..., delta=1e-06)
+    """
+    workload, target = Workload.of(workload, by, **rules), positive(margin=margin)
+    level, delta, releases = fraction(level=level), fraction(delta=delta), whole(releases=releases)
+
+    def worst(budget: Budget) -> float:
+        offered = designs(workload, budget, known_size=known_size)
+        return max(best(offered, workload).margins(level))
+
+    # Margins go with 1/mu and 1/epsilon, so one look at 1 tells what each kind of noise needs.
+    mu = worst(Budget(mu=1.0)) / target * releases**0.5
+    pure = worst(Budget(epsilon=1.0)) / target * releases
+    rest, _ = split_delta(delta, workload.grouping)
+    approximate = GaussianDP(mu=min(max(mu, LEAST), MOST)).epsilon(rest)
+    needed = sorted(epsilon for epsilon in (pure, approximate) if epsilon <= MOST)
+    if not needed:
+        raise refuse("margin", "larger: no budget that protects anybody gives it", target)
+    shared: Terms = {"releases": releases, "known_size": known_size, "level": level}
+    for nudge in itertools.count():
+        for epsilon in needed:
+            stretched = max(epsilon, LEAST * releases) * (1 + 1e-12) * 1.001**nudge
+            privacy = ApproxDP(epsilon=stretched, delta=delta)
+            if max(plan(workload, privacy=privacy, **shared).margins) <= target:
+                return privacy
+    raise AssertionError
