@@ -28,16 +28,15 @@ from halfnoise.results.inference import Errors, Estimate
 from halfnoise.results.release import GroupedRelease, Release
 from halfnoise.spec.toml import read_spec
 from halfnoise.spec.words import read, text_format
-from halfnoise.workload.categories import Choice
 from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.groups import By, Columns, Grouping, Key, in_order
 from halfnoise.workload.queries import Query
-from halfnoise.workload.question import SIZE, Question
+from halfnoise.workload.question import SIZE
 from halfnoise.workload.totals import Totals
 from halfnoise.workload.workload import Rules, Workload
 
+# Told which step of the work begins.
 Step = Callable[[str], AbstractContextManager[object]]
-"""Told which step of the work begins."""
 
 
 class Options(TypedDict, total=False):
@@ -142,76 +141,70 @@ def carry_out(
 ) -> Release | GroupedRelease:
     """Do what was asked: plan, charge, add up, add noise, come back."""
     request.check()
-    found = plan(
+    made = plan(
         request.workload,
         privacy=request.budget,
         known_size=request.known_size is not None,
         level=request.level,
     )
-    measurement = found.measurement
-    blocks = measurement.blocks
-    read = prepared(source.of(request.columns), request.workload, blocks, request.unit)
+    ready = made.measurement
+    read = prepared(source.of(request.columns), request.workload, ready.blocks, request.unit)
     if ledger is not None:
-        ledger.charge(measurement.guarantee)
+        ledger.charge(ready.guarantee)
     with step("adding up"):
-        exact = read()
+        totals = read()
     with step("adding noise"):
-        return noisy(found, measurement, exact, request)
+        return noisy(made, ready, totals, request)
 
 
 def noisy(
-    found: Plan, measurement: Measurement, exact: Totals, asked: Request
+    plan: Plan, measurement: Measurement, totals: Totals, request: Request
 ) -> Release | GroupedRelease:
     """Add the noise and come back: the one place where totals turn into a release."""
-    design = measurement.design
+    noise = measurement.design.noise
     rings = [
-        ring + design.noise.draw(np.broadcast_to(scales, ring.shape)).view(np.uint64)
-        for ring, scales in zip(measurement.measure(exact), measurement.scales, strict=True)
+        ring + noise.draw(np.broadcast_to(scales, ring.shape)).view(np.uint64)
+        for ring, scales in zip(measurement.measure(totals), measurement.scales, strict=True)
     ]
-    if found.workload.grouping is not None:
-        return _in_groups(found, measurement, rings, exact.keys, asked)
-    public = found.workload.size_is_public
-    known = float(exact.people[0]) if public else asked.known_size
+    template = _template(plan, measurement, request)
+    grouping = plan.workload.grouping
+    if grouping is not None:
+        return _in_groups(template, grouping, measurement, rings, totals.keys)
+    public = plan.workload.size_is_public
+    known = float(totals.people[0]) if public else request.known_size
     back = measurement.recover(rings, known)
-    given = public or design.size_is_given
-    made = replace(
-        _template(found, measurement, asked),
-        values=_with_sizes(back)[0].copy(),
-        known_size=known if given else None,
+    given = public or measurement.design.size_is_given
+    release = replace(
+        template, values=_with_sizes(back)[0].copy(), known_size=known if given else None
     )
     if known is None or given:
-        return made
+        return release
     # A design that does not use a known number of people may still have measured it.
-    return (
-        made.with_known_size(known) if back.sizes is not None else replace(made, known_size=known)
-    )
+    measured = back.sizes is not None
+    return release.with_known_size(known) if measured else replace(release, known_size=known)
 
 
 def _in_groups(
-    found: Plan,
+    template: Release,
+    grouping: Grouping,
     measurement: Measurement,
     rings: list[Ring],
-    keys: tuple[Key, ...] | None,
-    asked: Request,
+    found: tuple[Key, ...] | None,
 ) -> GroupedRelease:
-    """Come back to the groups that are listed, or to those of all that pass the threshold."""
-    grouping = found.workload.grouping
-    assert grouping is not None  # noqa: S101
-    if keys is None:
-        keys = grouping.released
-    else:
-        passed = [(keys[place], place) for place in measurement.passed(rings)]
-        passed.sort(key=lambda each: in_order(each[0]))
-        keys = tuple(key for key, _ in passed)
-        rings = [rings[0][np.array([place for _, place in passed], dtype=np.intp)]]
+    """Come back to the groups that are listed, or to those found that pass the threshold."""
+    keys = grouping.released
+    if found is not None:
+        passed = sorted(measurement.passed(rings), key=lambda place: in_order(found[place]))
+        keys = tuple(found[place] for place in passed)
+        rings = [ring[np.array(passed, dtype=np.intp)] for ring in rings]
     back, design = measurement.recover(rings), measurement.design
     people = None
     if back.people is not None and design.people_std is not None:
         x, std = back.people, design.people_std
-        margin = design.noise.margin([std], found.level)
+        margin = design.noise.margin([std], template.level)
         people = Estimate(name=SIZE, estimate=x, std=std, low=x - margin, high=x + margin)
     return GroupedRelease(
-        template=_template(found, measurement, asked),
+        template=template,
         by=grouping.by,
         group_keys=keys,
         values=_with_sizes(back),
@@ -228,64 +221,33 @@ def _with_sizes(back: Recovered) -> Floats:
     return np.column_stack([back.estimates, *sizes])
 
 
-def _template(found: Plan, measurement: Measurement, asked: Request) -> Release:
+def _template(plan: Plan, measurement: Measurement, request: Request) -> Release:
     """Return a release that says all it has to say beside its values, which are still zero."""
-    covariance = measurement.design.covariance
-    return Release(
-        questions=tuple(_questions(found.workload)),
-        values=np.zeros(covariance.size),
-        errors=Errors(measurement.design.noise, covariance),
-        guarantee=measurement.guarantee,
-        privacy=found.privacy,
-        level=found.level,
-        facts=_facts(found, measurement, asked.unit),
-    )
-
-
-def _questions(workload: Workload) -> list[Question]:
-    """Return the queries in the order of their estimates."""
-    found = []
-    start = 0
-    for block in workload.blocks:
-        for query in block.asked:
-            names = query.names
-            bounds = query.shape.bounds
-            other = query.categories.index(query.other) if isinstance(query, Choice) else None
-            found.append(
-                Question(
-                    name=query.label,
-                    kind=block.kind,
-                    start=start,
-                    names=names,
-                    bounds=bounds,
-                    other=other,
-                )
-            )
-            start += len(names)
-    return found
-
-
-def _facts(found: Plan, measurement: Measurement, units: Sequence[str]) -> Mapping[str, Any]:
-    """Return what else is public and worth keeping."""
-    grouping, design = found.workload.grouping, measurement.design
-    return {
+    design, workload, limit = measurement.design, plan.workload, measurement.threshold
+    covariance = design.covariance
+    facts: dict[str, Any] = {
         "design": {
             "name": design.name,
-            "why": found.why,
+            "why": plan.why,
             "noise": design.noise.value,
-            "neighbors": found.workload.neighbors.value,
+            "neighbors": workload.neighbors.value,
             "grid": measurement.facts,
         },
-        "unit": list(units) or "row",
+        "unit": list(request.unit) or "row",
         "version": version("halfnoise"),
-        **({} if grouping is None else {"grouping": _rules(grouping, measurement)}),
     }
-
-
-def _rules(grouping: Grouping, measurement: Measurement) -> dict[str, Any]:
-    """Return by which rules people are in groups."""
-    return {
-        "other": grouping.other,
-        "max_groups": grouping.most,
-        "threshold": None if measurement.threshold is None else measurement.threshold.size,
-    }
+    if workload.grouping is not None:
+        facts["grouping"] = {
+            "other": workload.grouping.other,
+            "max_groups": workload.grouping.most,
+            "threshold": None if limit is None else limit.size,
+        }
+    return Release(
+        questions=workload.questions,
+        values=np.zeros(covariance.size),
+        errors=Errors(design.noise, covariance),
+        guarantee=measurement.guarantee,
+        privacy=plan.privacy,
+        level=plan.level,
+        facts=facts,
+    )

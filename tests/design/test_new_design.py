@@ -18,10 +18,11 @@ from halfnoise.design.design import Design, Measurement, Recovered, certified
 from halfnoise.design.threshold import Threshold
 from halfnoise.noise.law import Noise
 from halfnoise.proof import ball, round_up
+from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.sets.base import Parts
 from halfnoise.workload.totals import Totals
-from halfnoise.workload.workload import Block, Workload
+from halfnoise.workload.workload import Workload
 from support.commands import run
 from support.release_schema import VALIDATOR
 

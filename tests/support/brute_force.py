@@ -22,8 +22,8 @@ from halfnoise.design.design import Design
 from halfnoise.design.optimum import OptimalWithoutSize
 from halfnoise.design.two_level import TwoLevel
 from halfnoise.noise.law import Noise
+from halfnoise.workload.block import Block
 from halfnoise.workload.sets import Answered
-from halfnoise.workload.workload import Block
 
 Matrix = NDArray[np.floating]
 Person = tuple[tuple[float, ...] | None, ...]

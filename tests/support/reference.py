@@ -12,11 +12,12 @@ from typing import Any
 
 from halfnoise.design.measurement import CenteredMeasurement as OnGrid
 from halfnoise.workload.asked import Asked
+from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.numbers import Count, Mean, Sum
 from halfnoise.workload.sets import AtMost
-from halfnoise.workload.workload import Block, Workload
+from halfnoise.workload.workload import Workload
 
 Row = Mapping[str, Any]
 ENDLESS = {"inf": math.inf, "infinity": math.inf}

@@ -20,11 +20,11 @@ from narwhals.dtypes import NumericType
 from halfnoise.data.cells import Cell, combined, is_true
 from halfnoise.data.lookup import PLACE, lookup
 from halfnoise.workload.asked import Asked
+from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Bins, Choice
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.grid import in_quanta
 from halfnoise.workload.numbers import Count, Mean, Sum
-from halfnoise.workload.workload import Block
 
 ReadCell = Callable[[Asked | Where], Cell]
 """Find the cell that a query or a condition reads."""

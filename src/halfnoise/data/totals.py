@@ -20,12 +20,13 @@ from halfnoise.data.sources import fetch
 from halfnoise.data.sources.source import Source
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.asked import Asked
+from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Items
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.grid import Ring
 from halfnoise.workload.queries import Query
 from halfnoise.workload.totals import Totals
-from halfnoise.workload.workload import Block, Workload
+from halfnoise.workload.workload import Workload
 
 FAILED = (
     "the table could not be read to the end; check that every file is complete and of the format"

@@ -12,8 +12,9 @@ from functools import cached_property
 from typing import Self
 
 from halfnoise.noise.law import Noise
+from halfnoise.workload.block import Block
 from halfnoise.workload.sets.base import Cases, Center, View
-from halfnoise.workload.workload import Block, Workload
+from halfnoise.workload.workload import Workload
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,9 @@ from halfnoise.design.measurement import CenteredMeasurement, Root, channel
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.proof import ball, round_up
+from halfnoise.workload.block import Block
 from halfnoise.workload.sets.base import Cases, Center, Channel, Parts, Span, View
-from halfnoise.workload.workload import Block, Workload
+from halfnoise.workload.workload import Workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

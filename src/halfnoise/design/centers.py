@@ -13,8 +13,8 @@ from functools import lru_cache
 
 from halfnoise.design.allocation import best_rates
 from halfnoise.noise.law import Noise
+from halfnoise.workload.block import Block
 from halfnoise.workload.sets.base import Center, Number
-from halfnoise.workload.workload import Block
 
 _GOLDEN = (math.sqrt(5) - 1) / 2
 

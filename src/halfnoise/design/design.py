@@ -8,10 +8,11 @@ from halfnoise.design.covariance import Covariance
 from halfnoise.design.threshold import Threshold
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import DiscoveryDP, GaussianDP, Guarantee, PureDP
+from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.sets.base import Parts
 from halfnoise.workload.totals import Totals
-from halfnoise.workload.workload import Block, Workload
+from halfnoise.workload.workload import Workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

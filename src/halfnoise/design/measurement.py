@@ -9,10 +9,10 @@ import numpy as np
 
 from halfnoise.design.design import Design, Measurement, Recovered
 from halfnoise.design.threshold import Threshold, threshold
+from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats, Ring, in_steps, step_for, times
 from halfnoise.workload.sets.base import Center, Channel, ContributionSet
 from halfnoise.workload.totals import Totals
-from halfnoise.workload.workload import Block
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,9 +27,10 @@ from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.proof import ball, round_up
 from halfnoise.text import percent
+from halfnoise.workload.block import Block
 from halfnoise.workload.sets import AtMost
 from halfnoise.workload.sets.base import Center, Parts
-from halfnoise.workload.workload import Block, Workload
+from halfnoise.workload.workload import Workload
 
 CENTER_BITS, EXACT_BITS = 22, 10
 """A centre of groups has so many binary places, of which so many count from the first that is 1."""

@@ -49,6 +49,11 @@ class Asked:
         return (self.label,)
 
     @property
+    def other_place(self) -> int | None:
+        """Which of its names counts all other categories, if one does."""
+        return None
+
+    @property
     def meaning(self) -> str:
         """What it reads from the table, and how.
 

@@ -47,6 +47,11 @@ class Choice(Asked):
         return tuple(f"{self.label}={category}" for category in self.categories)
 
     @property
+    def other_place(self) -> int:
+        """Where the category for all others stands."""
+        return self.categories.index(self.other)
+
+    @property
     def shape(self) -> ContributionSet:
         """What one person may contribute; nothing too, where a condition leaves people out."""
         return _one_category(len(self.categories), self.where)

@@ -76,6 +76,7 @@ class Counts:
 
     number: int
     kind: ClassVar[str] = "count"
+    other_place: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         """Refuse anything but a number of questions."""

@@ -3,62 +3,20 @@
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from fractions import Fraction
 from typing import TypedDict, Unpack
 
 from halfnoise.checks import finite, known_keywords, not_negative, positive, refuse
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.privacy.definitions import Neighbors
+from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Items, at_most_shape, check_at_most
 from halfnoise.workload.groups import OTHER, Columns, Grouping, Groups, grouping
 from halfnoise.workload.queries import Query
-from halfnoise.workload.sets import Box, ContributionSet
+from halfnoise.workload.question import Question
+from halfnoise.workload.sets import Box
 
+# The order in which blocks are listed everywhere.
 KINDS = ("count", "sum", "mean", "choice", "bins", "items")
-"""The order in which blocks are listed everywhere."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
-    """Queries of one kind that share a scale of noise; contributions are in ``quantum``."""
-
-    kind: str
-    shape: ContributionSet
-    importance: float
-    label: str
-    asked: tuple[Query, ...] = field(default=(), compare=False, repr=False)
-    quantum: Fraction = field(default=Fraction(1), compare=False, repr=False)
-
-    @property
-    def queries(self) -> int:
-        """The number of queries."""
-        return 1 if self.kind == "mean" else self.shape.size
-
-    @property
-    def heading(self) -> str:
-        """What stands above its column."""
-        if self.kind in ("choice", "bins", "items"):
-            return f"{self.label} ({self.queries})"
-        return f"{self.kind} of {self.label}" if self.kind in ("sum", "mean") else self.label
-
-    @property
-    def words(self) -> str:
-        """What is asked, in words."""
-        shape = self.shape
-        few = shape.ones is not None and shape.ones < shape.size
-        most = f", at most {shape.ones} of them" if few else ""
-        if self.kind in ("sum", "mean"):
-            low, high = shape.bounds or (0.0, 0.0)
-            return f"{self.kind} of {self.label} ({low:g} to {high:g})"
-        if self.kind == "count":
-            return f"{self.label}{most}" if self.queries > 1 else f"count of {self.label}"
-        things = "items" if self.kind == "items" else "categories"
-        return f"{self.label} ({self.queries} {things}{most})"
-
-    def on_grid(self, scale: float) -> "Block":
-        """Return the block with its bounds on the grid that fits noise of so large a scale."""
-        quantum = self.shape.grain.quantum(self.shape.reach, scale)
-        return replace(self, shape=self.shape.on(quantum, self.label), quantum=quantum)
 
 
 class Rules(TypedDict, total=False):
@@ -198,6 +156,23 @@ class Workload:
     def size(self) -> int:
         """The number of sums d, in each group where there are groups."""
         return sum(block.shape.size for block in self.blocks)
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """The queries as results need them, in the order of their estimates."""
+        queries = [query for block in self.blocks for query in block.asked]
+        starts = itertools.accumulate((len(query.names) for query in queries), initial=0)
+        return tuple(
+            Question(
+                name=query.label,
+                kind=query.kind,
+                start=start,
+                names=query.names,
+                bounds=query.shape.bounds,
+                other=query.other_place,
+            )
+            for query, start in zip(queries, starts, strict=False)
+        )
 
     def of_rows(self) -> "Workload":
         """Return the same where each row is a person: nobody has more than one item.
