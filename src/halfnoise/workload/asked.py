@@ -5,6 +5,8 @@ from dataclasses import KW_ONLY, dataclass
 from halfnoise.checks import refuse
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.conditions import Literal, Where, check_column, check_literals
+from halfnoise.workload.grid import Grain
+from halfnoise.workload.sets import AtMost, ContributionSet, OneOf
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +51,10 @@ class Asked:
         return (self.label,)
 
     @property
-    def other_place(self) -> int | None:
-        """Which of its names counts all other categories, if one does."""
-        return None
+    def shape(self) -> ContributionSet:
+        """What one person may contribute: here, to one category; to none where left out."""
+        size = len(self.names)
+        return OneOf(size) if self.where is None else AtMost(size, 1, Grain.PEOPLE)
 
     @property
     def meaning(self) -> str:
@@ -69,7 +72,6 @@ class Asked:
 
     @property
     def _reads(self) -> str:
-        """What is read from the column: here, categories."""
         shown = ", ".join(name.removeprefix(f"{self.label}=") for name in self.names[:10])
         return f"{self.column}: {shown}" + (", ..." if len(self.names) > 10 else "")
 

@@ -12,9 +12,8 @@ from typing import TypeAlias
 from halfnoise.checks import known_keywords, refuse
 from halfnoise.errors import InvalidParameterError
 
+# What a cell is compared with: text, a number, yes or no, or a date.
 Literal: TypeAlias = str | float | bool | dt.date
-"""What a cell is compared with: text, a number, yes or no, or a date."""
-
 WORDS = ("at_least", "above", "below", "up_to", "between", "equals", "is_in")
 
 
@@ -60,7 +59,7 @@ below, up_to, between, equals, is_in, got none
         if self.between is not None and len(self.between) != 2:
             raise refuse("between", "a lowest and a highest value", self.between)
         for literal in self.values:
-            if not isinstance(literal, str | int | float | dt.date) or literal != literal:  # noqa: PLR0124
+            if not comparable(literal):
                 raise refuse(self.word, "text, a number or a date", literal)
         if self.word not in ("equals", "is_in"):
             self._check_order()
@@ -92,6 +91,11 @@ below, up_to, between, equals, is_in, got none
         words = self.word.replace("_", " ").replace("equals", "is")
         joint = " and " if self.word == "between" else ", "
         return f"{self.column} {words} {joint.join(map(str, self.values))}"
+
+
+def comparable(value: object) -> bool:
+    """Whether cells can be compared with it: text, a number that is one, or a date."""
+    return isinstance(value, str | int | float | dt.date) and value == value  # noqa: PLR0124
 
 
 def check_column(column: object) -> None:

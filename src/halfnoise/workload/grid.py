@@ -20,25 +20,15 @@ from numpy.typing import NDArray
 
 from halfnoise.errors import InvalidParameterError
 
-Ring: TypeAlias = NDArray[np.uint64]
-"""Integers modulo 2^64, one row for each group."""
-
+Ring: TypeAlias = NDArray[np.uint64]  # integers modulo 2^64, one row for each group
 Floats: TypeAlias = NDArray[np.float64]
 
-REACH_BITS = 22
-"""A person moves what is measured by at most 2^22 steps: 2^40 people stay below 2^63."""
-
-VALUE_BITS = 21
-"""A person's value is at most 2^21 quanta, as a step may be half of one."""
-
-LEAST_QUANTA = 2**10
-"""Bounds are at least so many quanta apart, lest rounding show."""
-
-SCALE_BITS, MOST_SCALE_BITS = 20, 36
-"""Scales are near 2^20 steps where they can be, and never above 2^36."""
-
-PART = Fraction(1, 2**16)
-"""People with more items than allowed count a fraction for each: in these quanta."""
+# A person moves what is measured by at most 2^22 steps, so that 2^40 people stay below 2^63, and
+# has a value of at most 2^21 quanta, as a step may be half of one.
+REACH_BITS, VALUE_BITS = 22, 21
+LEAST_QUANTA = 2**10  # bounds are at least so many quanta apart, lest rounding show
+SCALE_BITS, MOST_SCALE_BITS = 20, 36  # scales are near 2^20 steps if they can be, at most 2^36
+PART = Fraction(1, 2**16)  # who has more items than allowed counts a fraction for each
 
 
 class Grain(enum.Enum):
@@ -53,9 +43,8 @@ class Grain(enum.Enum):
         if self is not Grain.VALUES:
             return Fraction(1) if self is Grain.PEOPLE else PART
         # Steps may be half a quantum, and the scale may still grow a little with the bounds.
-        fine = power(reach) * Fraction(2, 2**VALUE_BITS)
         coarse = power(scale) * Fraction(8, 2**MOST_SCALE_BITS)
-        return max(coarse, fine)
+        return max(coarse, power(reach) * Fraction(2, 2**VALUE_BITS))
 
 
 def power(x: float) -> Fraction:

@@ -3,7 +3,6 @@
 A grouping is a frozen value that says what is asked; reading keys is another room's work.
 """
 
-import datetime as dt
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -12,11 +11,13 @@ from typing import Literal as Only
 
 from halfnoise.checks import fraction, known_keywords, refuse, whole
 from halfnoise.errors import InvalidParameterError
-from halfnoise.workload.conditions import Literal, check_column
+from halfnoise.workload.conditions import Literal, check_column, comparable
 
+# What names a group: one value for each column that it goes by; None is a missing value.
 Key: TypeAlias = tuple[Literal | None, ...]
-"""What names a group: one value for each column that it goes by; None is a missing value."""
 
+# How many groups there are, that they be discovered, or their keys: of several columns as tuples,
+# or a list for each column.
 Groups: TypeAlias = (
     int
     | Only["discover"]
@@ -24,9 +25,6 @@ Groups: TypeAlias = (
     | Mapping[str, Sequence[Literal | None]]
     | None
 )
-"""How many groups there are, that they be discovered, or their keys: of several columns as tuples,
-or a list for each column."""
-
 DISCOVER: Only["discover"] = "discover"
 OTHER = "other"
 EVERY = ("day", "month", "year")
@@ -56,8 +54,8 @@ class By:
         return self.column if self.every is None else f"{self.column}:{self.every}"
 
 
+# The column, or columns, that say which group a row is in.
 Columns: TypeAlias = str | By | Sequence[str | By] | None
-"""The column, or columns, that say which group a row is in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,14 +138,13 @@ def grouping(
     if discover_delta is not None:
         raise refuse("discover_delta", f"given with groups={DISCOVER!r}", discover_delta)
     keys = None
-    if isinstance(groups, Iterable) and not isinstance(groups, str):
+    if isinstance(groups, Iterable):
         keys = _without_other(_keys(columns, groups), other)
         number = len(keys) + (other is not None)
     else:
         number = whole("list the groups, or say how many", groups=groups)
-    return Grouping(
-        by=columns, keys=keys, number=number, other=other, most=min(most, number), delta=None
-    )
+    most = min(most, number)
+    return Grouping(by=columns, keys=keys, number=number, other=other, most=most, delta=None)
 
 
 def in_order(key: Key) -> tuple[tuple[int, Any], ...]:
@@ -180,22 +177,21 @@ def _keys(columns: Sequence[By], groups: Iterable[object]) -> tuple[Key, ...]:
         if set(groups) != set(names):
             raise refuse("groups", f"lists for {', '.join(map(repr, names))}", list(groups))
         groups = [list(groups[name]) for name in names]
-    listed = list(groups)
+    listed: list[Any] = list(groups)
     if not listed:
         raise refuse("groups", "a list of at least one group", listed)
     width = max(1, len(columns))
     if all(isinstance(each, list) for each in listed) and len(columns) > 1:
         if len(listed) != width or not all(listed):
             raise refuse("groups", f"{width} lists, one for each column, none empty", listed)
-        listed = list(itertools.product(*(list(each) for each in listed)))  # type: ignore[call-overload]
-    keys = tuple(
-        tuple(map(_plain, each if isinstance(each, tuple) else (each,))) for each in listed
-    )
+        listed = list(itertools.product(*listed))
+    tuples = (each if isinstance(each, tuple) else (each,) for each in listed)
+    keys = tuple(tuple(map(_plain, key)) for key in tuples)
     for key in keys:
         if len(key) != width:
             raise refuse("a group", f"named by {width} values, one for each column", key)
         for value in key:
-            if not isinstance(value, str | int | float | dt.date | None) or value != value:  # noqa: PLR0124
+            if value is not None and not comparable(value):
                 raise refuse("a group", "named by text, a number, a day or None", value)
     once(keys, [tuple((type(value), value) for value in key) for key in keys])
     return keys

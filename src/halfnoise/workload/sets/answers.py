@@ -18,7 +18,6 @@ from halfnoise.workload.sets.base import (
     Scales,
     SharedNoise,
     View,
-    like,
     size_of,
 )
 from halfnoise.workload.sets.counts import bounds_on
@@ -130,15 +129,15 @@ class Answered(ContributionSet):
     def view(self, center: Number | None, p: int) -> View:
         """Return those who answered and those who did not, as cases of one person."""
         c = Fraction(0) if center is None else center
-        low, high = like(c, self.low), like(c, self.high)
+        low, high = self.ends(c)
         width = high - low
-        reach, lean = width / 2, like(c, 0)
+        reach, weight = width / 2, width**2
         if center is None:
-            reach, lean = max(size_of(low), size_of(high)), ((low + high) / 2) ** 2
+            reach, weight = max(size_of(low), size_of(high)), weight + ((low + high) / 2) ** 2
         return View(
             person=((reach**p, size_of(1 - c) ** p), (0, size_of(c) ** p)),
             change=((reach**p, 1), (width**p, 0)),
-            weights=(1, width**2 + lean),
+            weights=(1, weight),
             root_weight=width**2 * c**2,
         )
 

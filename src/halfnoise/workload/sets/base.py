@@ -112,6 +112,11 @@ class ContributionSet(ABC):
         """How far from zero a value can be."""
         return max(map(abs, self.bounds or (1.0,)))
 
+    def ends(self, center: Number) -> tuple[Number, Number]:
+        """Return the bounds in the arithmetic of the centre: exact if it is."""
+        low, high = self.bounds or (0.0, 1.0)
+        return (low, high) if isinstance(center, float) else (Fraction(low), Fraction(high))
+
     @property
     def ones(self) -> int | None:
         """How many ones a person may have, where values are zeros and ones."""
@@ -176,11 +181,6 @@ class ContributionSet(ABC):
         """Return the estimates from noisy h: f^ = h^ + c root^."""
         f = h * float(channel.steps[0])
         return f if channel.center is None else f + float(channel.center) * root[:, None]
-
-
-def like(center: Number, x: float) -> Number:
-    """Return a number in the arithmetic of the centre: exact if it is."""
-    return x if isinstance(center, float) else Fraction(x)
 
 
 def size_of(x: Number) -> Number:
