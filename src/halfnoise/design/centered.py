@@ -94,9 +94,7 @@ class Centered(Design):
     def covariance(self) -> Covariance:
         """The joint error of all estimates, the number of people last where it is measured."""
         start, unit = 0, self.noise.unit_variance
-        variances: list[Run] = []
-        shared: list[Shared] = []
-        lean: list[Run] = []
+        variances, shared, lean = list[Run](), list[Shared](), list[Run]()
 
         def runs(spans: Iterable[Span]) -> tuple[Run, ...]:
             return tuple(Run(start + low, start + high, value) for low, high, value in spans)
@@ -104,17 +102,15 @@ class Centered(Design):
         for block, center, scales in self._each():
             mixture = block.shape.mixture(center)
             variances += runs([(*mixture.own, unit * scales[0] ** 2)] if any(mixture.own) else [])
-            shared += [
-                Shared(unit * scales[noise.scale] ** 2 / noise.by, runs(noise.loadings))
-                for noise in mixture.shared
-            ]
+            for scale, by, loadings in mixture.shared:
+                shared.append(Shared(unit * scales[scale] ** 2 / by, runs(loadings)))
             lean += runs(mixture.lean)
             start += block.shape.size
-        if self.size_scale is None:
-            return Covariance(start, tuple(variances), tuple(shared))
-        lean.append(Run(start, start + 1, 1.0))
-        shared.append(Shared(unit * self.size_scale**2, tuple(lean)))
-        return Covariance(start + 1, tuple(variances), tuple(shared))
+        if self.size_scale is not None:
+            people = (*lean, *runs([(0, 1, 1.0)]))
+            shared.append(Shared(unit * self.size_scale**2, people))
+            start += 1
+        return Covariance(start, tuple(variances), tuple(shared))
 
     def channels(self) -> tuple[Channel, ...]:
         """Return the blocks, which are on the grid, ready to be measured."""

@@ -24,12 +24,10 @@ class Asked:
     missing: tuple[Literal, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a column without a name, and conditions of another kind."""
-        if self._is_expression:
-            if not self.name:
-                raise InvalidParameterError("a query on an expression needs a name=...")
-        else:
+        if not self._is_expression:
             check_column(self.column)
+        elif not self.name:
+            raise InvalidParameterError("a query on an expression needs a name=...")
         if self.name is not None and (not isinstance(self.name, str) or not self.name):
             raise refuse("name", "text", self.name)
         if self.where is not None and not isinstance(self.where, Where):

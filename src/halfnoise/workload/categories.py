@@ -29,7 +29,6 @@ class Choice(Asked):
     kind: ClassVar[str] = "choice"
 
     def __post_init__(self) -> None:
-        """Refuse an empty list, repeated categories, and nothing but the one for all others."""
         Asked.__post_init__(self)
         listed = _check_list("categories", self.categories)
         _check_label("other", self.other)
@@ -61,7 +60,6 @@ class Bins(Asked):
     kind: ClassVar[str] = "bins"
 
     def __post_init__(self) -> None:
-        """Refuse edges that are not finite numbers in rising order."""
         Asked.__post_init__(self)
         remedy = "for example edges=[0, 18, 65]"
         if isinstance(self.edges, str) or not isinstance(self.edges, Iterable):
@@ -97,7 +95,6 @@ class Items(Asked):
     kind: ClassVar[str] = "items"
 
     def __post_init__(self) -> None:
-        """Refuse an empty list, repeated items and a limit outside the list."""
         Asked.__post_init__(self)
         object.__setattr__(self, "items", _check_list("items", self.items))
         object.__setattr__(self, "at_most", check_at_most(self.at_most, len(self.items)))

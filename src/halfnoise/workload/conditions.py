@@ -42,14 +42,11 @@ below, up_to, between, equals, is_in, got none
     missing: tuple[Literal, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse none or several words, and values that cannot be compared."""
         check_column(self.column)
         given = [word for word in WORDS if getattr(self, word) is not None]
         if len(given) != 1:
-            said = " and ".join(given) or "none"
-            raise InvalidParameterError(
-                f"a condition on {self.column!r} needs one of {', '.join(WORDS)}, got {said}"
-            )
+            rule = f"a condition on {self.column!r} needs one of {', '.join(WORDS)}"
+            raise InvalidParameterError(f"{rule}, got {' and '.join(given) or 'none'}")
         for name in ("between", "is_in", "missing"):
             value = getattr(self, name)
             if value is not None:
@@ -87,7 +84,6 @@ below, up_to, between, equals, is_in, got none
             raise refuse(self.word, "a lowest and a highest value, in this order", self.between)
 
     def __str__(self) -> str:
-        """Say it in words."""
         words = self.word.replace("_", " ").replace("equals", "is")
         joint = " and " if self.word == "between" else ", "
         return f"{self.column} {words} {joint.join(map(str, self.values))}"

@@ -1,7 +1,4 @@
-"""Groups of people: by which columns, which keys, and in how many groups a person may be.
-
-A grouping is a frozen value that says what is asked; reading keys is another room's work.
-"""
+"""Groups of people: by which columns, which keys, and in how many groups a person may be."""
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,13 +41,11 @@ class By:
     every: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a column without a name, and spans of time that do not exist."""
         check_column(self.column)
         if self.every not in (None, *EVERY):
             raise refuse("every", "day, month or year", self.every)
 
     def __str__(self) -> str:
-        """Say it as on the command line."""
         return self.column if self.every is None else f"{self.column}:{self.every}"
 
 
@@ -123,9 +118,8 @@ def grouping(
                 f" (groups=['north', 'south'], --groups north,south), or say {DISCOVER!r}"
             )
         if most > 1 or discover_delta is not None or other != OTHER:
-            raise InvalidParameterError(
-                "max_groups, discover_delta and other go with groups, got none; say by and groups"
-            )
+            rule = "max_groups, discover_delta and other go with groups, got none"
+            raise InvalidParameterError(f"{rule}; say by and groups")
         return None
     if isinstance(groups, str | set | frozenset) and groups != DISCOVER:
         rule = f"a list, as its order counts, or {DISCOVER!r}"
@@ -208,9 +202,8 @@ def once(keys: Sequence[Key], readings: Sequence[object]) -> None:
     for key, reading in zip(keys, readings, strict=True):
         if reading in seen:
             first, second = (k[0] if len(k) == 1 else k for k in (seen[reading], key))
-            raise InvalidParameterError(
-                f"the groups {first!r} and {second!r} are the same; list each group once"
-            )
+            same = f"the groups {first!r} and {second!r} are the same"
+            raise InvalidParameterError(f"{same}; list each group once")
         seen[reading] = key
 
 

@@ -40,7 +40,6 @@ equals=None, is_in=None, missing=())
     kind: ClassVar[str] = "count"
 
     def __post_init__(self) -> None:
-        """Refuse a column without a name, and more than one condition."""
         Asked.__post_init__(self)
         object.__setattr__(self, "true", check_literals("true", self.true))
         if self.condition is not None and self.true:
@@ -79,7 +78,6 @@ class Counts:
     columns: ClassVar[tuple[str, ...]] = ()  # there is no table yet
 
     def __post_init__(self) -> None:
-        """Refuse anything but a number of questions."""
         object.__setattr__(self, "number", whole(counts=self.number))
 
     @property
@@ -109,7 +107,6 @@ class Bounded(Asked):
     bounds: tuple[float, float]
 
     def __post_init__(self) -> None:
-        """Refuse bounds that are not two finite numbers in order."""
         Asked.__post_init__(self)
         bounds: object = self.bounds
         remedy = "give the lowest and the highest value that counts, for example bounds=(0, 20)"

@@ -75,7 +75,6 @@ class Workload:
     blocks: tuple[Block, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Check everything and gather the blocks."""
         queries = self.queries
         if not isinstance(queries, Iterable) or isinstance(queries, str):
             raise refuse("queries", "a list of queries", queries, 'for example [Count("smoker")]')
@@ -96,9 +95,8 @@ class Workload:
             return cls(queries, by=by, **rules)
         if by is not None or rules:
             rule = min([*rules, *(() if by is None else ("by",))])
-            raise InvalidParameterError(
-                f"{rule} is a rule of the workload, which is given whole; say it there"
-            )
+            remedy = "which is given whole; say it there"
+            raise InvalidParameterError(f"{rule} is a rule of the workload, {remedy}")
         return queries
 
     @property
@@ -196,9 +194,8 @@ def _blocks(workload: Workload) -> Iterator[Block]:
         if query.kind == "count":
             counts.setdefault(workload.importance.get(query.label, 1.0), []).append(query)
     if workload.at_most is not None and len(counts) > 1:
-        raise NotSupportedError(
-            "counts with a joint at_most must have equal importance; leave one of the two out"
-        )
+        rule = "counts with a joint at_most must have equal importance"
+        raise NotSupportedError(f"{rule}; leave one of the two out")
     if workload.at_most is not None and not counts:
         raise refuse("at_most", "given together with counts", workload.at_most)
     for weight, queries in counts.items():
@@ -215,8 +212,8 @@ def _blocks(workload: Workload) -> Iterator[Block]:
 
 def _check_queries(queries: Sequence[Query]) -> None:
     if not queries:
-        remedy = 'for example [Count("smoker")]'
-        raise InvalidParameterError(f"queries must hold at least one query, got none; {remedy}")
+        rule = "queries must hold at least one query, got none"
+        raise InvalidParameterError(f'{rule}; for example [Count("smoker")]')
     for query in queries:
         if not isinstance(query, Query):
             raise refuse("query", "a Count, Sum, Mean, Choice, Bins or Items", query)
@@ -224,15 +221,14 @@ def _check_queries(queries: Sequence[Query]) -> None:
     names = [query.label for query in queries if query.kind == "mean"]
     names += [name for query in queries for name in query.names]
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        remedy = "ask it once, or give one another name"
-        raise InvalidParameterError(f"the query {twice!r} is asked twice; {remedy}")
+        twice = f"the query {next(n for n in names if names.count(n) > 1)!r} is asked twice"
+        raise InvalidParameterError(f"{twice}; ask it once, or give one another name")
 
 
 def _check_groups(workload: Workload) -> Grouping | None:
-    as_it_is = (str, Mapping, set, frozenset)
-    if isinstance(workload.groups, Iterable) and not isinstance(workload.groups, as_it_is):
-        _set(workload, groups=tuple(workload.groups))
+    groups = workload.groups
+    if isinstance(groups, Iterable) and not isinstance(groups, str | Mapping | set | frozenset):
+        _set(workload, groups=tuple(groups))
     rules = (workload.other, workload.max_groups, workload.discover_delta)
     found = grouping(workload.by, workload.groups, *rules)
     if found and found.most > 1 and workload.neighbors is Neighbors.REPLACE:
@@ -264,15 +260,13 @@ def _size_importance(workload: Workload) -> float:
         interest = not_negative(size_importance=workload.size_importance)
         return _within_reason(size_importance=interest) if interest else interest
     if workload.size_importance:
-        raise InvalidParameterError(
-            "give size_importance or size_dial, not both: they say the same"
-        )
+        rule = "give size_importance or size_dial, not both"
+        raise InvalidParameterError(f"{rule}: they say the same")
     dial = finite(size_dial=workload.size_dial)
     blocks, d = workload.blocks, workload.size
     if len(blocks) != 1 or blocks[0].shape != Box(d):
-        raise NotSupportedError(
-            "size_dial is defined for counts without at_most alone; use size_importance instead"
-        )
+        rule = "size_dial is defined for counts without at_most alone"
+        raise NotSupportedError(f"{rule}; use size_importance instead")
     if dial < d**0.25 * (1 - 1e-12):
         rule = f"at least d^(1/4) = {d**0.25:.6g} for {d} counts"
         remedy = "a smaller one makes both the counts and the number of people worse"

@@ -16,7 +16,6 @@ from halfnoise.workload.sets.base import (
     Number,
     Parts,
     Scales,
-    SharedNoise,
     View,
     size_of,
 )
@@ -74,9 +73,9 @@ class OneOf(ContributionSet):
             return plain
         if v == 2:
             # Half the difference of two noises, with opposite signs in the two.
-            halves = SharedNoise(0, 1, ((0, 1, 0.5), (1, 2, -0.5)))
+            halves = (0, 1, ((0, 1, 0.5), (1, 2, -0.5)))
             return plain._replace(own=(0, 0), shared=(halves, halves))
-        return plain._replace(shared=(SharedNoise(0, -v, ((0, v, 1.0),)),))
+        return plain._replace(shared=((0, -v, ((0, v, 1.0),)),))
 
     def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
         """Return the step of the scale: equal shares are whole numbers of it."""
@@ -156,16 +155,13 @@ class Answered(ContributionSet):
         if center is None:
             return {"sum": [value], "answered": [answered], "mean": [value, middle * answered]}
         given = [answered, float(center) * root]
-        return {
-            "sum": [value, *(middle * part for part in given)],
-            "answered": given,
-            "mean": [value],
-        }
+        summed = [value, *(middle * part for part in given)]
+        return {"sum": summed, "answered": given, "mean": [value]}
 
     def mixture(self, center: Center) -> Mixture:
         """Return the value's own noise, and that of the number who answered, which both have."""
         middle, c = (0.0 if center is None else float(self.middle)), float(center or 0)
-        both = SharedNoise(1, 1, ((0, 1, middle), (1, 2, 1.0)))
+        both = (1, 1, ((0, 1, middle), (1, 2, 1.0)))
         return Mixture((0, 1), (both,), ((0, 1, middle * c), (1, 2, c)))
 
     def on(self, quantum: Fraction, label: str) -> Self:

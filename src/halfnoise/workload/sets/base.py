@@ -44,23 +44,16 @@ class View:
     root_weight: Number
 
 
-class SharedNoise(NamedTuple):
-    """A noise in several estimates: that of a scale, its variance divided by ``by``."""
-
-    scale: int
-    by: float
-    loadings: tuple[Span, ...]
-
-
 class Mixture(NamedTuple):
     """How noises make up a block's errors.
 
     ``own``: the estimates with a noise of the first scale of their own. ``shared``: noises that
-    several have. ``lean``: how much each has of the noise of the number of people.
+    several have: of which scale, by what its variance is divided, and who has how much. ``lean``:
+    how much each has of the noise of the number of people.
     """
 
     own: tuple[int, int]
-    shared: tuple[SharedNoise, ...]
+    shared: tuple[tuple[int, float, tuple[Span, ...]], ...]
     lean: tuple[Span, ...]
 
 
