@@ -127,9 +127,8 @@ class Design(Protocol):
         """The variance of the noise that the sizes of all groups share."""
         return 0.0
 
-    def remark(self, errors: Mapping[str, float]) -> str:
+    def remark(self, _errors: Mapping[str, float]) -> str:
         """Say what else to know of it where it is chosen, beside the errors of all designs."""
-        del errors
         return ""
 
     def certified(self, budget: float) -> Self:
@@ -162,12 +161,10 @@ class Design(Protocol):
 
     def total_error(self, size_importance: float) -> float:
         """Return the sum of all squared errors, each times its importance."""
-        total = 0.0
+        total, std = 0.0, self.noise.std
         for block, parts in zip(self.blocks, self.parts(), strict=True):
+            error = block.shape.size * std(parts["sum"]) ** 2
             if "mean" in parts:
-                error = self.noise.std(parts["mean"]) ** 2
-                error += (block.shape.width * self.noise.std(parts["answered"])) ** 2
-            else:
-                error = block.shape.size * self.noise.std(parts["sum"]) ** 2
+                error = std(parts["mean"]) ** 2 + (block.shape.width * std(parts["answered"])) ** 2
             total += block.importance * error
         return total + size_importance * (self.size_std or 0.0) ** 2

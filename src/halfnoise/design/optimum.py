@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 from itertools import pairwise
 from typing import Self
 
@@ -61,21 +62,14 @@ class OptimalWithoutSize(Design):
             total = ball(j) ** 2 / ball(self.total_scale) ** 2
             return total + ball(j) * (d - j) / d / ball(self.across) ** 2 if d > 1 else total
 
-        def worst() -> arb:
-            highest = arb(0)
-            for j in near | {k}:
-                highest = highest.max(cost(j))
-            return highest.sqrt()
-
-        return round_up(worst)
+        return round_up(lambda: reduce(arb.max, map(cost, near | {k}), arb(0)).sqrt())
 
     def stretched(self, factor: float) -> Self:
         """Return the design with both scales times ``factor``."""
         return replace(self, across=self.across * factor, total_scale=self.total_scale * factor)
 
-    def remark(self, errors: Mapping[str, float]) -> str:
+    def remark(self, _errors: Mapping[str, float]) -> str:
         """Say what it does not give."""
-        del errors
         return " It does not give the number of people, which has no importance here."
 
     def on_grid(self, workload: Workload, budget: float) -> CenteredMeasurement:

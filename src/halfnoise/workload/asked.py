@@ -58,9 +58,7 @@ class Asked:
     def meaning(self) -> str:
         """What it reads from the table, and how.
 
-        >>> from halfnoise import Count, Sum, Where
-        >>> Count("age", at_least=65, name="old", where=Where("sex", equals="F")).meaning
-        'age at least 65, only people with sex is F'
+        >>> from halfnoise import Sum
         >>> Sum("visits", bounds=(0, 20), missing="-99").meaning
         'visits, kept in 0 to 20 for each person, no answer: -99'
         """

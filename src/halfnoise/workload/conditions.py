@@ -48,8 +48,7 @@ below, up_to, between, equals, is_in, got none
             rule = f"a condition on {self.column!r} needs one of {', '.join(WORDS)}"
             raise InvalidParameterError(f"{rule}, got {' and '.join(given) or 'none'}")
         for name in ("between", "is_in", "missing"):
-            value = getattr(self, name)
-            if value is not None:
+            if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, check_literals(name, value))
         if not self.values:
             raise refuse(self.word, "given at least one value", self.values)
@@ -128,15 +127,9 @@ def as_number(literal: Literal) -> float | None:
 
 
 def as_date(literal: Literal) -> dt.date | None:
-    """Return the day that a value is or spells in ISO form, if it does.
-
-    >>> as_date("2026-11-15")
-    datetime.date(2026, 11, 15)
-    """
-    if isinstance(literal, dt.datetime):
-        return literal.date()
+    """Return the day that a value is or spells in ISO form, if it does."""
     if isinstance(literal, dt.date):
-        return literal
+        return literal.date() if isinstance(literal, dt.datetime) else literal
     try:
         return dt.date.fromisoformat(str(literal)) if len(str(literal)) == 10 else None
     except ValueError:

@@ -3,10 +3,7 @@
 Contributions are whole multiples of a block's ``quantum``, so f and n are exact integers on every
 engine and in every order. What is measured, h = f - c n, is a whole multiple of a finer ``step``,
 and noise is drawn in those steps: round(q + Z) = q + round(Z) for an integer q, so the release is
-post-processing of the real-valued mechanism.
-
-Quanta, steps and centres come from the workload and the design, never from data. They leave room
-for 2^40 people. Beyond that sums wrap, which is harmless: everything is computed modulo 2^64, and
+post-processing of the real-valued mechanism. Beyond 2^40 people sums wrap, which is harmless:
 reducing the sum of value and noise modulo 2^64 is post-processing too.
 """
 

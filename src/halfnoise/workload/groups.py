@@ -55,13 +55,10 @@ Columns: TypeAlias = str | By | Sequence[str | By] | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
-    """The groups of a release.
+    """The groups of a release: as in ``Workload``, but checked.
 
     ``keys``: the listed groups, None where they are discovered or, in a plan, only counted.
-    ``number``: how many groups there are, that of all others included; None where they are
-    discovered. ``other``: the name of the group of all others; None leaves them out. ``most``: in
-    how many groups a person may be. ``delta``: how likely discovering may show somebody's own key;
-    None where that is a tenth of the budget's delta.
+    ``number``: how many groups there are, that of all others included; None if discovered.
     """
 
     by: tuple[By, ...]
@@ -103,8 +100,7 @@ def grouping(
 ) -> Grouping | None:
     """Return what was said of groups, checked; None where nothing was.
 
-    >>> regions = grouping("region", ["north", "south"], "other", 1, None)
-    >>> regions.released
+    >>> grouping("region", ["north", "south"], "other", 1, None).released
     (('north',), ('south',), ('other',))
     """
     columns = _columns(by)

@@ -28,8 +28,7 @@ MANY = 64  # noises of more categories than this are not told apart
 class OneOf(ContributionSet):
     """``size`` categories, two or more, of which exactly one holds for each person.
 
-    Seen from 1/size, the true h sums to zero, so its estimate is projected onto sum zero, which
-    takes 1/size of its variance away.
+    Seen from 1/size, the true h sums to zero: projecting takes 1/size of its variance away.
     """
 
     size: int
@@ -147,8 +146,7 @@ class Answered(ContributionSet):
     def parts(self, center: Number | None, scales: Scales, root: float) -> Parts:
         """Return the noises in the sum of the values, in the number who answered, and in the mean.
 
-        The mean's are those of  value - midpoint * answered: divided by the number who answered
-        they are the error of a mean near the midpoint.
+        The mean's are those of  value - midpoint * answered, divided by the number who answered.
         """
         value, answered = scales
         middle = abs(float(self.middle))

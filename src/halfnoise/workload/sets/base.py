@@ -1,10 +1,7 @@
 """What one person may contribute to a block of sums: a known set K that answers for itself.
 
 A block is measured as  h = f - c n  with independent noise, so all that a design needs to know of K
-is how far its points lie from the centre. A ``View`` holds that. Only corners of K matter, as the
-distance is convex.
-
-Distances are p-th powers, p = 2 for Gaussian and p = 1 for Laplace noise: a person costs
+is how far its corners lie from the centre, in p-th powers (a ``View``): a person costs
 ``sum |x_i - c_i|^p / scale^p``. Where the centre is a Fraction, so is every distance: exact.
 """
 
@@ -117,15 +114,11 @@ class ContributionSet(ABC):
 
     @property
     def public_center(self) -> Center:
-        """The centre where the number of people is public, and people can only be replaced.
-
-        No centre brings two points of K closer; this keeps what is measured small.
-        """
+        """The centre where people can only be replaced: it keeps what is measured small."""
         return self.plain_center if self.adjustable else self.midpoint
 
-    def lone_center(self, charge: float) -> float | None:
+    def lone_center(self, _charge: float) -> float | None:
         """Return the best centre of a block alone, where a formula gives it (see ``centers``)."""
-        del charge
         return None
 
     @abstractmethod
@@ -137,19 +130,15 @@ class ContributionSet(ABC):
         """List the corners of K."""
 
     def parts(self, center: Number | None, scales: Scales, root: float) -> Parts:
-        """Return the noises in the estimates: those of a ``sum``, and what else a block gives.
-
-        Here: its own noise and, through the centre, that of the number of people.
-        """
+        """Return the noises in a ``sum``: its own and, through the centre, that of n."""
         return {"sum": [scales[0], abs(float(center or 0)) * root]}
 
     def mixture(self, center: Center) -> Mixture:
         """Return how noises make up the errors of the estimates."""
         return Mixture((0, self.size), (), ((0, self.size, float(center or 0)),))
 
-    def on(self, quantum: Fraction, label: str) -> Self:
+    def on(self, _quantum: Fraction, _label: str) -> Self:
         """Return the set with its bounds on the grid."""
-        del quantum, label
         return self
 
     def center_on_grid(self, center: Center, scale: float) -> Center:
