@@ -19,7 +19,7 @@ from halfnoise.design.design import Design, Setting
 from halfnoise.design.measurement import CenteredMeasurement, Root, channel
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
-from halfnoise.proof import ball, round_up
+from halfnoise.proof import ball
 from halfnoise.workload.block import Block
 from halfnoise.workload.sets.base import Cases, Center, Channel, Parts, Scales, Span, View
 from halfnoise.workload.workload import Workload
@@ -51,24 +51,20 @@ class Centered(Design):
         root = self.size_scale or 0.0
         return tuple(block.shape.parts(c, scales, root) for block, c, scales in self._each())
 
-    def loss(self) -> float:
-        """Return what the worst person costs, rounded up: mu, or epsilon with Laplace noise.
+    def worst(self) -> arb:
+        """Return what the worst person costs: mu, or epsilon with Laplace noise.
 
         Added or removed: the farthest corner and n, in each group that a person is in. Replaced:
         the two corners farthest apart (n does not change), or a farthest corner and n in each group
         that is left or entered, whichever is more.
         """
-
-        def worst() -> arb:
-            leave = self.person_cost()
-            if self.size_scale is not None:
-                leave += 1 / ball(self.size_scale) ** self.noise.p
-            power = self.touched * leave
-            if self.neighbors is Neighbors.REPLACE:
-                power = power.max(self._cost(lambda view: view.change))
-            return power.sqrt() if self.noise is Noise.GAUSSIAN else power
-
-        return round_up(worst)
+        leave = self.person_cost()
+        if self.size_scale is not None:
+            leave += 1 / ball(self.size_scale) ** self.noise.p
+        power = self.touched * leave
+        if self.neighbors is Neighbors.REPLACE:
+            power = power.max(self._cost(lambda view: view.change))
+        return power.sqrt() if self.noise is Noise.GAUSSIAN else power
 
     def stretched(self, factor: float) -> Self:
         """Return the design with all its scales times ``factor``."""
@@ -131,9 +127,8 @@ class Centered(Design):
         size = size if self.size_scale is None else Size.MEASURED
         final = best_scales(setting, centers, self.name, size, blocks)
         root = None if final.size_scale is None else Root.of(final.size_scale, Fraction(1))
-        return CenteredMeasurement(
-            design=final, blocks=blocks, channels=final.channels(), root=root
-        )
+        channels = final.channels()
+        return CenteredMeasurement(design=final, blocks=blocks, channels=channels, root=root)
 
 
 class Size(enum.Enum):

@@ -4,10 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
+from flint import arb
+
 from halfnoise.design.covariance import Covariance
 from halfnoise.design.threshold import Threshold
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import DiscoveryDP, GaussianDP, Guarantee, PureDP
+from halfnoise.proof import round_up
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.sets.base import Parts
@@ -105,12 +108,8 @@ class Design(Protocol):
     def parts(self) -> tuple[Parts, ...]:
         """Return, for each block, the scales of the independent noises in its estimates."""
 
-    def loss(self) -> float:
-        """Return what the worst person costs, rounded up: mu, or epsilon with Laplace noise.
-
-        **Guarantee.** The worst case over all corners of K, proved in ball arithmetic; the release
-        is mu-GDP (or epsilon-DP) at this value, and at no smaller one.
-        """
+    def worst(self) -> arb:
+        """Return what the worst person costs: mu, or epsilon with Laplace noise."""
 
     def stretched(self, factor: float) -> Self:
         """Return the design with all its scales times ``factor``."""
@@ -121,6 +120,14 @@ class Design(Protocol):
         **Guarantee.** The design of the measurement has its loss proved for the bounds and centres
         on the grid; the scales in steps are rounded up.
         """
+
+    def loss(self) -> float:
+        """Return what the worst person costs, rounded up.
+
+        **Guarantee.** The worst case over all corners of K, proved in ball arithmetic; the release
+        is mu-GDP (or epsilon-DP) at this value, and at no smaller one.
+        """
+        return round_up(self.worst)
 
     @property
     def common(self) -> float:
