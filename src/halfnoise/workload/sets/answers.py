@@ -1,7 +1,7 @@
 """Answers of which exactly one holds, and values that need not be given."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import ClassVar, Self
 
@@ -39,15 +39,14 @@ class OneOf(ContributionSet):
         """Equal shares: other centres do not sum to exactly one."""
         return Fraction(1, self.size)
 
+    def distances(self, c: Number, p: int) -> tuple[tuple[Number, ...], Number]:
+        """Return the one kind of person there is."""
+        return (size_of(1 - c) ** p + (self.size - 1) * c**p,), 2
+
     def view(self, center: Number | None, p: int) -> View:
-        """Return the one kind of person there is, with the projection where it is centred."""
-        c = Fraction(0) if center is None else center
-        return View(
-            person=((size_of(1 - c) ** p + (self.size - 1) * c**p,),),
-            change=((2,),),
-            weights=(self.size if center is None else self.size - 1,),
-            root_weight=self.size * c**2,
-        )
+        """Return the block with the projection where it is centred."""
+        plain = ContributionSet.view(self, center, p)
+        return plain if center is None else replace(plain, weights=(self.size - 1,))
 
     def corners(self) -> Iterator[tuple[float, ...]]:
         """List the categories."""

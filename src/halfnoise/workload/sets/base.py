@@ -121,9 +121,16 @@ class ContributionSet(ABC):
         """Return the best centre of a block alone, where a formula gives it (see ``centers``)."""
         return None
 
-    @abstractmethod
+    def distances(self, c: Number, p: int) -> tuple[tuple[Number, ...], Number]:
+        """Return how far corners that may be the farthest lie from c, and two from each other."""
+        raise NotImplementedError
+
     def view(self, center: Number | None, p: int) -> View:
-        """Return the block as seen from ``center`` in p-th powers."""
+        """Return the block as seen from ``center`` in p-th powers: here, with one scale."""
+        d, c = self.size, Fraction(0) if center is None else center
+        person, change = self.distances(c, p)
+        cases = tuple((distance,) for distance in person)
+        return View(person=cases, change=((change,),), weights=(d,), root_weight=d * c**2)
 
     @abstractmethod
     def corners(self) -> Iterator[tuple[float, ...]]:

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.grid import LEAST_QUANTA, Grain, in_quanta, step_for
-from halfnoise.workload.sets.base import Center, ContributionSet, Number, Scales, View, size_of
+from halfnoise.workload.sets.base import Center, ContributionSet, Number, Scales, size_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +36,11 @@ class Box(ContributionSet):
         """The middle: always the best, as moving by t costs sqrt(W) t and saves less on n."""
         return (Fraction(self.low) + Fraction(self.high)) / 2
 
-    def view(self, center: Number | None, p: int) -> View:
+    def distances(self, c: Number, p: int) -> tuple[tuple[Number, ...], Number]:
         """Return the farther end of the range, once for each sum."""
-        c = Fraction(0) if center is None else center
         low, high = self.ends(c)
         reach = max(size_of(low - c), size_of(high - c))
-        return View(
-            person=((self.size * reach**p,),),
-            change=((self.size * (high - low) ** p,),),
-            weights=(self.size,),
-            root_weight=self.size * c**2,
-        )
+        return (self.size * reach**p,), self.size * (high - low) ** p
 
     def corners(self) -> Iterator[tuple[float, ...]]:
         """List all combinations of the two ends."""
@@ -97,16 +91,10 @@ class AtMost(ContributionSet):
             return 0.0 if d > 1 else 0.5
         return min(0.5, k / d - math.sqrt(charge * k * (d - k) / (d - charge)) / d)
 
-    def view(self, center: Number | None, p: int) -> View:
-        """Return persons with none and with ``most`` ones: the cost is linear in between."""
-        c = Fraction(0) if center is None else center
+    def distances(self, c: Number, p: int) -> tuple[tuple[Number, ...], Number]:
+        """Return persons with ``most`` ones and with none: the cost is linear in between."""
         ones = self.most * size_of(1 - c) ** p + (self.size - self.most) * size_of(c) ** p
-        return View(
-            person=((ones,), (self.size * size_of(c) ** p,)),
-            change=((min(2 * self.most, self.size),),),
-            weights=(self.size,),
-            root_weight=self.size * c**2,
-        )
+        return (ones, self.size * size_of(c) ** p), min(2 * self.most, self.size)
 
     def corners(self) -> Iterator[tuple[float, ...]]:
         """List all rows of zeros and at most ``most`` ones."""
