@@ -4,12 +4,14 @@ Each takes one named value and returns it, clean, or raises one sentence that sa
 the value, the rule and, where there is one, the remedy.
 """
 
+import importlib
 import math
 import numbers
 from collections.abc import Sequence
 from difflib import get_close_matches
+from typing import Any
 
-from halfnoise.errors import InvalidParameterError, UnknownNameError
+from halfnoise.errors import InvalidParameterError, MissingExtraError, UnknownNameError
 
 
 def refuse(name: str, rule: str, value: object, remedy: str = "") -> InvalidParameterError:
@@ -99,3 +101,14 @@ def whole(remedy: str = "", /, *, least: int = 1, **named: object) -> int:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
         raise refuse(name, rule, value, remedy)
     return int(value)
+
+
+def installed(name: str) -> Any:  # noqa: ANN401
+    """Return an optional package, or say how to get it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        hint = name.replace("_", "-")
+        raise MissingExtraError(
+            f"this needs the package {hint}, which is not installed; run pip install {hint}"
+        ) from error
