@@ -5,6 +5,7 @@ the value, the rule and, where there is one, the remedy.
 """
 
 import functools
+import importlib
 import inspect
 import math
 import numbers
@@ -12,7 +13,7 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
-from halfnoise.errors import InvalidParameterError, UnknownNameError
+from halfnoise.errors import InvalidParameterError, MissingExtraError, UnknownNameError
 
 Called = TypeVar("Called", bound=Callable[..., Any])
 
@@ -138,3 +139,14 @@ def known_keywords(called: Called) -> Called:
         return checked  # type: ignore[return-value]  # it takes what ``called`` takes
     called.__init__ = checked  # type: ignore[misc]  # the same, checked
     return called
+
+
+def installed(name: str) -> Any:  # noqa: ANN401
+    """Return an optional package, or say how to get it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        hint = name.replace("_", "-")
+        raise MissingExtraError(
+            f"this needs the package {hint}, which is not installed; run pip install {hint}"
+        ) from error

@@ -56,3 +56,15 @@ def meaningful(x: float, std: float) -> str:
     digits = max(0, 1 - math.floor(math.log10(std)))
     shown = f"{round(x, digits):,.{digits}f}"
     return shown if float(shown.replace(",", "")) else shown.removeprefix("-")
+
+
+def spelled(value: object) -> str:
+    """Return a key, name or number as text.
+
+    >>> import datetime as dt
+    >>> [spelled(each) for each in ("north", 7, True, dt.date(2026, 1, 2), None)]
+    ['north', '7', 'true', '2026-01-02', '']
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else str(value)

@@ -2,25 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import fields
-from types import ModuleType
-from typing import Any, NamedTuple, TypeAlias
+from functools import partial
+from types import SimpleNamespace
+from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
+
+from halfnoise.checks import installed
+from halfnoise.privacy.definitions import Guarantee
+from halfnoise.privacy.words import dp_event
 
 Columns: TypeAlias = dict[str, NDArray[Any]]
 """A table by column: numbers as float64, all else as objects."""
 
 
-class Views(NamedTuple):
-    """The modules that show releases."""
-
-    document: ModuleType
-    formats: ModuleType
-    render: ModuleType
-    table: ModuleType
-
-
-def views() -> Views:
+def views() -> SimpleNamespace:
     """Return the modules that show releases.
 
     They know what a release is, and it knows nothing of them until it is shown: the one late import
@@ -28,13 +24,14 @@ def views() -> Views:
     """
     from halfnoise.results import document, formats, render, table
 
-    return Views(document, formats, render, table)
+    return SimpleNamespace(document=document, formats=formats, render=render, table=table)
 
 
 class Published:
     """A result: noisy values and all that is public beside them. No true total."""
 
     __slots__ = ()
+    guarantee: Guarantee
 
     def to_dict(self) -> dict[str, Any]:
         """Return the release as plain values, ready for JSON."""
@@ -57,7 +54,7 @@ class Published:
 
     def to_arrow(self) -> Any:  # noqa: ANN401
         """Return the table as a PyArrow table."""
-        return views().formats.package("pyarrow").table(self)
+        return installed("pyarrow").table(self)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return the table as a stream of Arrow, which every library of frames reads."""
@@ -72,7 +69,7 @@ class Published:
         so little noise (epsilon 100) that it hides nothing; accountants of Renyi differential
         privacy, which does not hold for it, refuse it.
         """
-        return views().formats.dp_event(self)
+        return dp_event(self.guarantee)
 
     def notes(self) -> list[str]:
         """Say what goes with the values, and what they themselves suggest to check."""
@@ -96,9 +93,5 @@ class Published:
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         """Copy and pickle by what it was made of, so that its values stay read-only."""
-        made_of = {each.name: getattr(self, each.name) for each in fields(self) if each.init}  # type: ignore[arg-type]
-        return _again, (type(self), made_of)
-
-
-def _again(kind: Callable[..., object], made_of: dict[str, object]) -> object:
-    return kind(**made_of)
+        names = [each.name for each in fields(self) if each.init]  # type: ignore[arg-type]  # its heirs are dataclasses
+        return partial(type(self), **{name: getattr(self, name) for name in names}), ()
