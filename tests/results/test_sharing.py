@@ -9,14 +9,14 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-from grouped import EVERY_TYPE, PEOPLE, WORKLOAD, made
-from statistical.replay import many
 
 import halfnoise as hn
 from halfnoise.checks import installed
 from halfnoise.results.release import Released
 from halfnoise.workload.groups import Key
 from halfnoise.workload.question import SIZE
+from support.grouped import EVERY_TYPE, PEOPLE, WORKLOAD, made
+from support.replay import many
 
 
 def one() -> hn.Release:
