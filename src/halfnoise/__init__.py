@@ -6,6 +6,7 @@
 'correlated-gaussian'
 """
 
+from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import (
     DataError,
     HalfnoiseError,
@@ -35,6 +36,8 @@ from halfnoise.workload.groups import By
 from halfnoise.workload.numbers import Count, Counts, Mean, Sum
 from halfnoise.workload.workload import Workload
 
+__version__ = "0.1.0"
+
 __all__ = [
     "ApproxDP",
     "Bins",
@@ -61,6 +64,7 @@ __all__ = [
     "Release",
     "RenyiDP",
     "Sum",
+    "TextFormat",
     "Where",
     "Workload",
     "budget_for",

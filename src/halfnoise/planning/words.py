@@ -47,7 +47,7 @@ def meaning(query: Query) -> str:
         shown = ", ".join(name.removeprefix(f"{query.label}=") for name in query.names[:10])
         said = f"{query.column}: {shown}" + (", ..." if len(query.names) > 10 else "")
     only = "" if query.where is None else f", only people with {query.where}"
-    codes = ", ".join(map(str, query.missing))
+    codes = ", ".join(map(str, query.codes))
     return said + only + (f", no answer: {codes}" if codes else "")
 
 
