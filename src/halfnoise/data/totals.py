@@ -157,8 +157,8 @@ def _read(
         return Cell(
             name=name,
             dtype=dtypes[name],
-            label=asked.label if isinstance(asked, Asked) and made else asked.column,
-            missing=asked.missing,
+            label=asked.label if isinstance(asked, Asked) and made else str(asked.column),
+            missing=asked.codes,
             decimal=source.text.decimal,
             spaces=spaces,
         )
