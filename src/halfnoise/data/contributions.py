@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-import narwhals as nw
+import narwhals.stable.v2 as nw
 from narwhals.dtypes import NumericType
 
 from halfnoise.data.cells import Cell, combined, is_true

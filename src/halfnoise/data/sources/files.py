@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import narwhals as nw
+import narwhals.stable.v2 as nw
 
 from halfnoise.checks import refuse
 from halfnoise.data.quiet import quietly
