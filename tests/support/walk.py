@@ -5,7 +5,7 @@ the way of the one command below, from another file than its own, counted once. 
 (the value is at hand), nor are the validators of ``checks.py``, which say nothing but their names.
 So counted, commit 1e66783 takes 72 hops through 54 files.
 
-``python tests/walk.py [ROOT ...]`` prints the hops of this checkout, or of others, in their order.
+``python tests/support/walk.py [ROOT ...]`` prints the hops of this checkout, or of others, in order.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FrameType
 
-HERE = Path(__file__).resolve().parents[1]
+HERE = Path(__file__).resolve().parents[2]
 LIMIT = 45
 """As many hops may the walk take."""
 

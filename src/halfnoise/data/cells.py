@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import narwhals as nw
+import narwhals.stable.v2 as nw
 from narwhals.dtypes import DType
 
 from halfnoise.errors import InvalidParameterError

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import singledispatch
 from typing import Any
 
-import narwhals as nw
+import narwhals.stable.v2 as nw
 from narwhals.dtypes import NumericType
 
 from halfnoise.data.cells import Cell, combined, is_true

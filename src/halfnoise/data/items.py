@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-import narwhals as nw
+import narwhals.stable.v2 as nw
 
 from halfnoise.checks import refuse
 from halfnoise.data.cells import MOST_WHOLE, SPACES, Cell, is_true

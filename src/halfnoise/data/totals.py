@@ -8,23 +8,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import narwhals as nw
+import narwhals.stable.v2 as nw
 import numpy as np
 
 from halfnoise.data.cells import SPACES, Cell
 from halfnoise.data.contributions import Contribution, ReadCell, contribution
+from halfnoise.data.expressions import check_expression, is_expression
 from halfnoise.data.groups import Groups, Values, in_groups
 from halfnoise.data.items import item_totals
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import fetch
 from halfnoise.data.sources.source import Source
-from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.asked import Asked
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Items
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.grid import Ring
-from halfnoise.workload.queries import Query
 from halfnoise.workload.totals import Totals
 from halfnoise.workload.workload import Workload
 
@@ -46,7 +45,7 @@ def prepared(
 ) -> Callable[[], Totals]:
     """Return what reads the totals; whatever a column's type forbids is refused before that."""
     for query in workload.queries:
-        _check_expression(query)
+        check_expression(query)
 
     def work(table: Source) -> Callable[[], Totals]:
         return _prepared(table, workload, blocks, unit or ())
@@ -130,9 +129,7 @@ def _read(
     The cells that name groups come last.
     """
     expressions = {
-        id(query.column): query.column
-        for query in workload.queries
-        if isinstance(query.column, nw.Expr)
+        id(query.column): query.column for query in workload.queries if is_expression(query.column)
     }
     given = {f"halfnoise_expression{i}": e for i, e in enumerate(expressions.values())}
     frame = source.frame.with_columns(**given) if given else source.frame
@@ -152,7 +149,7 @@ def _read(
     spaces = None if frame.implementation.is_ibis() else SPACES  # its own are the same
 
     def cell(asked: Asked | Where) -> Cell:
-        made = isinstance(asked.column, nw.Expr)
+        made = is_expression(asked.column)
         name = own[id(asked.column) if made else asked.column]
         return Cell(
             name=name,
@@ -180,29 +177,6 @@ def _key(source: Source, column: str) -> nw.Expr:
     if dtype == nw.String:
         return nw.when(key.str.strip_chars() != "").then(key)
     return key
-
-
-def _check_expression(query: Query) -> None:
-    """Refuse an expression that looks at several rows: one person would change another's part."""
-    if isinstance(query.column, nw.Expr) and not _row_by_row(query.column):
-        raise InvalidParameterError(
-            f"the expression of {query.label!r} looks at more than one row at a time; each row must"
-            " be judged by itself, without mean, rank, shift, over and the like"
-        )
-
-
-def _row_by_row(expression: nw.Expr) -> bool:
-    return all(
-        node.kind.name in ("COL", "NTH", "LITERAL", "ELEMENTWISE", "WHEN_THEN")
-        and not any(_is_column(each) for each in (*node.exprs, *node.kwargs.values()))
-        and all(_row_by_row(each) for each in node.exprs if isinstance(each, nw.Expr))
-        for node in expression._nodes  # noqa: SLF001  # there is no public way to ask
-    )
-
-
-def _is_column(value: object) -> bool:
-    """Whether a value is a column of its own, whose cells would meet rows by their order."""
-    return isinstance(value, nw.Series) or hasattr(value, "__array__") or hasattr(value, "to_numpy")
 
 
 def _together(

@@ -3,7 +3,7 @@
 import contextlib
 from typing import Any
 
-import narwhals as nw
+import narwhals.stable.v2 as nw
 
 from halfnoise.checks import refuse
 from halfnoise.data.quiet import quietly

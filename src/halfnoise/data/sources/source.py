@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-import narwhals as nw
+import narwhals.stable.v2 as nw
 from narwhals.dtypes import DType
 
 from halfnoise.checks import known_keywords, refuse

@@ -1,0 +1,58 @@
+"""Expressions that users write: each row must be judged by itself.
+
+Users write them with narwhals, or with one of its stable namespaces, whose expressions are kinds of
+narwhals' own. There is no public way to ask what an expression looks at, so its private parts are
+walked, and whatever is not known to look at one row alone is refused: an unknown part as well.
+"""
+
+import datetime as dt
+from enum import Enum
+from numbers import Number
+from typing import TypeGuard
+
+from narwhals import Expr
+from narwhals.dtypes import DType
+
+from halfnoise.errors import InvalidParameterError
+from halfnoise.workload.queries import Query
+
+_ALONE = ("COL", "NTH", "LITERAL", "ELEMENTWISE", "WHEN_THEN")
+_PARTS = {"kind", "name", "exprs", "kwargs"}
+_PLAIN = (Number, str, bytes, dt.date, dt.time, dt.timedelta, range, DType, type, Enum, type(None))
+
+
+def is_expression(column: object) -> TypeGuard[Expr]:
+    """Whether a query reads an expression, of any of narwhals' namespaces, instead of a column."""
+    return isinstance(column, Expr)
+
+
+def check_expression(query: Query) -> None:
+    """Refuse an expression that looks at several rows: one person would change another's part."""
+    if is_expression(query.column) and not _row_by_row(query.column):
+        raise InvalidParameterError(
+            f"the expression of {query.label!r} looks at more than one row at a time; each row must"
+            " be judged by itself, without mean, rank, shift, over and the like"
+        )
+
+
+def _row_by_row(expression: Expr) -> bool:
+    nodes = getattr(expression, "_nodes", None)
+    return isinstance(nodes, tuple) and bool(nodes) and all(map(_is_alone, nodes))
+
+
+def _is_alone(node: object) -> bool:
+    """Whether a step of an expression looks at one row, and so do all parts that it is made of."""
+    parts = getattr(node, "__dict__", {})
+    kind = getattr(parts.get("kind"), "name", None)
+    return parts.keys() >= _PARTS and kind in _ALONE and all(map(_is_known, parts.values()))
+
+
+def _is_known(part: object) -> bool:
+    """Whether a part is a plain value or looks at one row: no column whose cells have an order."""
+    if isinstance(part, Expr):
+        return _row_by_row(part)
+    if isinstance(part, dict):
+        return all(map(_is_known, part.values()))
+    if isinstance(part, list | tuple | set | frozenset):
+        return all(map(_is_known, part))
+    return isinstance(part, _PLAIN)
