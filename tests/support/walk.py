@@ -5,7 +5,7 @@ the way of the one command below, from another file than its own, counted once. 
 (the value is at hand), nor are the validators of ``checks.py``, which say nothing but their names.
 So counted, commit 1e66783 takes 72 hops through 54 files.
 
-``python tests/support/walk.py [ROOT ...]`` prints the hops of this checkout, or of others, in order.
+``python tests/support/walk.py [ROOT ...]`` prints the hops of this checkout, or of others.
 """
 
 import contextlib
