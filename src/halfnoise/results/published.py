@@ -19,8 +19,7 @@ Columns: TypeAlias = dict[str, NDArray[Any]]
 def views() -> SimpleNamespace:
     """Return the modules that show releases.
 
-    They know what a release is, and it knows nothing of them until it is shown: the one late import
-    of this room.
+    They know what a release is, so it looks for them late: the one such import of this room.
     """
     from halfnoise.results import document, formats, render, table
 

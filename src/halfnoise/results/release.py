@@ -45,7 +45,8 @@ class _Same(Generic[T]):
 class GroupedRelease(Published):
     """The noisy values of every group, each group a ``Release`` under its key.
 
-    ``template`` is what all groups share, ``errors`` and all; its own values mean nothing.
+    ``template`` is what all groups share, and its own values mean nothing: ``questions``,
+    ``errors``, ``guarantee``, ``privacy``, ``level`` and ``facts`` can be read here as there.
     ``values`` has one row for each of ``group_keys``, its number of people last where measured.
     The noises of different groups are independent, but for a variance of ``common`` that all
     numbers of people share. ``people`` is the number of all people, each counted once, where it was
