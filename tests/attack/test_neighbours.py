@@ -13,7 +13,7 @@ import halfnoise as hn
 from halfnoise.data import contributions, groups
 from halfnoise.data.sources import open_source
 from halfnoise.data.sources.source import TextFormat
-from halfnoise.data.totals import totals
+from halfnoise.data.totals import prepared
 from halfnoise.design.measurement import CenteredMeasurement as OnGrid
 from halfnoise.noise.law import Noise
 from support.measured import grid_for
@@ -124,7 +124,7 @@ def measured(data: object, grid: OnGrid, workload: hn.Workload) -> Any:
     text = TextFormat()
     with open_source(data, text=text) as opened:
         source = opened.of(COLUMNS)
-        exact = totals(source, workload, grid.blocks, ["id"])
+        exact = prepared(source, workload, grid.blocks, ["id"])()
     rings = grid.measure(exact)
     in_scales = [
         ring.view(np.int64) / scales for ring, scales in zip(rings, grid.scales, strict=True)
@@ -210,7 +210,7 @@ def test_groups_that_are_found(
     for rows in (others, data.draw(st.permutations(others + own))):
         with open_source(frame(rows, tmp_path), text=TextFormat()) as opened:
             source = opened.of(COLUMNS)
-            exact = totals(source, workload, grid.blocks, ["id"])
+            exact = prepared(source, workload, grid.blocks, ["id"])()
         assert exact.keys is not None
         (ring,) = grid.measure(exact)
         scaled = ring.view(np.int64) / grid.scales[0]

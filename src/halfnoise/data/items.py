@@ -1,8 +1,7 @@
 """Items: one row for each person and item, and domains of up to a million items.
 
 A person's listed items are made distinct and counted; who has more than allowed counts a fraction
-for each. The list reaches the engine as a table of its own: a million names are joined, not spelled
-out.
+for each.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,44 +34,40 @@ def item_totals(
     if query.where is not None:
         there = there & cell(query.where).meets(query.where)
     group = groups.columns
-    each = [*people, *group] if people else []
     rows = groups.rows.select(*people, *group, hn_item=value, hn_there=there)
     rows = rows.filter(nw.col("hn_there"))
     # From here on an item is its place in the list: a number is quicker to group by than text.
     table = lookup(groups.rows, {"hn_listed": listed})
     rows = rows.join(table, left_on="hn_item", right_on="hn_listed", how="inner")
     rows = rows.select(*people, *group, PLACE)
-    whole = quantum.denominator
-    if each:
-        rows = rows.group_by(*each, PLACE).agg(nw.len().alias("hn_rows"))
-    if each and query.at_most is not None and query.at_most < len(listed):
-        number = nw.col("hn_rows").count().over(*each).cast(nw.Int64)
+    if people:
+        rows = rows.group_by(*people, *group, PLACE).agg(nw.len().alias("hn_rows"))
+    if people and query.at_most is not None and query.at_most < len(listed):
+        number = nw.col("hn_rows").count().over(*people, *group).cast(nw.Int64)
         rows = rows.with_columns(hn_number=number)
         rows = rows.with_columns(hn_weight=item_weight(nw.col("hn_number"), query.at_most, quantum))
-        totals = rows.group_by(*group, PLACE).agg(nw.col("hn_weight").sum().alias("hn_total"))
+        totals = rows.group_by(*group, PLACE).agg(nw.col("hn_weight").sum())
+        whole = 1
     else:
         totals = rows.group_by(*group, PLACE).agg(nw.len().alias("hn_total"))
-        totals = totals.with_columns(hn_total=nw.col("hn_total").cast(nw.Int64) * whole)
+        whole = quantum.denominator
 
     def read() -> dict[Values, list[int]]:
-        found: dict[Values, list[int]] = {}
+        sums: dict[Values, list[int]] = {}
         for *values, place, total in fetch(totals):
-            row = found.setdefault(tuple(values), [0] * len(listed))
-            row[int(place)] = int(total)
-        return found
+            sums.setdefault(tuple(values), [0] * len(listed))[int(place)] = int(total) * whole
+        return sums
 
     return read
 
 
 def _comparable(query: Items, cell: Cell) -> tuple[list[Any], nw.Expr, nw.Expr]:
     """Return the list and the column in one type, whole numbers or text, and where it has it."""
-    listed: list[Any]
-    if cell.is_text:
-        listed = [str(item).strip(SPACES) for item in query.items]
-        value, there = cell.text(), cell.present()
-    else:
-        value, there = cell.whole()
-        listed = [_whole(item, query.label) for item in query.items]
+    value, there = (cell.text(), cell.present()) if cell.is_text else cell.whole()
+    listed: list[Any] = [
+        str(item).strip(SPACES) if cell.is_text else _whole(item, query.label)
+        for item in query.items
+    ]
     if len(set(listed)) < len(listed):
         # One row would count for both, which is more than a person may add.
         twice = next(item for item in listed if listed.count(item) > 1)
@@ -88,10 +83,6 @@ def _whole(item: Literal, label: str) -> int:
     except (OverflowError, ValueError):
         number = MOST_WHOLE
     if abs(number) >= MOST_WHOLE or (isinstance(item, float) and number != item):
-        raise refuse(
-            f"an item of {label!r}",
-            "a whole number below 2^62, since its column holds numbers",
-            item,
-            "turn the column into text",
-        )
+        rule = "a whole number below 2^62, since its column holds numbers"
+        raise refuse(f"an item of {label!r}", rule, item, "turn the column into text")
     return number

@@ -33,17 +33,13 @@ FAILED = (
 )
 
 
-def totals(
-    source: Source, workload: Workload, blocks: Sequence[Block], unit: Sequence[str] | None
-) -> Totals:
-    """Return the exact totals of a workload; ``unit`` None means that each row is a person."""
-    return prepared(source, workload, blocks, unit)()
-
-
 def prepared(
     source: Source, workload: Workload, blocks: Sequence[Block], unit: Sequence[str] | None
 ) -> Callable[[], Totals]:
-    """Return what reads the totals; whatever a column's type forbids is refused before that."""
+    """Return what reads the exact totals; what a column's type forbids is refused before that.
+
+    ``unit`` None means that each row is a person.
+    """
     for query in workload.queries:
         check_expression(query)
 
@@ -70,55 +66,45 @@ def _prepared(
     people = [f"unit{i}" for i in range(len(unit))]
     frame = frame.filter(*(~nw.col(key).is_null() for key in people)) if people else frame
     groups = in_groups(frame, workload.grouping, by, people)
-    parts: list[Contribution | Callable[[], dict[Values, list[int]]]] = []
-    for i, block in enumerate(blocks):
-        query = block.asked[0]
-        parts.append(
-            item_totals(groups, query, block.quantum, cell, people)
-            if isinstance(query, Items)
-            else contribution(block, cell, f"hn{i}")
-        )
-    asked = [part for part in parts if isinstance(part, Contribution)]
-    together = _together(groups, asked, people)
+    parts = [
+        item_totals(groups, query, block.quantum, cell, people)
+        if isinstance(query := block.asked[0], Items)
+        else contribution(block, cell, f"hn{i}")
+        for i, block in enumerate(blocks)
+    ]
+    together = _together(groups, [p for p in parts if isinstance(p, Contribution)], people)
 
     def read() -> Totals:
         wide = len(groups.columns)
-        found: dict[Values, list[int]] = {}
+        rows: dict[Values, list[int]] = {}
         for row in fetch(together):
             # Engines keep keys apart as we do; if one did not, nobody's rows would be lost.
-            own = [int(value or 0) for value in row[wide:]]
-            before = found.get(row[:wide])
-            found[row[:wide]] = (
-                own if before is None else list(map(sum, zip(before, own, strict=True)))
-            )
-        places = groups.places(list(found))
+            group, own = row[:wide], [int(value or 0) for value in row[wide:]]
+            before = rows.get(group)
+            rows[group] = own if before is None else [*map(sum, zip(before, own, strict=True))]
+        places = groups.places(list(rows))
         sums = []
         start = 0
         for block, part in zip(blocks, parts, strict=True):
             if isinstance(part, Contribution):
                 stop = start + block.shape.size
-                part_of = {group: row[start:stop] for group, row in found.items()}
+                part_of = {group: row[start:stop] for group, row in rows.items()}
                 start = stop
             else:
                 part_of = part()
             sums.append(_ring(part_of, places, block.shape.size))
-        people = _ring({group: row[-1:] for group, row in found.items()}, places, 1)[:, 0]
+        number = _ring({group: row[-1:] for group, row in rows.items()}, places, 1)[:, 0]
+        everyone = number.sum(dtype=np.uint64)
+        if groups.everybody is not None:  # where a person may be in several groups, or in none
+            ((everyone,),) = fetch(groups.everybody.select(nw.len().alias("people")))
         return Totals(
             sums=tuple(sums),
-            people=people,
-            everyone=_number(groups.everybody, people),
-            keys=groups.keys(list(found)),
+            people=number,
+            everyone=np.array([everyone], dtype=np.uint64),
+            keys=groups.keys(list(rows)),
         )
 
     return read
-
-
-def _number(everybody: nw.LazyFrame[Any] | None, people: Ring) -> Ring:
-    """Return the number of all people, each counted once."""
-    if everybody is None:
-        return np.array([people.sum(dtype=np.uint64)], dtype=np.uint64)
-    ((number,),) = fetch(everybody.select(nw.len().alias("people")))
-    return np.array([number], dtype=np.uint64)
 
 
 def _read(
@@ -139,11 +125,9 @@ def _read(
     for i, (key, name) in enumerate(zip(expressions, given, strict=True)):
         own[key] = f"made{i}"
         read[own[key]] = nw.col(name)
-    for i, column in enumerate(unit):
-        read[f"unit{i}"] = _key(source, column)
+    read |= {f"unit{i}": _key(source, column) for i, column in enumerate(unit)}
     by = () if workload.grouping is None else workload.grouping.by
-    for i, each in enumerate(by):
-        read[f"by{i}"] = nw.col(source.names[each.column])
+    read |= {f"by{i}": nw.col(source.names[key.column]) for i, key in enumerate(by)}
     frame = frame.select(**read) if read else frame
     dtypes = dict(frame.collect_schema())
     spaces = None if frame.implementation.is_ibis() else SPACES  # its own are the same
@@ -151,18 +135,13 @@ def _read(
     def cell(asked: Asked | Where) -> Cell:
         made = is_expression(asked.column)
         name = own[id(asked.column) if made else asked.column]
-        return Cell(
-            name=name,
-            dtype=dtypes[name],
-            label=asked.label if isinstance(asked, Asked) and made else str(asked.column),
-            missing=asked.codes,
-            decimal=source.text.decimal,
-            spaces=spaces,
-        )
+        label = asked.label if isinstance(asked, Asked) and made else str(asked.column)
+        plain = Cell(name=name, dtype=dtypes[name], label=label, missing=asked.codes)
+        return replace(plain, decimal=source.text.decimal, spaces=spaces)
 
     keys = [
-        Cell(name=f"by{i}", dtype=dtypes[f"by{i}"], label=each.column, spaces=spaces)
-        for i, each in enumerate(by)
+        Cell(name=f"by{i}", dtype=dtypes[f"by{i}"], label=key.column, spaces=spaces)
+        for i, key in enumerate(by)
     ]
     return frame, cell, keys
 
@@ -183,32 +162,27 @@ def _together(
     groups: Groups, parts: Sequence[Contribution], people: Sequence[str]
 ) -> nw.LazyFrame[Any]:
     """Return a row for each group: what names it, all sums and, last, the number of people."""
-    rows = {name: e for part in parts for name, e in part.rows.items()}
-    together = {name: how for part in parts for name, how in part.together.items()}
-    group = groups.columns
-    table = groups.rows
+    group, table = groups.columns, groups.rows
     for part in parts:
         table = part.looked_up(table)
+    rows = {name: e for part in parts for name, e in part.rows.items()}
+    if people or group or rows:
+        table = table.select(*people, *group, **rows)
     if people:
-        read = table.select(*people, *group, **rows)
-        aggregates = [getattr(nw.col(name), how)() for name, how in together.items()]
-        each = read.group_by(*people, *group).agg(*aggregates)
-    else:
-        each = table.select(*group, **rows) if rows or group else table
+        together = (item for part in parts for item in part.together.items())
+        aggregates = [getattr(nw.col(name), how)() for name, how in together]
+        table = table.group_by(*people, *group).agg(*aggregates)
     sums = [e.alias(f"s{i}") for i, e in enumerate(e for part in parts for e in part.person)]
-    bounded = each.select(*group, *sums) if sums or group else each
+    bounded = table.select(*group, *sums) if sums or group else table
     totals = [nw.col(f"s{i}").sum() for i in range(len(sums))]
-    number = nw.len().alias("people")
-    if group:
-        return bounded.group_by(*group).agg(*totals, number)
-    return bounded.select(*totals, number)
+    totals.append(nw.len().alias("people"))
+    return bounded.group_by(*group).agg(*totals) if group else bounded.select(*totals)
 
 
-def _ring(found: Mapping[Values, Sequence[int]], places: Mapping[Values, int], size: int) -> Ring:
-    """Return integers modulo 2^64 with a row for each group; who is not found has nobody."""
+def _ring(rows: Mapping[Values, Sequence[int]], places: Mapping[Values, int], size: int) -> Ring:
+    """Return integers modulo 2^64 with a row for each group; one that has no row has nobody."""
     ring = np.zeros((len(places), size), dtype=np.uint64)
-    at = [places[group] for group in found]
-    ring[at] = np.array(
-        [[value % 2**64 for value in row] for row in found.values()], dtype=np.uint64
-    ).reshape(len(at), size)
+    at = [places[group] for group in rows]
+    values = [[value % 2**64 for value in row] for row in rows.values()]
+    ring[at] = np.array(values, dtype=np.uint64).reshape(len(at), size)
     return ring
