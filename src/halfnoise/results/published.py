@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import fields
 from functools import partial
-from types import SimpleNamespace
+from types import ModuleType
 from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
@@ -12,18 +12,19 @@ from halfnoise.checks import installed
 from halfnoise.privacy.definitions import Guarantee
 from halfnoise.privacy.words import dp_event
 
+# A table by column: numbers as float64, all else as objects.
 Columns: TypeAlias = dict[str, NDArray[Any]]
-"""A table by column: numbers as float64, all else as objects."""
 
 
-def views() -> SimpleNamespace:
-    """Return the modules that show releases.
+def views() -> ModuleType:
+    """Return the module that shows releases, and with it all others that do.
 
-    They know what a release is, so it looks for them late: the one such import of this room.
+    They know what a release is, and it knows nothing of them until it is shown: the one late import
+    of this room.
     """
-    from halfnoise.results import document, formats, render, table
+    from halfnoise.results import formats
 
-    return SimpleNamespace(document=document, formats=formats, render=render, table=table)
+    return formats
 
 
 class Published:
@@ -45,11 +46,11 @@ class Published:
 
     def to_polars(self) -> Any:  # noqa: ANN401
         """Return the table as a Polars frame."""
-        return views().formats.frame(self, "polars")
+        return views().frame(self, "polars")
 
     def to_pandas(self) -> Any:  # noqa: ANN401
         """Return the table as a pandas frame."""
-        return views().formats.frame(self, "pandas")
+        return views().frame(self, "pandas")
 
     def to_arrow(self) -> Any:  # noqa: ANN401
         """Return the table as a PyArrow table."""
@@ -57,7 +58,7 @@ class Published:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return the table as a stream of Arrow, which every library of frames reads."""
-        return views().formats.arrow_stream(self, requested_schema)
+        return views().arrow_stream(self, requested_schema)
 
     def dp_event(self) -> Any:  # noqa: ANN401
         """Return the release as an event of Google's dp_accounting, for other accountants.
