@@ -45,7 +45,7 @@ NAMED_LATER = {
 }
 LATER = "(a name that only the run knows)"
 AS_A_TYPE = ("Expr", "IntoExpr")  # a column may be an expression of narwhals
-# A release shows itself through modules that know it: the only late import of ours below the command.
+# A release is shown by modules that know it: the only late import of ours below the command.
 LATE = (f"{OURS}.results.published", f"{OURS}.results.formats")
 
 MOST_LINES, MOST_LINES_IN_ALL = 300, 10_000
