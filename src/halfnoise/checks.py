@@ -93,7 +93,7 @@ def known_keywords(called: Called) -> Called:
     """
     own: Callable[..., Any] = vars(called)["__init__"] if isinstance(called, type) else called
     known: list[str] = []
-    for parameter in inspect.signature(own).parameters.values():
+    for parameter in inspect.signature(called).parameters.values():
         if parameter.kind is parameter.VAR_KEYWORD:
             (rules,) = parameter.annotation.__args__  # Unpack of a TypedDict
             known += rules.__annotations__
