@@ -7,16 +7,16 @@ from flint import arb, ctx
 from numpy.typing import NDArray
 
 from halfnoise.noise.bits import system_bits
-from halfnoise.noise.density import GAUSSIAN, LAPLACE, Shape
+from halfnoise.noise.density import GAUSSIAN, LAPLACE, Density
 from halfnoise.noise.exact import StripPoint
 from halfnoise.noise.sampler import CHUNK, Sampler, Scales
-from halfnoise.noise.staircase import Layout, Table, certified, gaussian_table, laplace_table
+from halfnoise.noise.staircase import Layout, Table, gaussian_table, laplace_table, proved
 from support.laws import Area, gaussian_area, laplace_area
 from support.scripted import Forgetful, Tape, doubtful, enumerated
 
 SHORT = {
-    "gaussian": (Shape(exponent=GAUSSIAN.exponent, reach=2, tail_rate=2), gaussian_area),
-    "laplace": (Shape(exponent=LAPLACE.exponent, reach=2, tail_rate=1), laplace_area),
+    "gaussian": (Density(exponent=GAUSSIAN.exponent, reach=2, tail_rate=2), gaussian_area),
+    "laplace": (Density(exponent=LAPLACE.exponent, reach=2, tail_rate=1), laplace_area),
 }
 TABLES = {"gaussian": gaussian_table, "laplace": laplace_table}
 
@@ -54,7 +54,7 @@ def _contradictions(
 def short(name: str, layout: Layout) -> tuple[Table, Area]:
     """Return a table small enough to enumerate, and its law."""
     shape, area = SHORT[name]
-    return certified(shape, layout), area
+    return proved(shape, layout), area
 
 
 @pytest.mark.parametrize("name", SHORT)
@@ -189,7 +189,7 @@ def misjudged(table: Table, truth: Table) -> int:
     with ctx.workprec(200):
         for i, (place, entry) in enumerate(zip(places.tolist(), entries.tolist(), strict=True)):
             x = (arb(place) + 0.5) * arb((1, -54))
-            height = (-truth.shape.exponent(x)).exp() * top - int(truth.level[entry])
+            height = (-truth.density.exponent(x)).exp() * top - int(truth.level[entry])
             verdict = bool(rng.integers(2))
             fraction = int((height * 2**64).floor().unique_fmpz()) + (-1 if verdict else 1) * 2**19
             if 0 <= fraction < 2**64:

@@ -7,10 +7,10 @@ import pytest
 from flint import arb
 
 from halfnoise.noise.bits import system_bits
-from halfnoise.noise.density import GAUSSIAN, LAPLACE, Shape
+from halfnoise.noise.density import GAUSSIAN, LAPLACE, Density
 from halfnoise.noise.exact import LazyUniform, TailPoint, accepts
 from halfnoise.noise.sampler import CHUNK, Sampler
-from halfnoise.noise.staircase import Table, certified, gaussian_table, laplace_table
+from halfnoise.noise.staircase import Table, gaussian_table, laplace_table, proved
 from support import mutants
 from support.laws import Cdf, cell_probabilities, gaussian_cdf, laplace_cdf
 from support.mutants import Draw, Ints
@@ -173,7 +173,7 @@ def test_mixed_paths_have_the_exact_distribution(name: str, scale: float) -> Non
 def early_tail(name: str) -> Law:
     """Return a law whose strips end at 1, so that a third of all draws are in the tail."""
     law = LAWS[name]
-    table = certified(replace(law.table().shape, reach=1, tail_rate=1))
+    table = proved(replace(law.table().density, reach=1, tail_rate=1))
     return replace(law, table=lambda: table)
 
 
@@ -197,7 +197,7 @@ def test_joined_tail_rejects_mutants(name: str, mutant: Draw) -> None:
     assert not has_the_shape(early_tail(name), 2.5, mutant, FEWER)
 
 
-def far_tail(shape: Shape, scale: float, count: int, *, careless: bool = False) -> Ints:
+def far_tail(shape: Density, scale: float, count: int, *, careless: bool = False) -> Ints:
     """Return rounded draws from beyond the last strip, by the certain path's own rule.
 
     The rule's constant is raised until about every proposal can pass; it cancels in what passes.
@@ -218,7 +218,7 @@ def far_tail(shape: Shape, scale: float, count: int, *, careless: bool = False) 
     return np.array(found)
 
 
-def tail_fits(law: Law, shape: Shape, scale: float, found: Ints) -> bool:
+def tail_fits(law: Law, shape: Density, scale: float, found: Ints) -> bool:
     """Whether draws from beyond the reach have the conditional distribution there."""
     first = round(shape.reach * scale)
     edges = np.arange(first, first + int(8 * scale))
@@ -233,7 +233,7 @@ def tail_fits(law: Law, shape: Shape, scale: float, found: Ints) -> bool:
 def test_far_tail_has_the_exact_distribution(name: str, scale: float) -> None:
     """Beyond the last strip, at 8 or 16, draws follow the density's own tail."""
     law = LAWS[name]
-    shape = law.table().shape
+    shape = law.table().density
     assert tail_fits(law, shape, scale, far_tail(shape, scale, 2 * FEWER))
 
 

@@ -28,9 +28,6 @@ def density_rows() -> list[Row]:
 
     The Count ellipse (lem:JY24-variance) is defined up to k = d/2; there the at-most-k design has
     its optimal variance. The paper's mechanism takes no notice of k.
-
-    >>> [round(row["variance"], 3) for row in density_rows() if row["k"] == 500]
-    [500.0, 265.803, 265.803, 266.061, 265.803]
     """
     by_k = {k: _variances(k) for k in range(1, D + 1)}
     rows: list[Row] = []

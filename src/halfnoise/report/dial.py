@@ -22,12 +22,7 @@ Place: TypeAlias = tuple[Literal["left", "right"], float, float]
 
 
 def dial_rows() -> list[Row]:
-    """Return the variances of a count and of the number of people, for C from 1 to 200.
-
-    >>> rows = {row["C"]: row for row in dial_rows()}
-    >>> [round(rows[C]["count_variance"], 6) for C in (10.0, 100.0)]
-    [2550.25, 5000.5]
-    """
+    """Return the variances of a count and of the number of people, for C from 1 to 200."""
     reference = drawn(Workload((Counts(D),)))["standard-gaussian"].covariance.variance(0)
     rows: list[Row] = []
     for step in range(round(STEPS_PER_DECADE * math.log10(HIGHEST)) + 1):

@@ -41,11 +41,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 
 def geometry_rows() -> list[Row]:
-    """Return the outlines of all shapes, corner by corner, with f(X) at the origin.
-
-    >>> sorted({row["shape"] for row in geometry_rows() if row["panel"] == "correlated"})
-    ['correlated noise', 'exact optimum', 'people']
-    """
+    """Return the outlines of all shapes, corner by corner, with f(X) at the origin."""
     of = drawn(Workload((Counts(2),)))
     replaced = drawn(Workload((Counts(2),), neighbors=Neighbors.REPLACE))["standard-gaussian"]
     either = [("people", _box(0, 1)), ("people", _box(-1, 0))]

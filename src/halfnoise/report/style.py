@@ -24,12 +24,7 @@ def styled(
     subtitle: str | Sequence[str],
     spacing: int = 36,
 ) -> "alt.HConcatChart":
-    """Return panels side by side under a title, in the look that all pictures share.
-
-    >>> import altair as alt
-    >>> styled([alt.Chart().mark_point()], "", "").to_dict()["config"]["background"]
-    'white'
-    """
+    """Return panels side by side under a title, in the look that all pictures share."""
     import altair as alt
 
     axis: dict[str, Any] = {"domainColor": "#999999", "gridColor": "#ececec"}
