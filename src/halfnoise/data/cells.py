@@ -229,8 +229,8 @@ class Cell:
         can_be_cast = text.str.contains(_NUMBER) & ~text.str.contains(_NOT_IN_NUMBER)
         number: nw.Expr = nw.when(can_be_cast).then(text).cast(nw.Float64)
         for value, words in _NUMBERS_IN_WORDS.items():
-            said = text.str.to_lowercase().is_in(words)
-            number = nw.when(said).then(nw.lit(value)).otherwise(number)
+            is_word = text.str.to_lowercase().is_in(words)
+            number = nw.when(is_word).then(nw.lit(value)).otherwise(number)
         return number
 
     def wrong_type(self, wanted: str) -> InvalidParameterError:

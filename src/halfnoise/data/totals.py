@@ -189,6 +189,6 @@ def _ring(rows: Mapping[Values, Sequence[int]], places: Mapping[Values, int], si
     """Return integers modulo 2^64 with a row for each group; one that has no row has nobody."""
     ring = np.zeros((len(places), size), dtype=np.uint64)
     at = [places[group] for group in rows]
-    values = [[value % 2**64 for value in row] for row in rows.values()]
-    ring[at] = np.array(values, dtype=np.uint64).reshape(len(at), size)
+    values = (value % 2**64 for row in rows.values() for value in row)
+    ring[at] = np.fromiter(values, dtype=np.uint64).reshape(len(at), size)
     return ring
