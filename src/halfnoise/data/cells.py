@@ -41,9 +41,7 @@ _NEVER = nw.lit(value=False)
 
 SPACES = " \t\n\r\x0b\x0c"  # stripped around text: the same on every engine
 MOST_WHOLE = 2**62  # whole numbers are compared as such below this
-
-# A column as it is compared with a list, and where in the list each value stands.
-Ranked = tuple[nw.Expr, dict[Any, int]]
+Ranked = tuple[nw.Expr, dict[Any, int]]  # a column, and where in a list its values stand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,15 +72,8 @@ class Cell:
 
     def number(self) -> nw.Expr:
         """Return the value as a float64; null where there is none."""
-        if self.dtype == nw.Boolean:
-            value = nw.when(nw.col(self.name)).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
-        elif self.dtype.is_numeric():
-            value = self._plain_number()
-        elif self.is_text:
-            value = self._number_in_text()
-        else:
-            raise self.wrong_type("numbers")
-        return nw.when(self.present()).then(value)
+        number = self._number()
+        return nw.when(self.present()).then(number)
 
     def whole(self) -> tuple[nw.Expr, nw.Expr]:
         """Return the value as an int64, and whether it is a whole number that small."""
@@ -118,7 +109,7 @@ class Cell:
             return is_true(nw.col(self.name) & self.present())
         if self.is_text:
             word = self.text().str.to_lowercase().is_in(_YES)
-            return is_true((word | is_true(self._number_in_text() == 1)) & self.present())
+            return is_true((word | is_true(self._number() == 1)) & self.present())
         return is_true(self.number() == 1)
 
     def equals(self, literal: Literal) -> nw.Expr:
@@ -126,15 +117,10 @@ class Cell:
         return is_true(self._matches(literal) & self.present())
 
     def lookups(self, literals: Sequence[Literal]) -> tuple[dict[str, Ranked], list[int]]:
-        """Return how plain values are looked up, as text and as numbers, and which are not plain.
-
-        The first of values that read the same counts.
-        """
-        if not (self.is_text or self.dtype.is_numeric()):
-            return {}, list(range(len(literals)))
-        texts, numbers, others = _plain_ranks(literals)
+        """Return how plain values are looked up, as text or as numbers, and which are not plain."""
+        texts, numbers, others = self._plain(literals)
         ranked: dict[str, Ranked] = {}
-        if self.is_text and texts:
+        if texts:
             ranked["text"] = (nw.when(self.present()).then(self.text()), texts)
         if numbers:
             ranks = {number + 0.0: rank for number, rank in numbers.items()}
@@ -179,16 +165,33 @@ class Cell:
 
     def _is_one_of(self, literals: Sequence[Literal]) -> nw.Expr:
         """Whether the cell is one of several values; a long list is looked up, not spelled out."""
-        texts, numbers, others = _plain_ranks(literals)
-        if len(literals) - len(others) < 2 or not (self.is_text or self.dtype.is_numeric()):
-            return _any_of([self._matches(literal) for literal in literals])
+        texts, numbers, others = self._plain(literals)
+        if len(literals) - len(others) < 2:
+            return combined(operator.or_, [self._matches(literal) for literal in literals])
         matches = [self._matches(literals[rank]) for rank in others]
-        if self.is_text:
+        if texts:
             matches.append(is_true(self.text().is_in(list(texts))))
         if numbers:
-            value = self._number_in_text() if self.is_text else self._plain_number()
-            matches.append(is_true(value.is_in(list(numbers))))
-        return _any_of(matches)
+            matches.append(is_true(self._number().is_in(list(numbers))))
+        return combined(operator.or_, matches or [_NEVER])
+
+    def _plain(
+        self, literals: Sequence[Literal]
+    ) -> tuple[dict[str, int], dict[float, int], list[int]]:
+        """Return ranks of plain values, of those that read the same the first, and of others."""
+        texts: dict[str, int] = {}
+        numbers: dict[float, int] = {}
+        others = []
+        listable = self.is_text or self.dtype.is_numeric()
+        for rank, literal in enumerate(literals):
+            if not listable or isinstance(literal, bool) or as_date(literal) is not None:
+                others.append(rank)
+                continue
+            if self.is_text:
+                texts.setdefault(str(literal).strip(), rank)
+            if (number := as_number(literal)) is not None:
+                numbers.setdefault(number, rank)
+        return texts, numbers, others
 
     def _matches(self, literal: Literal) -> nw.Expr:
         number = float(literal) if isinstance(literal, bool) else as_number(literal)
@@ -203,27 +206,31 @@ class Cell:
                 same = self.text().str.to_lowercase().is_in(_YES if literal else _NO)
             if day is not None:
                 same = same | self._is_on(day)
-            return same if number is None else same | is_true(self._number_in_text() == number)
+            return same if number is None else same | is_true(self._number() == number)
         if self.is_day:
             return _NEVER if day is None else self._is_on(day)
         if not self.dtype.is_numeric():
             raise self.wrong_type("numbers, text or days")
-        return _NEVER if number is None else is_true(self._plain_number() == number)
+        return _NEVER if number is None else is_true(self._number() == number)
 
-    def _plain_number(self) -> nw.Expr:
-        value = nw.col(self.name).cast(nw.Float64)
-        return nw.when(~value.is_nan()).then(value)
-
-    def _number_in_text(self) -> nw.Expr:
+    def _number(self) -> nw.Expr:
+        """Return the value as a float64, also where it is a code for missing."""
+        if self.dtype == nw.Boolean:
+            return nw.when(nw.col(self.name)).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
+        if self.dtype.is_numeric():
+            plain = nw.col(self.name).cast(nw.Float64)
+            return nw.when(~plain.is_nan()).then(plain)
+        if not self.is_text:
+            raise self.wrong_type("numbers")
         text = self.text()
         if self.decimal != ".":
             text = text.str.replace_all(".", "_", literal=True)
             text = text.str.replace_all(self.decimal, ".", literal=True)
-        plain = text.str.contains(_NUMBER) & ~text.str.contains(_NOT_IN_NUMBER)
-        number: nw.Expr = nw.when(plain).then(text).cast(nw.Float64)
+        can_be_cast = text.str.contains(_NUMBER) & ~text.str.contains(_NOT_IN_NUMBER)
+        number: nw.Expr = nw.when(can_be_cast).then(text).cast(nw.Float64)
         for value, words in _NUMBERS_IN_WORDS.items():
-            said = text.str.to_lowercase().is_in(words)
-            number = nw.when(said).then(nw.lit(value)).otherwise(number)
+            is_word = text.str.to_lowercase().is_in(words)
+            number = nw.when(is_word).then(nw.lit(value)).otherwise(number)
         return number
 
     def wrong_type(self, wanted: str) -> InvalidParameterError:
@@ -231,27 +238,6 @@ class Cell:
         return InvalidParameterError(
             f"the column {self.label!r} holds {self.dtype}, not {wanted}; name a column of {wanted}"
         )
-
-
-def _plain_ranks(
-    literals: Sequence[Literal],
-) -> tuple[dict[str, int], dict[float, int], list[int]]:
-    """Return the first ranks of plain values by text and by number, and the ranks of all others."""
-    texts: dict[str, int] = {}
-    numbers: dict[float, int] = {}
-    others = []
-    for rank, literal in enumerate(literals):
-        if isinstance(literal, bool) or as_date(literal) is not None:
-            others.append(rank)
-            continue
-        texts.setdefault(str(literal).strip(), rank)
-        if (number := as_number(literal)) is not None:
-            numbers.setdefault(number, rank)
-    return texts, numbers, others
-
-
-def _any_of(conditions: Sequence[nw.Expr]) -> nw.Expr:
-    return combined(operator.or_, conditions) if conditions else _NEVER
 
 
 def combined(two: Callable[[nw.Expr, nw.Expr], nw.Expr], expressions: Sequence[nw.Expr]) -> nw.Expr:

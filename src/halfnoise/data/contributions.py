@@ -38,19 +38,16 @@ class Contribution:
     first: dict[str, nw.Expr] = field(default_factory=dict)
     ranks: dict[str, dict[Any, int]] = field(default_factory=dict)
     rows: dict[str, nw.Expr] = field(default_factory=dict)
-    together: dict[str, str] = field(default_factory=dict)
+    together: list[nw.Expr] = field(default_factory=list)
     person: list[nw.Expr] = field(default_factory=list)
 
     def read(
         self, name: str, expression: nw.Expr, together: str, dtype: type[NumericType] = nw.Int64
     ) -> nw.Expr:
-        """Add an integer column to read, and return it as it is once a person's rows are one.
-
-        While a person's rows are put together, a smaller ``dtype`` spares memory.
-        """
+        """Add an integer column to read, and return it as it is once a person's rows are one."""
         column = f"{self.prefix}_{name}"
-        self.rows[column] = expression.cast(dtype)
-        self.together[column] = together
+        self.rows[column] = expression.cast(dtype)  # a smaller one spares memory until then
+        self.together.append(getattr(nw.col(column), together)())
         return nw.col(column).cast(nw.Int64)
 
     def made_once(self, name: str, expression: nw.Expr) -> nw.Expr:
@@ -193,11 +190,8 @@ def item_weight(number: nw.Expr, most: int, quantum: Fraction) -> nw.Expr:
 
 
 def quotient(total: nw.Expr, by: nw.Expr) -> nw.Expr:
-    """Divide nonnegative integers, rounding down.
-
-    In float64, which is exact as long as the total is below 2^53; no engine's integer division is
-    the same as another's.
-    """
+    """Divide nonnegative integers in float64, rounding down: exact for totals below 2^53."""
+    # No engine's integer division is the same as another's.
     return (total.cast(nw.Float64) / by.cast(nw.Float64)).floor().cast(nw.Int64)
 
 

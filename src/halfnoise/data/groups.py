@@ -57,10 +57,7 @@ def check_keys(dtypes: Mapping[str, DType], grouping: Grouping) -> None:
 
 
 def in_groups(
-    rows: nw.LazyFrame[Any],
-    grouping: Grouping | None,
-    cells: Sequence[Cell],
-    people: Sequence[str],
+    rows: nw.LazyFrame[Any], grouping: Grouping | None, cells: Sequence[Cell], people: Sequence[str]
 ) -> Groups:
     """Return rows in their groups; ``people`` are the columns that say whom a row is about."""
     if grouping is None:
@@ -132,8 +129,8 @@ def _back(columns: Sequence[KeyColumn], *, loosely: bool) -> Callable[[Values], 
         return value == "True" if loosely and value in ("True", "False") else value
 
     def key(values: Values) -> Key:
-        pairs = zip(values[::2], values[1::2], strict=True)
-        return tuple(written(c.key(*pair)) for c, pair in zip(columns, pairs, strict=True))
+        parts = zip(columns, values[::2], values[1::2], strict=True)
+        return tuple(written(column.key(absent, value)) for column, absent, value in parts)
 
     return key
 

@@ -29,16 +29,16 @@ def item_totals(
     Without ``people`` each row is one. What can be refused is refused here, before any row is read.
     """
     own = cell(query)
-    listed, value, there = _comparable(query, own)
+    value, there = (own.text(), own.present()) if own.is_text else own.whole()
+    listed = _listed(query, own)
     there = is_true(there & own.present())
     if query.where is not None:
         there = there & cell(query.where).meets(query.where)
     group = groups.columns
     rows = groups.rows.select(*people, *group, hn_item=value, hn_there=there)
-    rows = rows.filter(nw.col("hn_there"))
     # From here on an item is its place in the list: a number is quicker to group by than text.
-    table = lookup(groups.rows, {"hn_listed": listed})
-    rows = rows.join(table, left_on="hn_item", right_on="hn_listed", how="inner")
+    table = lookup(groups.rows, {"hn_item": listed})
+    rows = rows.filter(nw.col("hn_there")).join(table, on="hn_item", how="inner")
     rows = rows.select(*people, *group, PLACE)
     if people:
         rows = rows.group_by(*people, *group, PLACE).agg(nw.len().alias("hn_rows"))
@@ -61,20 +61,18 @@ def item_totals(
     return read
 
 
-def _comparable(query: Items, cell: Cell) -> tuple[list[Any], nw.Expr, nw.Expr]:
-    """Return the list and the column in one type, whole numbers or text, and where it has it."""
-    value, there = (cell.text(), cell.present()) if cell.is_text else cell.whole()
-    listed: list[Any] = [
-        str(item).strip(SPACES) if cell.is_text else _whole(item, query.label)
-        for item in query.items
-    ]
+def _listed(query: Items, cell: Cell) -> list[Any]:
+    """Return the items in the type of the column, text or whole numbers, each one once."""
+    listed: list[Any] = [str(item).strip(SPACES) for item in query.items]
+    if not cell.is_text:
+        listed = [_whole(item, query.label) for item in query.items]
     if len(set(listed)) < len(listed):
         # One row would count for both, which is more than a person may add.
         twice = next(item for item in listed if listed.count(item) > 1)
         raise InvalidParameterError(
             f"two items of {query.label!r} read the same, {twice!r}; list each one once"
         )
-    return listed, value, there
+    return listed
 
 
 def _whole(item: Literal, label: str) -> int:

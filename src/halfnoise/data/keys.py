@@ -20,7 +20,6 @@ from halfnoise.workload.groups import By
 
 Plain = str | int | float
 UTC = ("UTC", "Etc/UTC")
-_LENGTH = {"day": 10, "month": 7, "year": 4}
 _LEAP = r"^(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29"
 _SHORTER = r"^[0-9]{4}-(?:02-(?:29|3[01])|(?:04|06|09|11)-31)"
 
@@ -29,8 +28,7 @@ _SHORTER = r"^[0-9]{4}-(?:02-(?:29|3[01])|(?:04|06|09|11)-31)"
 class KeyColumn:
     """A column of keys: ``own`` where one is ``there``, else ``nothing``.
 
-    ``read`` turns a listed key into what the column holds; ``back`` turns that into what a user
-    would write.
+    ``read`` turns a listed key into what the column holds, ``back`` that into what users write.
     """
 
     own: nw.Expr
@@ -82,11 +80,12 @@ def _text(cell: Cell, *, listed: bool) -> KeyColumn:
         text = str(key).strip(SPACES)
         return text.lower() if text.lower() in ("true", "false") else text
 
-    return KeyColumn(own=own, there=_given(cell), read=read, back=str, nothing="")
+    return KeyColumn(own=own, there=cell.present(), read=read, back=str, nothing="")
 
 
 def _days(cell: Cell, by: By) -> KeyColumn:
     every = by.every or "day"
+    length = {"day": 10, "month": 7, "year": 4}[every]  # in ISO form
     if by.every is None and cell.dtype != nw.Date:
         raise InvalidParameterError(
             f"the groups by {by.column!r}, which holds moments, need a span of time; say"
@@ -94,7 +93,14 @@ def _days(cell: Cell, by: By) -> KeyColumn:
         )
 
     def read(key: Literal) -> Plain:
-        iso = _iso(key, by.column, every)
+        text, start = str(key).strip(), "0000-01-01"[length:]
+        day = as_date(key) or as_date(text + start)
+        # A month or a year may be said by its first day.
+        fits = len(text) == length if isinstance(key, str | int) else str(day)[length:] == start
+        if day is None or not fits:
+            rule = f"a {every} such as {'2026-11-15'[:length]}"
+            raise refuse(f"a group by {by.column!r}", rule, key)
+        iso = day.isoformat()[:length]
         return iso if cell.is_text else int(iso.replace("-", ""))
 
     def back(key: str | int) -> Literal:
@@ -108,12 +114,12 @@ def _days(cell: Cell, by: By) -> KeyColumn:
         day = cell.day()
         real = ~day.str.contains(_SHORTER) | day.str.contains(_LEAP)
         there = is_true(real & ~day.str.starts_with("0000"))
-        own = day.str.slice(0, _LENGTH[every])
+        own = day.str.slice(0, length)
     else:
         moment = _in_utc(cell)
         year = moment.dt.year()
         there = is_true((year >= 1) & (year <= 9999))
-        for part in (year, moment.dt.month(), moment.dt.day())[: _LENGTH[every] // 3]:
+        for part in (year, moment.dt.month(), moment.dt.day())[: length // 3]:
             own = own * 100 + nw.when(there).then(part).otherwise(nw.lit(0)).cast(nw.Int64)
     nothing = "" if cell.is_text else 0
     return KeyColumn(own=own, there=there, read=read, back=back, nothing=nothing)
@@ -138,34 +144,15 @@ def zone_of(cell: Cell) -> str | None:
     return None if zone in UTC else zone
 
 
-def _iso(key: Literal, column: str, every: str) -> str:
-    """Return a listed day, month or year in ISO form."""
-    length, text = _LENGTH[every], str(key).strip()
-    start = "0000-01-01"[length:]
-    day = as_date(key) or as_date(text + start)
-    # A month or a year may be said by its first day.
-    fits = len(text) == length if isinstance(key, str | int) else str(day)[length:] == start
-    if day is None or not fits:
-        rule = f"a {every} such as {'2026-11-15'[:length]}"
-        raise refuse(f"a group by {column!r}", rule, key)
-    return day.isoformat()[:length]
-
-
-def _given(cell: Cell) -> nw.Expr:
-    return ~nw.col(cell.name).is_null()
-
-
 def _yes_or_no(cell: Cell) -> KeyColumn:
-    words = {"true": 1, "false": 0}  # as in text, which one missing cell can make of such a column
-
     def read(key: Literal) -> int:
-        word = str(key).strip().lower()
-        if word not in words:
+        word = str(key).strip().lower()  # as in text, which one missing cell can make of the column
+        if word not in ("true", "false"):
             raise refuse(f"a group by {cell.label!r}", "true or false, as its column holds", key)
-        return words[word]
+        return int(word == "true")
 
     yes = nw.when(nw.col(cell.name)).then(nw.lit(1)).otherwise(nw.lit(0)).cast(nw.Int64)
-    return KeyColumn(own=yes, there=_given(cell), read=read, back=bool, nothing=0)
+    return KeyColumn(own=yes, there=cell.present(), read=read, back=bool, nothing=0)
 
 
 def _whole(cell: Cell, *, listed: bool) -> KeyColumn:
@@ -182,7 +169,7 @@ def _whole(cell: Cell, *, listed: bool) -> KeyColumn:
         # No listed key is that large, so what is larger falls among the others.
         number, small = cell.whole()
         own = nw.when(small).then(number).otherwise(nw.lit(MOST_WHOLE))
-    return KeyColumn(own=own, there=_given(cell), read=read, back=int, nothing=0)
+    return KeyColumn(own=own, there=cell.present(), read=read, back=int, nothing=0)
 
 
 def _number(cell: Cell) -> KeyColumn:

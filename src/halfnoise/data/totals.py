@@ -43,18 +43,15 @@ def prepared(
     for query in workload.queries:
         check_expression(query)
 
-    def work(table: Source) -> Callable[[], Totals]:
-        return _prepared(table, workload, blocks, unit or ())
-
-    if source.frame.implementation.is_pandas():
-        # It computes at once, so what may be refused is tried on no rows first.
-        quietly(lambda: work(replace(source, frame=source.frame.head(0))), FAILED)
-        return lambda: quietly(lambda: work(source)(), FAILED)  # noqa: PLW0108
-    read = quietly(lambda: work(source), FAILED)
+    asked = workload, blocks, unit or ()
+    # pandas computes at once, so what may be refused is tried on no rows first.
+    at_once = source.frame.implementation.is_pandas()
+    tried = replace(source, frame=source.frame.head(0)) if at_once else source
+    read = quietly(lambda: _prepared(tried, *asked), FAILED)
 
     def prepare_and_read() -> Totals:
         source.prepare()
-        return read()
+        return _prepared(source, *asked)() if at_once else read()
 
     return lambda: quietly(prepare_and_read, FAILED)
 
@@ -73,6 +70,7 @@ def _prepared(
         for i, block in enumerate(blocks)
     ]
     together = _together(groups, [p for p in parts if isinstance(p, Contribution)], people)
+    sizes = [b.shape.size for b, p in zip(blocks, parts, strict=True) if not callable(p)]
 
     def read() -> Totals:
         wide = len(groups.columns)
@@ -83,26 +81,18 @@ def _prepared(
             before = rows.get(group)
             rows[group] = own if before is None else [*map(sum, zip(before, own, strict=True))]
         places = groups.places(list(rows))
-        sums = []
-        start = 0
-        for block, part in zip(blocks, parts, strict=True):
-            if isinstance(part, Contribution):
-                stop = start + block.shape.size
-                part_of = {group: row[start:stop] for group, row in rows.items()}
-                start = stop
-            else:
-                part_of = part()
-            sums.append(_ring(part_of, places, block.shape.size))
-        number = _ring({group: row[-1:] for group, row in rows.items()}, places, 1)[:, 0]
-        everyone = number.sum(dtype=np.uint64)
-        if groups.everybody is not None:  # where a person may be in several groups, or in none
-            ((everyone,),) = fetch(groups.everybody.select(nw.len().alias("people")))
-        return Totals(
-            sums=tuple(sums),
-            people=number,
-            everyone=np.array([everyone], dtype=np.uint64),
-            keys=groups.keys(list(rows)),
+        columns = _ring(rows, places, sum(sizes) + 1)
+        own_sums = iter(np.split(columns, np.cumsum(sizes), axis=1))
+        sums = tuple(
+            _ring(part(), places, block.shape.size) if callable(part) else next(own_sums)
+            for block, part in zip(blocks, parts, strict=True)
         )
+        number = columns[:, -1]
+        everyone = number.sum(dtype=np.uint64, keepdims=True)
+        if groups.everybody is not None:  # where a person may be in several groups, or in none
+            (row,) = fetch(groups.everybody.select(nw.len().alias("people")))
+            everyone = np.array(row, dtype=np.uint64)
+        return Totals(sums=sums, people=number, everyone=everyone, keys=groups.keys(list(rows)))
 
     return read
 
@@ -110,10 +100,7 @@ def _prepared(
 def _read(
     source: Source, workload: Workload, unit: Sequence[str]
 ) -> tuple[nw.LazyFrame[Any], ReadCell, list[Cell]]:
-    """Return what is needed of the table under names of our own, and how to find its cells.
-
-    The cells that name groups come last.
-    """
+    """Return what is needed of the table under names of our own, its cells, and those of groups."""
     expressions = {
         id(query.column): query.column for query in workload.queries if is_expression(query.column)
     }
@@ -122,12 +109,12 @@ def _read(
     columns = dict.fromkeys(column for query in workload.queries for column in query.columns)
     own: dict[Any, str] = {column: f"cell{i}" for i, column in enumerate(columns)}
     read = {own[column]: nw.col(source.names[column]) for column in columns}
-    for i, (key, name) in enumerate(zip(expressions, given, strict=True)):
-        own[key] = f"made{i}"
-        read[own[key]] = nw.col(name)
+    own |= dict(zip(expressions, given, strict=True))
+    read |= {name: nw.col(name) for name in given}
     read |= {f"unit{i}": _key(source, column) for i, column in enumerate(unit)}
-    by = () if workload.grouping is None else workload.grouping.by
-    read |= {f"by{i}": nw.col(source.names[key.column]) for i, key in enumerate(by)}
+    keys = () if workload.grouping is None else workload.grouping.by
+    by = {f"by{i}": key.column for i, key in enumerate(keys)}
+    read |= {name: nw.col(source.names[column]) for name, column in by.items()}
     frame = frame.select(**read) if read else frame
     dtypes = dict(frame.collect_schema())
     spaces = None if frame.implementation.is_ibis() else SPACES  # its own are the same
@@ -139,19 +126,14 @@ def _read(
         plain = Cell(name=name, dtype=dtypes[name], label=label, missing=asked.codes)
         return replace(plain, decimal=source.text.decimal, spaces=spaces)
 
-    keys = [
-        Cell(name=f"by{i}", dtype=dtypes[f"by{i}"], label=key.column, spaces=spaces)
-        for i, key in enumerate(by)
-    ]
-    return frame, cell, keys
+    named = [Cell(name=k, dtype=dtypes[k], label=by[k], spaces=spaces) for k in by]
+    return frame, cell, named
 
 
 def _key(source: Source, column: str) -> nw.Expr:
     """Return who a row is about: null where it does not say."""
-    key = nw.col(source.names[column])
-    dtype = source.dtypes[column]
-    if dtype.is_float():
-        # NaN is nobody, and -0.0 is 0.0.
+    key, dtype = nw.col(source.names[column]), source.dtypes[column]
+    if dtype.is_float():  # NaN is nobody, and -0.0 is 0.0
         return nw.when(~key.is_nan()).then(key + 0.0)
     if dtype == nw.String:
         return nw.when(key.str.strip_chars() != "").then(key)
@@ -169,9 +151,8 @@ def _together(
     if people or group or rows:
         table = table.select(*people, *group, **rows)
     if people:
-        together = (item for part in parts for item in part.together.items())
-        aggregates = [getattr(nw.col(name), how)() for name, how in together]
-        table = table.group_by(*people, *group).agg(*aggregates)
+        together = [e for part in parts for e in part.together]
+        table = table.group_by(*people, *group).agg(*together)
     sums = [e.alias(f"s{i}") for i, e in enumerate(e for part in parts for e in part.person)]
     bounded = table.select(*group, *sums) if sums or group else table
     totals = [nw.col(f"s{i}").sum() for i in range(len(sums))]
@@ -183,6 +164,6 @@ def _ring(rows: Mapping[Values, Sequence[int]], places: Mapping[Values, int], si
     """Return integers modulo 2^64 with a row for each group; one that has no row has nobody."""
     ring = np.zeros((len(places), size), dtype=np.uint64)
     at = [places[group] for group in rows]
-    values = [[value % 2**64 for value in row] for row in rows.values()]
-    ring[at] = np.array(values, dtype=np.uint64).reshape(len(at), size)
+    values = (value % 2**64 for row in rows.values() for value in row)
+    ring[at] = np.fromiter(values, dtype=np.uint64).reshape(len(at), size)
     return ring
