@@ -136,9 +136,7 @@ def _read(
     The cells that name groups come last.
     """
     expressions = {
-        id(query.column): query.column
-        for query in workload.queries
-        if is_expression(query.column)
+        id(query.column): query.column for query in workload.queries if is_expression(query.column)
     }
     given = {f"halfnoise_expression{i}": e for i, e in enumerate(expressions.values())}
     frame = source.frame.with_columns(**given) if given else source.frame
