@@ -31,7 +31,7 @@ def check_expression(query: Query) -> None:
     if is_expression(query.column) and not _row_by_row(query.column):
         raise InvalidParameterError(
             f"the expression of {query.label!r} looks at more than one row at a time; each row must"
-            " be judged by itself, without mean, rank, shift, over and the like"
+            " be judged by itself, without mean, rank, shift, over, a guessed format and the like"
         )
 
 
@@ -44,7 +44,11 @@ def _is_alone(node: object) -> bool:
     """Whether a step of an expression looks at one row, and so do all parts that it is made of."""
     parts = getattr(node, "__dict__", {})
     kind = getattr(parts.get("kind"), "name", None)
-    return parts.keys() >= _PARTS and kind in _ALONE and all(map(_is_known, parts.values()))
+    if not (parts.keys() >= _PARTS and kind in _ALONE and isinstance(parts["kwargs"], dict)):
+        return False
+    # Without a format, engines guess one from the first rows and read all others by it.
+    guessed = parts["kwargs"].get("format", "") is None
+    return not guessed and all(map(_is_known, parts.values()))
 
 
 def _is_known(part: object) -> bool:
