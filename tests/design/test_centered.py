@@ -6,8 +6,9 @@ import pytest
 
 import halfnoise as hn
 from halfnoise.design.allocation import size_weight
-from halfnoise.design.centered import Centered, best_scales
+from halfnoise.design.centered import Centered, Size, best_scales
 from halfnoise.design.centers import gaussian_centers
+from halfnoise.design.design import Setting
 from halfnoise.noise.law import Noise
 from halfnoise.workload.sets import AtMost
 from support.small_workloads import QUERIES, RELATIONS, design_of, designs_of, maker
@@ -63,12 +64,10 @@ def test_no_other_centres_are_better(queries: str, interest: float) -> None:
     workload = maker(queries)(size_importance=interest)
     centers = gaussian_centers(workload.blocks, interest)
     rng = np.random.default_rng(6)
+    setting = Setting(workload=workload, noise=Noise.GAUSSIAN, budget=1.0)
 
     def error(tried: list[Fraction]) -> float:
-        design = best_scales(
-            workload, tried, name="", noise=Noise.GAUSSIAN, budget=1.0, measure_size=True
-        )
-        return design.total_error(interest)
+        return best_scales(setting, tried, "", Size.LEANED).total_error(interest)
 
     best = error(list(centers))
     for spread in (0.1, 0.01, 0.001):

@@ -94,7 +94,7 @@ def test_scales_of_two_levels(groups: int, most: int) -> None:
         rows, total = grid.scales
         proved = {
             Fraction(rows[-1]) * grid.root.step: design.group.size_scale,
-            Fraction(total[0]) * everyone.step: design.people_scale,
+            Fraction(total[0]) * everyone.step: design.people_std,
             Fraction(rows[0]) * grid.channels[0].steps[0]: design.group.scales[0][0],
         }
         for drawn, scale in proved.items():

@@ -7,9 +7,9 @@ import pytest
 
 import halfnoise as hn
 from halfnoise.design.candidates import designs
-from halfnoise.design.centered import Centered, best_scales
+from halfnoise.design.centered import Centered, Size, best_scales
 from halfnoise.design.centers import gaussian_centers
-from halfnoise.design.design import Design
+from halfnoise.design.design import Design, Setting
 from halfnoise.design.two_level import TwoLevel
 from halfnoise.noise.law import Noise
 from support.brute_force import covariance_cost, exact_cost, people
@@ -112,8 +112,8 @@ def test_wrong_losses_are_found() -> None:
         dataclasses.replace(
             design, level=dataclasses.replace(design.level, center=design.level.center / 2)
         ),
-        dataclasses.replace(design, people_scale=design.people_scale * (1 - 1e-12)),
-        dataclasses.replace(design, people_scale=2 * design.people_scale),
+        dataclasses.replace(design, people_std=design.people_std * (1 - 1e-12)),
+        dataclasses.replace(design, people_std=2 * design.people_std),
         dataclasses.replace(design, group=design.group.stretched(1 - 1e-12)),
     ]
     for each in wrong:
@@ -167,13 +167,9 @@ def test_nothing_depends_on_the_number_of_unlisted_groups() -> None:
             (hn.Counts(4),), by="g", groups="discover", max_groups=most, discover_delta=1e-7
         )
         centers = gaussian_centers(workload.blocks, 0.0)
-        alone = best_scales(
-            hn.Workload((hn.Counts(4),)),
-            centers,
-            name="",
-            noise=Noise.GAUSSIAN,
-            budget=1 / math.sqrt(most),
-            measure_size=True,
+        setting = Setting(
+            workload=hn.Workload((hn.Counts(4),)), noise=Noise.GAUSSIAN, budget=1 / math.sqrt(most)
         )
+        alone = best_scales(setting, centers, "", Size.LEANED)
         ours = design_of(workload).covariance.dense()
         np.testing.assert_allclose(ours, alone.covariance.dense(), rtol=1e-12)

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 import halfnoise as hn
-from halfnoise.design.centered import Centered, best_scales
+from halfnoise.design.centered import Centered, Size, best_scales
 from halfnoise.design.centers import laplace_centers
+from halfnoise.design.design import Setting
 from halfnoise.noise.law import Noise
 from halfnoise.workload.queries import Query
 from halfnoise.workload.sets.base import Center
@@ -23,9 +24,8 @@ LAPLACE = "correlated-laplace"
 
 def error_at(workload: hn.Workload, centers: Sequence[Center]) -> float:
     """Return the total error of Laplace noise around given centres, at epsilon = 1."""
-    design = best_scales(
-        workload, centers, name="", noise=Noise.LAPLACE, budget=1.0, measure_size=True
-    )
+    setting = Setting(workload=workload, noise=Noise.LAPLACE, budget=1.0)
+    design = best_scales(setting, centers, "", Size.LEANED)
     return design.total_error(workload.size_importance)
 
 

@@ -14,7 +14,7 @@ import pytest
 import halfnoise as hn
 from halfnoise.design import candidates
 from halfnoise.design.covariance import Covariance, Run
-from halfnoise.design.design import Design, Measurement, Recovered, certified
+from halfnoise.design.design import Design, Measurement, Recovered, Setting
 from halfnoise.design.threshold import Threshold
 from halfnoise.noise.law import Noise
 from halfnoise.proof import ball, round_up
@@ -112,13 +112,13 @@ class TwiceMeasured(Measurement):
         raise NotImplementedError
 
 
-def twice(workload: Workload, noise: Noise, budget: float, *, known_size: bool) -> Iterator[Design]:
+def twice(setting: Setting) -> Iterator[Design]:
     """Offer it for counts."""
-    del known_size
+    workload, budget = setting.workload, setting.budget
     counts = all(block.shape.ones is not None for block in workload.blocks)
-    if noise is Noise.GAUSSIAN and counts and not workload.discovers:
+    if setting.noise is Noise.GAUSSIAN and counts and not workload.discovers:
         design = Twice(blocks=workload.blocks, scale=1 / budget, touched=workload.touched)
-        yield certified(design, budget)
+        yield design.certified(budget)
 
 
 @pytest.fixture

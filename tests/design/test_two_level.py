@@ -10,6 +10,7 @@ import pytest
 import halfnoise as hn
 from halfnoise.design.candidates import designs
 from halfnoise.design.centers import gaussian_centers
+from halfnoise.design.design import Setting
 from halfnoise.design.two_level import TwoLevel, two_level, two_level_designs
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Budget
@@ -19,7 +20,8 @@ from support.small_workloads import design_of, designs_of, maker
 
 def best_two_level(workload: hn.Workload) -> TwoLevel | None:
     """Return the two-level design that is offered at mu = 1, if there is one."""
-    return next(two_level_designs(workload, Noise.GAUSSIAN, 1.0, known_size=False), None)
+    setting = Setting(workload=workload, noise=Noise.GAUSSIAN, budget=1.0)
+    return next(two_level_designs(setting), None)
 
 
 def counts(d: int, m: int, most: int) -> hn.Workload:
@@ -46,7 +48,7 @@ def test_formula_of_two_levels(m: int, most: int) -> None:
     expected = {
         design.group.scales[0][0]: total * math.sqrt(most * distance / (m * weight)),
         design.group.size_scale: total * math.sqrt(spread / (m * lean)),
-        design.people_scale: total / math.sqrt(m * lean * c * c),
+        design.people_std: total / math.sqrt(m * lean * c * c),
     }
     for scale, variance in expected.items():
         assert scale is not None
@@ -66,7 +68,7 @@ def test_no_other_design_of_two_levels_is_better(queries: str, m: int, most: int
     best = best_two_level(workload)
     assert best is not None
     start = [math.log(s) for block in best.group.scales for s in block]
-    start += [math.log(best.group.size_scale or 0), math.log(best.people_scale)]
+    start += [math.log(best.group.size_scale or 0), math.log(best.people_std)]
 
     def error(x: np.ndarray) -> float:
         scales = iter(np.exp(x[:-1]))
@@ -76,9 +78,9 @@ def test_no_other_design_of_two_levels_is_better(queries: str, m: int, most: int
             size_scale=float(next(scales)),
         )
         center = Fraction(float(np.clip(x[-1], 1e-6, 0.5)))
-        people_scale = float(next(scales))
+        people_std = float(next(scales))
         level = dataclasses.replace(best.level, center=center)
-        tried = dataclasses.replace(best, group=group, level=level, people_scale=people_scale)
+        tried = dataclasses.replace(best, group=group, level=level, people_std=people_std)
         return tried.total_error(interest) * tried.loss() ** 2
 
     at = np.array([*start, float(best.level.center)])

@@ -13,7 +13,7 @@ from typing import Self
 
 from halfnoise.noise.law import Noise
 from halfnoise.workload.block import Block
-from halfnoise.workload.sets.base import Cases, Center, View
+from halfnoise.workload.sets.base import Cases, Center, Scales, View
 from halfnoise.workload.workload import Workload
 
 
@@ -21,37 +21,37 @@ from halfnoise.workload.workload import Workload
 class Rates:
     """A block's scales at a cost of one: ``rates`` are their inverse p-th powers."""
 
-    rates: tuple[float, ...]
+    rates: Scales
     error: float
 
     def cost(self, noise: Noise) -> float:
         """Return K^(1/q), to which the best share of the budget is proportional."""
         return math.pow(self.error, 1 / noise.q)
 
-    def scales(self, share: float, noise: Noise) -> tuple[float, ...]:
+    def scales(self, share: float, noise: Noise) -> Scales:
         """Return the scales when the block may cost ``share``."""
         return tuple(math.pow(rate * share, -1 / noise.p) for rate in self.rates)
 
     def worst(self, cases: Cases) -> float:
         """Return what the worst of ``cases`` costs at these scales."""
-        return max(
-            sum(float(a) * rate for a, rate in zip(case, self.rates, strict=True) if a)
-            for case in cases
-        )
+        pairs = (zip(case, self.rates, strict=True) for case in cases)
+        return max(sum(float(a) * rate for a, rate in case if a) for case in pairs)
 
 
-def best_rates(cases: Cases, weights: tuple[float, ...], noise: Noise) -> Rates:
+def best_rates(block: Block, view: View, noise: Noise, *, leaves: bool = True) -> Rates:
     """Return the scales that cost at most one in every case and make the weighted error least.
+
+    The cases are those of a person who ``leaves``, or else of one who changes answers.
 
     With one scale the farthest case decides. With two, either one case decides alone or two cases
     bind at once; the error is convex in the rates, so the best of these that is allowed is the best
     of all.
     """
+    cases = view.person if leaves else view.change
+    weights = tuple(block.importance * float(w) for w in view.weights)
     costs = [tuple(float(a) for a in case) for case in cases]
-    candidates: list[tuple[float, ...]]
     if len(weights) == 1:
-        farthest = max(a for (a,) in costs)
-        candidates = [(1 / farthest,)]
+        candidates: list[Scales] = [(1 / max(a for (a,) in costs),)]
     else:
         candidates = [_one_binds(case, weights, noise) for case in costs if all(case)]
         candidates += _both_bind(costs)
@@ -79,14 +79,7 @@ class Allocation:
         """Look at blocks from their centres; where nobody leaves, only changes cost."""
         views = [b.shape.view(c, noise.p) for b, c in zip(blocks, centers, strict=True)]
         seen = list(zip(blocks, views, strict=True))
-        rates = [
-            best_rates(
-                view.person if workload.touched else view.change,
-                tuple(block.importance * float(w) for w in view.weights),
-                noise,
-            )
-            for block, view in seen
-        ]
+        rates = [best_rates(b, view, noise, leaves=workload.touched > 0) for b, view in seen]
         lean = sum(block.importance * float(view.root_weight) for block, view in seen)
         return cls(noise, views, rates, workload.size_importance + lean)
 
@@ -95,12 +88,10 @@ class Allocation:
         """The blocks' terms of T."""
         return sum(rates.cost(self.noise) for rates in self.rates)
 
-    def scales(self, power: float) -> tuple[tuple[float, ...], ...]:
+    def scales(self, power: float) -> tuple[Scales, ...]:
         """Return the scales of all blocks when together they may cost ``power``."""
-        return tuple(
-            rates.scales(power * rates.cost(self.noise) / self.own, self.noise)
-            for rates in self.rates
-        )
+        noise = self.noise
+        return tuple(r.scales(power * r.cost(noise) / self.own, noise) for r in self.rates)
 
     def most_for_change(self, budget: float) -> float:
         """Return what the blocks may cost a person at most where a person may change answers.
@@ -110,10 +101,8 @@ class Allocation:
         asks for it. (The listing alg:correlatedGaussianGroups prints Var(eta) = 4/mu^2 under
         replacement; its proof gives 1/mu^2, as eta is half the noise of n, and so does this.)
         """
-        change = sum(
-            rates.cost(self.noise) * rates.worst(view.change)
-            for rates, view in zip(self.rates, self.views, strict=True)
-        )
+        seen = zip(self.rates, self.views, strict=True)
+        change = sum(rates.cost(self.noise) * rates.worst(view.change) for rates, view in seen)
         return float(budget**self.noise.p * self.own / change)
 
 
@@ -122,20 +111,18 @@ def size_weight(blocks: Sequence[Block]) -> float:
     return max(block.importance * block.shape.width**2 for block in blocks)
 
 
-def _error(rates: tuple[float, ...], weights: tuple[float, ...], noise: Noise) -> float:
+def _error(rates: Scales, weights: Scales, noise: Noise) -> float:
     return sum(w * math.pow(rate, -2 / noise.p) for w, rate in zip(weights, rates, strict=True))
 
 
-def _one_binds(
-    case: tuple[float, ...], weights: tuple[float, ...], noise: Noise
-) -> tuple[float, ...]:
+def _one_binds(case: Scales, weights: Scales, noise: Noise) -> Scales:
     """Minimise sum w u^(-2/p) subject to sum a u = 1: u is proportional to (w/a)^(1/q)."""
     raw = [(w / a) ** (1 / noise.q) for w, a in zip(weights, case, strict=True)]
     total = sum(a * u for a, u in zip(case, raw, strict=True))
     return tuple(u / total for u in raw)
 
 
-def _both_bind(costs: list[tuple[float, ...]]) -> list[tuple[float, ...]]:
+def _both_bind(costs: list[Scales]) -> list[Scales]:
     """Return where both cases of a pair cost exactly one, if that is a pair of positive rates."""
     (a, b), (c, d) = costs
     determinant = a * d - b * c

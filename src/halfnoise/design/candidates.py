@@ -1,26 +1,20 @@
 """Every design that there is: a new one is a file and a line here."""
 
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 from halfnoise.design.centered import at_known_size, correlated, standard
-from halfnoise.design.design import Design
+from halfnoise.design.design import Design, Setting
 from halfnoise.design.optimum import optimal_without_size
 from halfnoise.design.two_level import two_level_designs
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Budget
 from halfnoise.workload.workload import Workload
 
+# What offers designs, each at the whole budget, or none where none applies.
+Candidate: TypeAlias = Callable[[Setting], Iterator[Design]]
 
-class Candidate(Protocol):
-    """What offers designs for a workload, each at the whole budget, or none where none applies."""
-
-    def __call__(
-        self, workload: Workload, noise: Noise, budget: float, *, known_size: bool
-    ) -> Iterator[Design]:
-        """List what applies."""
-
-
+# The plainest first: others are compared with it, and it wins ties.
 CANDIDATES: tuple[Candidate, ...] = (
     standard,
     correlated,
@@ -28,7 +22,6 @@ CANDIDATES: tuple[Candidate, ...] = (
     at_known_size,
     optimal_without_size,
 )
-"""The plainest first: others are compared with it, and it wins ties."""
 
 
 def designs(workload: Workload, budget: Budget, *, known_size: bool = False) -> Iterator[Design]:
@@ -41,5 +34,6 @@ def designs(workload: Workload, budget: Budget, *, known_size: bool = False) -> 
     for noise in Noise:
         amount = noise.amount(budget)
         if amount is not None:
+            setting = Setting(workload=workload, noise=noise, budget=amount, known_size=known_size)
             for candidate in CANDIDATES:
-                yield from candidate(workload, noise, amount, known_size=known_size)
+                yield from candidate(setting)

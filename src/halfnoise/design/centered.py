@@ -4,24 +4,24 @@ Standard noise is the same with nothing centred and n not measured. A known numb
 same with n given. Groups are the same in each group, and a person pays for each that they touch.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import enum
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import Self
 
 from flint import arb
 
 from halfnoise.design.allocation import Allocation, size_weight
-from halfnoise.design.centers import best_centers, known_size_centers
+from halfnoise.design.centers import gaussian_centers, known_size_centers, laplace_centers
 from halfnoise.design.covariance import Covariance, Run, Shared
-from halfnoise.design.design import Design, certified
+from halfnoise.design.design import Design, Setting
 from halfnoise.design.measurement import CenteredMeasurement, Root, channel
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.proof import ball, round_up
 from halfnoise.workload.block import Block
-from halfnoise.workload.sets.base import Cases, Center, Channel, Parts, Span, View
+from halfnoise.workload.sets.base import Cases, Center, Channel, Parts, Scales, Span, View
 from halfnoise.workload.workload import Workload
 
 
@@ -37,19 +37,19 @@ class Centered(Design):
     noise: Noise
     blocks: tuple[Block, ...]
     centers: tuple[Center, ...]
-    scales: tuple[tuple[float, ...], ...]
+    scales: tuple[Scales, ...]
     size_scale: float | None
     neighbors: Neighbors
     touched: int
     size_is_given: bool = False
 
+    def _each(self) -> Iterator[tuple[Block, Center, Scales]]:
+        return zip(self.blocks, self.centers, self.scales, strict=True)
+
     def parts(self) -> tuple[Parts, ...]:
         """Return, for each block, the scales of the independent noises in its estimates."""
         root = self.size_scale or 0.0
-        return tuple(
-            block.shape.parts(center, scales, root)
-            for block, center, scales in zip(self.blocks, self.centers, self.scales, strict=True)
-        )
+        return tuple(block.shape.parts(c, scales, root) for block, c, scales in self._each())
 
     def loss(self) -> float:
         """Return what the worst person costs, rounded up: mu, or epsilon with Laplace noise.
@@ -58,44 +58,34 @@ class Centered(Design):
         the two corners farthest apart (n does not change), or a farthest corner and n in each group
         that is left or entered, whichever is more.
         """
-        return round_up(self._loss_ball)
+
+        def worst() -> arb:
+            leave = self.person_cost()
+            if self.size_scale is not None:
+                leave += 1 / ball(self.size_scale) ** self.noise.p
+            power = self.touched * leave
+            if self.neighbors is Neighbors.REPLACE:
+                power = power.max(self._cost(lambda view: view.change))
+            return power.sqrt() if self.noise is Noise.GAUSSIAN else power
+
+        return round_up(worst)
 
     def stretched(self, factor: float) -> Self:
         """Return the design with all its scales times ``factor``."""
-        return replace(
-            self,
-            scales=tuple(tuple(scale * factor for scale in block) for block in self.scales),
-            size_scale=None if self.size_scale is None else self.size_scale * factor,
-        )
+        scales = tuple(tuple(scale * factor for scale in block) for block in self.scales)
+        root = None if self.size_scale is None else self.size_scale * factor
+        return replace(self, scales=scales, size_scale=root)
 
     def person_cost(self) -> arb:
         """Return what the farthest corner costs in one group, without n."""
-        return self._cost([view.person for view in self._views()])
+        return self._cost(lambda view: view.person)
 
-    def _loss_ball(self) -> arb:
-        p = self.noise.p
-        leave = self.person_cost()
-        if self.size_scale is not None:
-            leave += 1 / ball(self.size_scale) ** p
-        power = self.touched * leave
-        if self.neighbors is Neighbors.REPLACE:
-            power = power.max(self._cost([view.change for view in self._views()]))
-        return power.sqrt() if p == 2 else power
-
-    def _views(self) -> list[View]:
-        pairs = zip(self.blocks, self.centers, strict=True)
-        return [block.shape.view(center, self.noise.p) for block, center in pairs]
-
-    def _cost(self, blocks: Sequence[Cases]) -> arb:
-        total = arb(0)
-        for cases, scales in zip(blocks, self.scales, strict=True):
+    def _cost(self, cases: Callable[[View], Cases]) -> arb:
+        p, total = self.noise.p, arb(0)
+        for block, center, scales in self._each():
             worst = arb(0)
-            for case in cases:
-                terms = (
-                    ball(a) / ball(s) ** self.noise.p
-                    for a, s in zip(case, scales, strict=True)
-                    if a
-                )
+            for case in cases(block.shape.view(center, p)):
+                terms = (ball(a) / ball(s) ** p for a, s in zip(case, scales, strict=True) if a)
                 worst = worst.max(sum(terms, arb(0)))
             total += worst
         return total
@@ -103,8 +93,7 @@ class Centered(Design):
     @property
     def covariance(self) -> Covariance:
         """The joint error of all estimates, the number of people last where it is measured."""
-        unit = self.noise.unit_variance
-        start = 0
+        start, unit = 0, self.noise.unit_variance
         variances: list[Run] = []
         shared: list[Shared] = []
         lean: list[Run] = []
@@ -112,7 +101,7 @@ class Centered(Design):
         def runs(spans: Iterable[Span]) -> tuple[Run, ...]:
             return tuple(Run(start + low, start + high, value) for low, high, value in spans)
 
-        for block, center, scales in zip(self.blocks, self.centers, self.scales, strict=True):
+        for block, center, scales in self._each():
             mixture = block.shape.mixture(center)
             variances += runs([(*mixture.own, unit * scales[0] ** 2)] if any(mixture.own) else [])
             shared += [
@@ -133,61 +122,53 @@ class Centered(Design):
 
     def moved(self) -> tuple[tuple[Block, ...], tuple[Center, ...]]:
         """Return the blocks and the centres on the grid."""
-        blocks = [b.on_grid(scales[0]) for b, scales in zip(self.blocks, self.scales, strict=True)]
-        centers = [
-            block.shape.center_on_grid(center, scales[-1])
-            for block, center, scales in zip(blocks, self.centers, self.scales, strict=True)
-        ]
+        blocks = [block.on_grid(scales[0]) for block, _, scales in self._each()]
+        seen = zip(blocks, self.centers, self.scales, strict=True)
+        centers = [block.shape.center_on_grid(c, scales[-1]) for block, c, scales in seen]
         return tuple(blocks), tuple(centers)
 
     def on_grid(self, workload: Workload, budget: float) -> CenteredMeasurement:
         """Put blocks and centres on the grid, then choose the scales that fit them."""
         blocks, centers = self.moved()
-        sized = self.size_scale is not None
-        final = best_scales(
-            workload,
-            centers,
-            blocks=blocks,
-            name=self.name,
-            noise=self.noise,
-            budget=budget,
-            measure_size=sized,
-            always=sized,
-            size_is_given=self.size_is_given,
-        )
+        setting = Setting(workload=workload, noise=self.noise, budget=budget)
+        size = Size.GIVEN if self.size_is_given else Size.UNUSED
+        size = size if self.size_scale is None else Size.MEASURED
+        final = best_scales(setting, centers, self.name, size, blocks)
         root = None if final.size_scale is None else Root.of(final.size_scale, Fraction(1))
         return CenteredMeasurement(
             design=final, blocks=blocks, channels=final.channels(), root=root
         )
 
 
-def best_scales(
-    workload: Workload,
-    centers: Sequence[Center],
-    *,
-    blocks: tuple[Block, ...] | None = None,
-    name: str,
-    noise: Noise,
-    budget: float,
-    measure_size: bool,
-    always: bool = False,
-    size_is_given: bool = False,
-) -> Centered:
-    """Return the design with these centres and the best scales, certified to cost ``budget``.
+class Size(enum.Enum):
+    """What a design does with the number of people; LEANED: measured if something leans on it."""
 
-    The number of people is measured, if at all, where something leans on it, or ``always``.
+    UNUSED = enum.auto()
+    LEANED = enum.auto()
+    MEASURED = enum.auto()
+    GIVEN = enum.auto()
+
+
+def best_scales(
+    setting: Setting,
+    centers: Sequence[Center],
+    name: str,
+    size: Size,
+    blocks: tuple[Block, ...] | None = None,
+) -> Centered:
+    """Return the design with these centres and the best scales, certified to cost the budget.
 
     T = sum_b K_b^(1/q) + V^(1/q); every block's share of the budget is its term's share of T.
     """
-    p = noise.p
+    workload, noise = setting.workload, setting.noise
     blocks = blocks or workload.blocks
     parts = Allocation.of(workload, blocks, centers, noise)
-    weight = parts.size or (size_weight(blocks) if always else 0.0)
-    root = weight ** (1 / noise.q) if measure_size else 0.0
-    power = budget**p / (workload.touched or 1)
+    weight = parts.size or (size_weight(blocks) if size is Size.MEASURED else 0.0)
+    root = weight ** (1 / noise.q) if size in (Size.LEANED, Size.MEASURED) else 0.0
+    power = setting.budget**noise.p / (workload.touched or 1)
     for_blocks, for_root = (power * part / (parts.own + root) for part in (parts.own, root))
     if workload.touched and workload.neighbors is Neighbors.REPLACE:
-        most = parts.most_for_change(budget)
+        most = parts.most_for_change(setting.budget)
         if most < for_blocks:
             for_blocks, for_root = most, power - most
     design = Centered(
@@ -196,64 +177,43 @@ def best_scales(
         blocks=blocks,
         centers=tuple(centers),
         scales=parts.scales(for_blocks),
-        size_scale=for_root ** (-1 / p) if root else None,
+        size_scale=for_root ** (-1 / noise.p) if root else None,
         neighbors=workload.neighbors,
         touched=workload.touched,
-        size_is_given=size_is_given,
+        size_is_given=size is Size.GIVEN,
     )
-    return certified(design, budget)
+    return design.certified(setting.budget)
 
 
-def standard(
-    workload: Workload, noise: Noise, budget: float, *, known_size: bool
-) -> Iterator[Centered]:
+def standard(setting: Setting) -> Iterator[Centered]:
     """Offer noise on what is asked as it is; sizes of groups are measured where these are found."""
-    del known_size
-    blocks, found = workload.blocks, workload.discovers
-    centers = [None if workload.touched else block.shape.public_center for block in blocks]
-    name = f"standard-{noise.value}"
-    yield best_scales(
-        workload,
-        centers,
-        name=name,
-        noise=noise,
-        budget=budget,
-        measure_size=found,
-        always=found,
-    )
+    workload = setting.workload
+    centers = [None if workload.touched else b.shape.public_center for b in workload.blocks]
+    size = Size.MEASURED if workload.discovers else Size.UNUSED
+    yield best_scales(setting, centers, f"standard-{setting.noise.value}", size)
 
 
-def correlated(
-    workload: Workload, noise: Noise, budget: float, *, known_size: bool
-) -> Iterator[Centered]:
+def correlated(setting: Setting) -> Iterator[Centered]:
     """Offer the design that leans on the number of people and, for groups, one that gives it.
 
     That number can be leaned on where it is private: when people are added or removed, or may
     change group. Where leaning does not pay, it is one more query.
     """
-    del known_size
+    workload, noise = setting.workload, setting.noise
     if not workload.touched:
         return
-    centers = best_centers(workload.blocks, workload.size_importance, noise)
-    best = partial(best_scales, workload, centers, noise=noise, budget=budget, measure_size=True)
-    design = best(name=f"correlated-{noise.value}", always=workload.discovers)
-    yield design
+    find = gaussian_centers if noise is Noise.GAUSSIAN else laplace_centers
+    centers = find(workload.blocks, workload.size_importance)
+    size = Size.MEASURED if workload.discovers else Size.LEANED
+    yield (design := best_scales(setting, centers, f"correlated-{noise.value}", size))
     if workload.grouped and design.size_scale is None:
-        yield best(name=f"standard-{noise.value}-with-size", always=True)
+        yield best_scales(setting, centers, f"standard-{noise.value}-with-size", Size.MEASURED)
 
 
-def at_known_size(
-    workload: Workload, noise: Noise, budget: float, *, known_size: bool
-) -> Iterator[Centered]:
+def at_known_size(setting: Setting) -> Iterator[Centered]:
     """Offer the design that leans on a number of people that is given."""
+    workload = setting.workload
     leaves = workload.neighbors is Neighbors.ADD_REMOVE and not workload.grouped
-    if known_size and leaves and noise is Noise.GAUSSIAN:
-        yield best_scales(
-            workload,
-            known_size_centers(workload.blocks),
-            name="known-size-gaussian",
-            noise=noise,
-            budget=budget,
-            measure_size=False,
-            size_is_given=True,
-        )
+    if setting.known_size and leaves and setting.noise is Noise.GAUSSIAN:
+        centers = known_size_centers(workload.blocks)
+        yield best_scales(setting, centers, "known-size-gaussian", Size.GIVEN)

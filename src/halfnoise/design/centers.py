@@ -21,23 +21,12 @@ _GOLDEN = (math.sqrt(5) - 1) / 2
 
 def block_cost(block: Block, center: Number | None, noise: Noise) -> float:
     """Return the block's term of T at a centre."""
-    view = block.shape.view(center, noise.p)
-    weights = tuple(block.importance * float(w) for w in view.weights)
-    return best_rates(view.person, weights, noise).cost(noise)
+    return best_rates(block, block.shape.view(center, noise.p), noise).cost(noise)
 
 
 def root_weight(block: Block, center: Number | None) -> float:
     """Return the block's part of V: what an error in the number of people costs it."""
     return block.importance * float(block.shape.view(center, 2).root_weight)
-
-
-def best_centers(
-    blocks: tuple[Block, ...], size_importance: float, noise: Noise
-) -> tuple[Center, ...]:
-    """Return the centres that make T least when the number of people is measured too."""
-    if noise is Noise.GAUSSIAN:
-        return gaussian_centers(blocks, size_importance)
-    return laplace_centers(blocks, size_importance)
 
 
 @lru_cache(maxsize=64)
@@ -63,8 +52,7 @@ def gaussian_centers(
 def known_size_centers(blocks: Sequence[Block]) -> tuple[Fraction, ...]:
     """Return the centres that make each block's own cost least: the number of people is given."""
     return tuple(
-        Fraction(_own_center(block, math.inf)) if center is None else center
-        for block, center in ((block, block.shape.known_center) for block in blocks)
+        Fraction(_own_center(b, math.inf)) if b.shape.balances else b.shape.midpoint for b in blocks
     )
 
 
@@ -87,8 +75,7 @@ def laplace_centers(blocks: Sequence[Block], size_importance: float) -> tuple[Ce
         lean = size_importance + sum(leans[i] for i in order[:prefix])
         return math.pow(lean, 1 / noise.q) - sum(gains[i] for i in order[:prefix])
 
-    prefix = min(range(len(blocks) + 1), key=total)
-    centred = set(order[:prefix])
+    centred = set(order[: min(range(len(blocks) + 1), key=total)])
     return tuple(b.shape.midpoint if i in centred else around[i] for i, b in enumerate(blocks))
 
 
@@ -116,18 +103,17 @@ def _search(blocks: Sequence[Block], fixed: float, charge: float) -> list[float]
 def _own_center(block: Block, spread: float) -> float:
     """Return the best centre of one block when V is charged at a rate of 1/(2 spread)."""
     rate = root_weight(block, 1.0) / (2 * spread)
-    return _minimize(
-        lambda c: block_cost(block, c, Noise.GAUSSIAN) + rate * c * c,
-        0.0,
-        block.shape.highest_center,
-    )
+
+    def cost(c: float) -> float:
+        return block_cost(block, c, Noise.GAUSSIAN) + rate * c * c
+
+    return _minimize(cost, 0.0, block.shape.highest_center)
 
 
 def _minimize(
     f: Callable[[float], float], low: float, high: float, *, tolerance: float = 1e-9
 ) -> float:
     """Return where a convex function is least: golden section, or an end if it is as good."""
-    ends = [low, high]
     a, b = low, high
     x, y = b - _GOLDEN * (b - a), a + _GOLDEN * (b - a)
     fx, fy = f(x), f(y)
@@ -142,4 +128,4 @@ def _minimize(
             fy = f(y)
     inside = (a + b) / 2
     best = f(inside)
-    return min((end for end in ends if f(end) <= best), key=f, default=inside)
+    return min((end for end in (low, high) if f(end) <= best), key=f, default=inside)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self
 
 from halfnoise.design.covariance import Covariance
 from halfnoise.design.threshold import Threshold
@@ -24,20 +24,26 @@ class Recovered:
     people: float | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What designs are offered for: a workload, one kind of noise, and what it may cost."""
+
+    workload: Workload
+    noise: Noise
+    budget: float
+    known_size: bool = False
+
+
 class Measurement(Protocol):
-    """A design ready to be carried out on exact totals: everything in whole steps modulo 2^64."""
+    """A design ready to be carried out on exact totals: everything in whole steps modulo 2^64.
 
-    @property
-    def design(self) -> "Design":
-        """The design as it is carried out, its loss proved for the grid."""
+    ``design``: as it is carried out, its loss proved for the grid. ``blocks``: what is read, with
+    bounds and quanta. ``threshold``: what the noisy size of a group must reach to be discovered.
+    """
 
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        """What is read, with bounds and quanta."""
-
-    @property
-    def threshold(self) -> Threshold | None:
-        """What the noisy size of a group must reach, where groups are discovered."""
+    design: "Design"
+    blocks: tuple[Block, ...]
+    threshold: Threshold | None
 
     @property
     def scales(self) -> list[Floats]:
@@ -62,10 +68,8 @@ class Measurement(Protocol):
     @property
     def guarantee(self) -> Guarantee:
         """What the release promises; where groups are discovered, but for the threshold's delta."""
-        kept = self.design.guarantee
-        if self.threshold is None:
-            return kept
-        return DiscoveryDP(kept=kept, delta=self.threshold.delta)
+        kept, limit = self.design.guarantee, self.threshold
+        return kept if limit is None else DiscoveryDP(kept=kept, delta=limit.delta)
 
 
 class Design(Protocol):
@@ -74,15 +78,17 @@ class Design(Protocol):
     A design is made from a workload and a budget alone: it never sees data. Where people are in
     groups, it describes one group; every group gets the same, independently but for what they
     share (``common``).
+
+    ``name``: in tables and files. ``size_is_given``: whether the number of people has to be given,
+    as it is leaned on but not measured. ``people_std``: the standard error of the number of people
+    in all groups and none, if measured; its noise is what the sizes of the groups share, so its
+    covariance with each of them is ``sqrt(common) * people_std``.
     """
 
-    @property
-    def name(self) -> str:
-        """The name in tables and files."""
-
-    @property
-    def noise(self) -> Noise:
-        """Gaussian or Laplace."""
+    name: str
+    noise: Noise
+    size_is_given: bool = False
+    people_std: float | None = None
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -117,35 +123,27 @@ class Design(Protocol):
         """
 
     @property
-    def size_is_given(self) -> bool:
-        """Whether the number of people has to be given, as it is leaned on but not measured."""
-        return False
-
-    @property
     def common(self) -> float:
         """The variance of the noise that the sizes of all groups share."""
         return 0.0
-
-    @property
-    def people_std(self) -> float | None:
-        """The standard error of the number of people in all groups and none; None if not measured.
-
-        Its noise is what the sizes of the groups share: its covariance with each of them is
-        ``sqrt(common) * people_std``.
-        """
-        return None
 
     def remark(self, errors: Mapping[str, float]) -> str:
         """Say what else to know of it where it is chosen, beside the errors of all designs."""
         del errors
         return ""
 
+    def certified(self, budget: float) -> Self:
+        """Stretch all scales by a few units in the last place until the loss is proved."""
+        design = self
+        while (loss := design.loss()) > budget:
+            design = design.stretched(loss / budget * (1 + 2.0**-52))
+        return design
+
     @property
     def guarantee(self) -> GaussianDP | PureDP:
         """What the release promises."""
-        if self.noise is Noise.GAUSSIAN:
-            return GaussianDP(mu=self.loss())
-        return PureDP(epsilon=self.loss())
+        gaussian, loss = self.noise is Noise.GAUSSIAN, self.loss()
+        return GaussianDP(mu=loss) if gaussian else PureDP(epsilon=loss)
 
     @property
     def query_std(self) -> tuple[float, ...]:
@@ -173,13 +171,3 @@ class Design(Protocol):
                 error = block.shape.size * self.noise.std(parts["sum"]) ** 2
             total += block.importance * error
         return total + size_importance * (self.size_std or 0.0) ** 2
-
-
-AnyDesign = TypeVar("AnyDesign", bound=Design)
-
-
-def certified(design: AnyDesign, budget: float) -> AnyDesign:
-    """Stretch all scales by a few units in the last place until the loss is proved."""
-    while (loss := design.loss()) > budget:
-        design = design.stretched(loss / budget * (1 + 2.0**-52))
-    return design

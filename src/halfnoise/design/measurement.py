@@ -11,7 +11,7 @@ from halfnoise.design.design import Design, Measurement, Recovered
 from halfnoise.design.threshold import Threshold, threshold
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats, Ring, in_steps, step_for, times
-from halfnoise.workload.sets.base import Center, Channel, ContributionSet
+from halfnoise.workload.sets.base import Center, Channel, ContributionSet, Scales
 from halfnoise.workload.totals import Totals
 
 
@@ -34,7 +34,7 @@ class Root:
 
 
 def channel(
-    block: Block, center: Center, scales: tuple[float, ...], shape: ContributionSet | None = None
+    block: Block, center: Center, scales: Scales, shape: ContributionSet | None = None
 ) -> Channel:
     """Make a block on the grid ready to be measured; as another set, where that fits it."""
     seen = shape or block.shape
@@ -62,10 +62,10 @@ class CenteredMeasurement(Measurement):
     def scales(self) -> list[Floats]:
         """The scales of the noise on what is measured, in steps; the same for each group."""
         scales = [np.repeat(c.scales, c.shape.size // len(c.scales)) for c in self.channels]
-        if self.root is not None:
-            scales.append(np.array([self.root.scale]))
-        everyone = [] if self.everyone is None else [np.array([self.everyone.scale])]
-        return [np.concatenate(scales), *everyone]
+        root, everyone = (
+            [] if each is None else [np.array([each.scale])] for each in (self.root, self.everyone)
+        )
+        return [np.concatenate([*scales, *root]), *everyone]
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -84,10 +84,8 @@ class CenteredMeasurement(Measurement):
         root, quantum = totals.people, Fraction(1)
         if self.root_is_total:
             root, quantum = totals.sums[0].sum(axis=1, dtype=np.uint64), self.channels[0].quantum
-        entries = [
-            each.shape.measure(each, f, root, quantum)
-            for each, f in zip(self.channels, totals.sums, strict=True)
-        ]
+        seen = zip(self.channels, totals.sums, strict=True)
+        entries = [c.shape.measure(c, f, root, quantum) for c, f in seen]
         if self.root is not None:
             size = times(root, quantum / self.root.step)
             if self.everyone is not None:
@@ -101,8 +99,7 @@ class CenteredMeasurement(Measurement):
     def recover(self, noisy: list[Ring], known_size: float | None = None) -> Recovered:
         """Return the estimates from what was measured, with its noise."""
         values, *others = (ring.view(np.int64).astype(np.float64) for ring in noisy)
-        people = None
-        root = np.full(len(values), known_size if known_size is not None else 0.0)
+        people, root = None, np.full(len(values), known_size or 0.0)
         if self.root is not None:
             root = values[:, -1] * float(self.root.step)
         if self.everyone is not None:
@@ -110,23 +107,17 @@ class CenteredMeasurement(Measurement):
             root = root + float(self.everyone.center) * people
         stops = np.cumsum([each.shape.size for each in self.channels])
         parts: Iterable[Floats] = np.split(values[:, : stops[-1]], stops[:-1], axis=1)
-        estimates = [
-            each.shape.recover(each, h, root) for each, h in zip(self.channels, parts, strict=True)
-        ]
-        measured = self.root is not None and not self.root_is_total
-        return Recovered(
-            estimates=np.concatenate(estimates, axis=1),
-            sizes=root if measured else None,
-            people=people,
-        )
+        seen = zip(self.channels, parts, strict=True)
+        estimates = np.concatenate([c.shape.recover(c, h, root) for c, h in seen], axis=1)
+        sizes = None if self.root is None or self.root_is_total else root
+        return Recovered(estimates=estimates, sizes=sizes, people=people)
 
     def discovering(self, most: int, delta: float) -> Self:
         """Return the same with the threshold at which groups of people in ``most`` groups show."""
-        if self.root is None:
+        noise, root = self.design.noise, self.root
+        if root is None:
             raise AssertionError
-        limit = threshold(
-            self.design.noise, self.root.scale, self.root.step, most=most, delta=delta
-        )
+        limit = threshold(noise, root.scale, root.step, most=most, delta=delta)
         return replace(self, threshold=limit)
 
     def passed(self, noisy: list[Ring]) -> list[int]:

@@ -18,7 +18,7 @@ from typing import Self
 from flint import arb
 
 from halfnoise.design.covariance import Covariance, Run, Shared
-from halfnoise.design.design import Design, certified
+from halfnoise.design.design import Design, Setting
 from halfnoise.design.measurement import CenteredMeasurement, Root, channel
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
@@ -33,7 +33,7 @@ from halfnoise.workload.workload import Workload
 class OptimalWithoutSize(Design):
     """Noise of scale ``across`` on h and of scale ``total_scale`` on the total of the counts."""
 
-    block: Block
+    blocks: tuple[Block]
     across: float
     total_scale: float
 
@@ -41,14 +41,9 @@ class OptimalWithoutSize(Design):
     noise = Noise.GAUSSIAN
     size_scale = None
 
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        """The one block of counts."""
-        return (self.block,)
-
     def parts(self) -> tuple[Parts, ...]:
         """Return its own noise, projected, and that of the total."""
-        d = self.block.shape.size
+        d = self.blocks[0].shape.size
         return ({"sum": [self.across * math.sqrt(1 - 1 / d), self.total_scale / d]},)
 
     def loss(self) -> float:
@@ -57,12 +52,10 @@ class OptimalWithoutSize(Design):
         With j ones the cost is j (d-j)/d / across^2 + j^2 / total_scale^2, a parabola in j: the
         worst is at its top, if it opens downwards, or at the most ones.
         """
-        d, k = self.block.shape.size, self.block.shape.ones or 0
+        d, k = self.blocks[0].shape.size, self.blocks[0].shape.ones or 0
         u, v = self.total_scale**-2, self.across**-2 if d > 1 else 0.0
-        top = v / (2 * (v / d - u)) if v / d > u else math.inf
-        near = {
-            min(k, max(1, j)) for j in (math.floor(min(top, k)) + step for step in (-1, 0, 1, 2))
-        }
+        top = math.floor(min(v / (2 * (v / d - u)) if v / d > u else math.inf, k))
+        near = {min(k, max(1, top + step)) for step in (-1, 0, 1, 2)}
 
         def cost(j: int) -> arb:
             total = ball(j) ** 2 / ball(self.total_scale) ** 2
@@ -88,12 +81,12 @@ class OptimalWithoutSize(Design):
     def on_grid(self, workload: Workload, budget: float) -> CenteredMeasurement:
         """Measure h as categories are: like theirs, the counts minus total/d sum to zero."""
         del workload, budget  # the loss does not depend on the grid
-        d, block = self.block.shape.size, self.block.on_grid(self.across)
-        center, shape = Fraction(1, d), OneOf(d)
+        block = self.blocks[0].on_grid(self.across)
+        d = block.shape.size
         return CenteredMeasurement(
             design=self,
             blocks=(block,),
-            channels=(channel(block, center, (self.across,), shape),),
+            channels=(channel(block, Fraction(1, d), (self.across,), OneOf(d)),),
             root=Root.of(self.total_scale, block.quantum, d),
             root_is_total=True,
         )
@@ -101,30 +94,24 @@ class OptimalWithoutSize(Design):
     @property
     def covariance(self) -> Covariance:
         """The joint error of the counts."""
-        d = self.block.shape.size
-        own = self.across**2
-        runs = (Run(0, d, 1.0),)
-        shared = Shared((self.total_scale**2 / d - own) / d, runs)
+        d, own = self.blocks[0].shape.size, self.across**2
+        shared = Shared((self.total_scale**2 / d - own) / d, (Run(0, d, 1.0),))
         return Covariance(d, (Run(0, d, own),), (shared,))
 
 
-def optimal_without_size(
-    workload: Workload, noise: Noise, budget: float, *, known_size: bool
-) -> Iterator[OptimalWithoutSize]:
+def optimal_without_size(setting: Setting) -> Iterator[OptimalWithoutSize]:
     """Offer the optimum for one block of counts or items, where nobody is interested in n."""
-    del known_size
+    workload, budget = setting.workload, setting.budget
     block, *others = workload.blocks
     d, k = block.shape.size, block.shape.ones
     alone = workload.neighbors is Neighbors.ADD_REMOVE and workload.touched == 1
-    if not alone or workload.discovers or noise is not Noise.GAUSSIAN:
+    if not alone or workload.discovers or setting.noise is not Noise.GAUSSIAN:
         return
-    if k is None or others or workload.size_importance:
-        return
-    u, v = _best_axes(d, k)
-    design = OptimalWithoutSize(
-        block=block, across=1 / (budget * math.sqrt(v)), total_scale=math.sqrt(d / u) / budget
-    )
-    yield certified(design, budget)
+    if k is not None and not others and not workload.size_importance:
+        u, v = _best_axes(d, k)
+        across, total = 1 / (budget * math.sqrt(v)), math.sqrt(d / u) / budget
+        design = OptimalWithoutSize(blocks=(block,), across=across, total_scale=total)
+        yield design.certified(budget)
 
 
 def _best_axes(d: int, k: int) -> tuple[float, float]:

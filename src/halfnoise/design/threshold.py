@@ -55,8 +55,7 @@ def threshold(noise: Noise, scale: float, step: Fraction, *, most: int, delta: f
     """
     person = int(1 / step)
 
-    def shows(steps: int) -> arb:
-        """Return how likely one of ``most`` keys of one person shows."""
+    def shows(steps: int) -> arb:  # how likely one of ``most`` keys of one person shows
         p = _tail(noise, (ball(steps - person) - ball(Fraction(1, 2))) / ball(scale))
         return -(most * (-p).log1p()).expm1()
 

@@ -21,7 +21,7 @@ from halfnoise.design.allocation import Allocation, size_weight
 from halfnoise.design.centered import Centered
 from halfnoise.design.centers import gaussian_centers
 from halfnoise.design.covariance import Covariance
-from halfnoise.design.design import Design, certified
+from halfnoise.design.design import Design, Setting
 from halfnoise.design.measurement import CenteredMeasurement, Root
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
@@ -32,8 +32,8 @@ from halfnoise.workload.sets import AtMost
 from halfnoise.workload.sets.base import Center, Parts
 from halfnoise.workload.workload import Workload
 
+# A centre of groups has so many binary places, of which so many count from the first that is 1.
 CENTER_BITS, EXACT_BITS = 22, 10
-"""A centre of groups has so many binary places, of which so many count from the first that is 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +50,10 @@ class Level:
         grouping = workload.grouping
         if grouping is None or grouping.number is None:
             raise NotImplementedError
-        best = AtMost(grouping.number, grouping.most).lone_center(1.0)
+        groups, most = grouping.number, grouping.most
+        best = AtMost(groups, most).lone_center(1.0)
         bits = min(CENTER_BITS, EXACT_BITS - math.frexp(best)[1])
-        center = Fraction(round(best * 2**bits), 2**bits)
-        return cls(groups=grouping.number, most=grouping.most, center=center)
+        return cls(groups=groups, most=most, center=Fraction(round(best * 2**bits), 2**bits))
 
     @property
     def spread(self) -> float:
@@ -67,7 +67,7 @@ class TwoLevel(Design):
 
     group: Centered
     level: Level
-    people_scale: float
+    people_std: float
 
     name = "two-level-gaussian"
     noise = Noise.GAUSSIAN
@@ -80,19 +80,13 @@ class TwoLevel(Design):
     @property
     def size_scale(self) -> float:
         """The scale of the noise in one group's size: its own, and what all groups share."""
-        return math.hypot(
-            self.group.size_scale or 0.0, float(self.level.center) * self.people_scale
-        )
+        lean = float(self.level.center) * self.people_std
+        return math.hypot(self.group.size_scale or 0.0, lean)
 
     @property
     def common(self) -> float:
         """The variance of the noise that the sizes of all groups share."""
-        return (float(self.level.center) * self.people_scale) ** 2
-
-    @property
-    def people_std(self) -> float:
-        """The standard error of the number of all people."""
-        return self.people_scale
+        return (float(self.level.center) * self.people_std) ** 2
 
     @property
     def covariance(self) -> Covariance:
@@ -116,7 +110,7 @@ class TwoLevel(Design):
 
         def worst() -> arb:
             c, t = ball(self.level.center), ball(self.group.size_scale or 0.0)
-            in_none = self.level.groups * (c / t) ** 2 + 1 / ball(self.people_scale) ** 2
+            in_none = self.level.groups * (c / t) ** 2 + 1 / ball(self.people_std) ** 2
             each = self.group.person_cost() + (1 - 2 * c) / t**2
             return (in_none + (self.level.most * each).max(arb(0))).sqrt()
 
@@ -124,9 +118,8 @@ class TwoLevel(Design):
 
     def stretched(self, factor: float) -> Self:
         """Return the design with all its scales times ``factor``."""
-        return replace(
-            self, group=self.group.stretched(factor), people_scale=self.people_scale * factor
-        )
+        group = self.group.stretched(factor)
+        return replace(self, group=group, people_std=self.people_std * factor)
 
     def remark(self, errors: Mapping[str, float]) -> str:
         """Say what scaling noise for several groups would cost."""
@@ -146,27 +139,25 @@ class TwoLevel(Design):
             blocks=blocks,
             channels=final.group.channels(),
             root=Root.of(final.group.size_scale or 0.0, Fraction(1, center.denominator)),
-            everyone=Root.of(final.people_scale, Fraction(1), center=center),
+            everyone=Root.of(final.people_std, Fraction(1), center=center),
         )
 
 
-def two_level_designs(
-    workload: Workload, noise: Noise, budget: float, *, known_size: bool
-) -> Iterator[TwoLevel]:
+def two_level_designs(setting: Setting) -> Iterator[TwoLevel]:
     """Offer the best design of its kind, unless nothing leans on the sizes of groups.
 
     Leaning on a size costs less than where noise is scaled for G groups, so the centres of blocks
     lean on it more.
     """
-    del known_size
+    workload = setting.workload
     several = workload.neighbors is Neighbors.ADD_REMOVE and workload.touched > 1
-    if not several or workload.discovers or noise is not Noise.GAUSSIAN:
+    if not several or workload.discovers or setting.noise is not Noise.GAUSSIAN:
         return
     level = Level.of(workload)
     charge = (math.sqrt(level.spread) + float(level.center)) ** 2 / level.most
     centers = gaussian_centers(workload.blocks, workload.size_importance, charge)
     if level.center and (workload.size_importance or any(centers)):
-        yield two_level(workload, workload.blocks, centers, budget)
+        yield two_level(workload, workload.blocks, centers, setting.budget)
 
 
 def two_level(
@@ -194,5 +185,5 @@ def two_level(
         neighbors=workload.neighbors,
         touched=workload.touched,
     )
-    design = TwoLevel(group=group, level=level, people_scale=1 / math.sqrt(power * people))
-    return certified(design, budget)
+    design = TwoLevel(group=group, level=level, people_std=1 / math.sqrt(power * people))
+    return design.certified(budget)

@@ -15,6 +15,7 @@ from halfnoise.workload.sets.base import (
     Mixture,
     Number,
     Parts,
+    Scales,
     SharedNoise,
     View,
     like,
@@ -22,8 +23,7 @@ from halfnoise.workload.sets.base import (
 )
 from halfnoise.workload.sets.counts import bounds_on
 
-MANY = 64
-"""Noises of more categories than this are not told apart."""
+MANY = 64  # noises of more categories than this are not told apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class OneOf(ContributionSet):
         """List the categories."""
         return (tuple(float(i == chosen) for i in range(self.size)) for chosen in range(self.size))
 
-    def parts(self, center: Number | None, scales: tuple[float, ...], root: float) -> Parts:
+    def parts(self, center: Number | None, scales: Scales, root: float) -> Parts:
         """Return its own noise, projected where it is centred, and that of the number of people."""
         if center is None:
             return {"sum": [scales[0]]}
@@ -79,9 +79,7 @@ class OneOf(ContributionSet):
             return plain._replace(own=(0, 0), shared=(halves, halves))
         return plain._replace(shared=(SharedNoise(0, -v, ((0, v, 1.0),)),))
 
-    def steps(
-        self, center: Center, quantum: Fraction, scales: tuple[float, ...]
-    ) -> tuple[Fraction, ...]:
+    def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
         """Return the step of the scale: equal shares are whole numbers of it."""
         if center is None:
             return (step_for(scales[0], quantum),)
@@ -109,6 +107,7 @@ class Answered(ContributionSet):
     grain: Grain = field(default=Grain.VALUES, init=False, repr=False, compare=False)
     # A little above one half balances who answered with who did not.
     adjustable: ClassVar[bool] = True
+    balances: ClassVar[bool] = True
     highest_center: ClassVar[float] = 1.0
     # The value is centred on the number who answered even where that is not centred itself.
     plain_center: ClassVar[Center] = Fraction(0)
@@ -127,11 +126,6 @@ class Answered(ContributionSet):
     def midpoint(self) -> Fraction:
         """Half of the people: the plainest centre for the number who answered."""
         return Fraction(1, 2)
-
-    @property
-    def known_center(self) -> Center:
-        """None: it balances who answered with who did not."""
-        return None
 
     def view(self, center: Number | None, p: int) -> View:
         """Return those who answered and those who did not, as cases of one person."""
@@ -152,7 +146,7 @@ class Answered(ContributionSet):
         """List no answer, the lowest and the highest."""
         return iter([(0.0, 0.0), (self.low, 1.0), (self.high, 1.0)])
 
-    def parts(self, center: Number | None, scales: tuple[float, ...], root: float) -> Parts:
+    def parts(self, center: Number | None, scales: Scales, root: float) -> Parts:
         """Return the noises in the sum of the values, in the number who answered, and in the mean.
 
         The mean's are those of  value - midpoint * answered: divided by the number who answered
@@ -179,9 +173,7 @@ class Answered(ContributionSet):
         """Return the set with its bounds on the grid."""
         return type(self)(*bounds_on(quantum, self.bounds, label))
 
-    def steps(
-        self, center: Center, quantum: Fraction, scales: tuple[float, ...]
-    ) -> tuple[Fraction, ...]:
+    def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
         """Return the steps of the value and of the number who answered."""
         whole = Fraction(1) if center is None else Fraction(1, center.denominator)
         return step_for(scales[0], quantum / 2, self.reach), step_for(scales[1], whole)

@@ -16,20 +16,17 @@ from typing import ClassVar, NamedTuple, Self, TypeAlias
 
 from halfnoise.workload.grid import Floats, Grain, Ring, short_center, step_for, times
 
+# An exact rational for what is certified, a float for what is only searched.
 Number: TypeAlias = Fraction | float
-"""An exact rational for what is certified, a float for what is only searched."""
-
+# What a block is centred on; None means measured as it is, around zero.
 Center: TypeAlias = Fraction | None
-"""What a block is centred on; None means measured as it is, around zero."""
-
+Scales: TypeAlias = tuple[float, ...]
+# For each kind of person that may be the worst, the distance charged to each scale.
 Cases: TypeAlias = tuple[tuple[Number, ...], ...]
-"""For each kind of person that may be the worst, the distance charged to each scale."""
-
+# For each kind of estimate, the scales of the independent noises that add up in it.
 Parts: TypeAlias = dict[str, list[float]]
-"""For each kind of estimate, the scales of the independent noises that add up in it."""
-
+# Equal loadings of estimates on a noise: from, up to but without, and how much.
 Span: TypeAlias = tuple[int, int, float]
-"""Equal loadings of estimates on a noise: from, up to but without, and how much."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +72,7 @@ class Channel:
     center: Center
     quantum: Fraction
     steps: tuple[Fraction, ...]
-    scales: tuple[float, ...]
+    scales: Scales
 
 
 class ContributionSet(ABC):
@@ -86,12 +83,13 @@ class ContributionSet(ABC):
     size: int
     grain: Grain
 
+    # Whether another centre than the midpoint can be better, up to ``highest_center``; and
+    # whether it is so even where the number of people is given.
     adjustable: ClassVar[bool] = False
-    """Whether another centre than the midpoint can be better, up to ``highest_center``."""
-
     highest_center: ClassVar[float] = 0.5
+    balances: ClassVar[bool] = False
+    # The centre of what does not lean on the number of people.
     plain_center: ClassVar[Center] = None
-    """The centre of what does not lean on the number of people."""
 
     @property
     @abstractmethod
@@ -127,11 +125,6 @@ class ContributionSet(ABC):
         """
         return self.plain_center if self.adjustable else self.midpoint
 
-    @property
-    def known_center(self) -> Center:
-        """The best centre where the number of people is given; None if it has to be searched."""
-        return self.midpoint
-
     def lone_center(self, charge: float) -> float | None:
         """Return the best centre of a block alone, where a formula gives it (see ``centers``)."""
         del charge
@@ -145,7 +138,7 @@ class ContributionSet(ABC):
     def corners(self) -> Iterator[tuple[float, ...]]:
         """List the corners of K."""
 
-    def parts(self, center: Number | None, scales: tuple[float, ...], root: float) -> Parts:
+    def parts(self, center: Number | None, scales: Scales, root: float) -> Parts:
         """Return the noises in the estimates: those of a ``sum``, and what else a block gives.
 
         Here: its own noise and, through the centre, that of the number of people.
@@ -167,9 +160,7 @@ class ContributionSet(ABC):
             return None
         return short_center(center, scale) if self.adjustable else self.midpoint
 
-    def steps(
-        self, center: Center, quantum: Fraction, scales: tuple[float, ...]
-    ) -> tuple[Fraction, ...]:
+    def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
         """Return the steps of the scales: they divide the quantum and what the centre subtracts."""
         finest = quantum if center is None else min(quantum, Fraction(1, center.denominator))
         return (step_for(scales[0], finest, self.reach),)
@@ -193,5 +184,5 @@ def like(center: Number, x: float) -> Number:
 
 
 def size_of(x: Number) -> Number:
-    """Return how far a number is from zero."""
+    """Return how far a number is from zero: ``abs`` forgets which type it is."""
     return max(x, -x)

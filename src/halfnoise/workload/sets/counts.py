@@ -9,7 +9,15 @@ from typing import ClassVar, Self
 
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.grid import LEAST_QUANTA, Grain, in_quanta, step_for
-from halfnoise.workload.sets.base import Center, ContributionSet, Number, View, like, size_of
+from halfnoise.workload.sets.base import (
+    Center,
+    ContributionSet,
+    Number,
+    Scales,
+    View,
+    like,
+    size_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +66,7 @@ class Box(ContributionSet):
             return self
         return type(self)(self.size, *bounds_on(quantum, self.bounds, label), self.grain)
 
-    def steps(
-        self, center: Center, quantum: Fraction, scales: tuple[float, ...]
-    ) -> tuple[Fraction, ...]:
+    def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
         """Return the step of the scale: half a quantum where midpoints are subtracted."""
         return (step_for(scales[0], quantum if center is None else quantum / 2, self.reach),)
 
