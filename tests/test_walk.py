@@ -11,13 +11,13 @@ from typing import Any
 
 import polars as pl
 import pytest
-from commands import EXACT, SURVEY, run, write_survey
-from walk import LIMIT, walk
 
 import halfnoise as hn
 from halfnoise.data.sources import files
 from halfnoise.data.sources.texts import TextFiles
 from halfnoise.privacy.definitions import Guarantee
+from support.commands import EXACT, SURVEY, run, write_survey
+from support.walk import LIMIT, walk
 
 MIXED = ("--count", "q_*", "--sum", "visits=0:20", *EXACT)
 _opened: list[str] | None = None

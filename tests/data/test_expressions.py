@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import halfnoise as hn
-from contract import engines
+from support import engines
 
 q: Any = hn  # queries also take lists and expressions, which their annotations do not say
 
