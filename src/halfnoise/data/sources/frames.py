@@ -1,6 +1,8 @@
 """Frames of every kind, made so that no cell can fail to be read."""
 
 import contextlib
+import re
+import sys
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -13,6 +15,7 @@ from halfnoise.errors import InvalidParameterError, MissingExtraError
 
 _KINDS = "a path, or a pandas, Polars, PyArrow, DuckDB, PySpark or Ibis table"
 _ENGINES = ("pandas", "polars", "duckdb", "spark_like", "ibis")
+_OLDEST = {"ibis": "11", "pandas": "2.2.2", "polars": "1.20", "pyarrow": "16.1", "pyspark": "3.5"}
 
 
 def from_frame(data: object, text: TextFormat) -> Source:
@@ -25,6 +28,7 @@ def from_frame(data: object, text: TextFormat) -> Source:
 
 def _from_frame(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
     package = type(data).__module__.partition(".")[0]
+    _check_age(package)
     if package == "pandas" and hasattr(data, "columns"):
         once(list(data.columns))
     try:
@@ -46,6 +50,18 @@ def _from_frame(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
             " table with DuckDB instead: duckdb.sql(\"from sqlite_scan('file.db', 'table')\")"
         )
     return _source(data, text)
+
+
+def _check_age(package: str) -> None:
+    """Refuse an engine older than those that the tests run on: it may read cells otherwise."""
+    oldest = _OLDEST.get(package)
+    found = str(getattr(sys.modules.get(package), "__version__", ""))
+    if oldest and _numbers(found) < _numbers(oldest):
+        raise InvalidParameterError(f"{package} {found} is too old; install {oldest} or newer")
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", version)]
 
 
 def _from_spark(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
