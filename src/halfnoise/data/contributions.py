@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import singledispatch
-from typing import Any
+from typing import Any, Self
 
 import narwhals.stable.v2 as nw
 from narwhals.dtypes import NumericType
@@ -40,6 +40,13 @@ class Contribution:
     rows: dict[str, nw.Expr] = field(default_factory=dict)
     together: list[nw.Expr] = field(default_factory=list)
     person: list[nw.Expr] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, block: Block, cell: ReadCell, prefix: str) -> Self:
+        """Return how a block of any kind but items is computed."""
+        part = cls(prefix, cell)
+        _reads(block.asked[0], block, part)
+        return part
 
     def read(
         self, name: str, expression: nw.Expr, together: str, dtype: type[NumericType] = nw.Int64
@@ -86,13 +93,6 @@ class Contribution:
         clipped = _clip(value, float(low * quantum), float(high * quantum))
         safe = nw.when(there).then(clipped).otherwise(nw.lit(0.0))
         return (safe * float(1 / quantum) + 0.5).floor().cast(nw.Int64), there
-
-
-def contribution(block: Block, cell: ReadCell, prefix: str) -> Contribution:
-    """Return how a block of any kind but items is computed."""
-    part = Contribution(prefix, cell)
-    _reads(block.asked[0], block, part)
-    return part
 
 
 @singledispatch

@@ -6,9 +6,9 @@ walked, and whatever is not known to look at one row alone is refused: an unknow
 """
 
 import datetime as dt
+from collections.abc import Iterable
 from enum import Enum
 from numbers import Number
-from typing import TypeGuard
 
 from narwhals import Expr
 from narwhals.dtypes import DType
@@ -21,18 +21,22 @@ _PARTS = {"kind", "name", "exprs", "kwargs"}
 _PLAIN = (Number, str, bytes, dt.date, dt.time, dt.timedelta, range, DType, type, Enum, type(None))
 
 
-def is_expression(column: object) -> TypeGuard[Expr]:
-    """Whether a query reads an expression, of any of narwhals' namespaces, instead of a column."""
-    return isinstance(column, Expr)
+def expressions(queries: Iterable[Query]) -> dict[int, Expr]:
+    """Return the expressions that queries read instead of columns, by what tells them apart.
 
-
-def check_expression(query: Query) -> None:
-    """Refuse an expression that looks at several rows: one person would change another's part."""
-    if is_expression(query.column) and not _row_by_row(query.column):
-        raise InvalidParameterError(
-            f"the expression of {query.label!r} looks at more than one row at a time; each row must"
-            " be judged by itself, without mean, rank, shift, over, a guessed format and the like"
-        )
+    One that looks at several rows is refused: one person would change another's part.
+    """
+    found = {}
+    for query in queries:
+        column = query.column
+        if isinstance(column, Expr):
+            if not _row_by_row(column):
+                raise InvalidParameterError(
+                    f"the expression of {query.label!r} looks at more than one row at a time; each"
+                    " row must be judged by itself, without mean, rank, shift, over and the like"
+                )
+            found[id(column)] = column
+    return found
 
 
 def _row_by_row(expression: Expr) -> bool:

@@ -8,7 +8,7 @@ counts the person by the rows in it.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import narwhals.stable.v2 as nw
 from narwhals.dtypes import DType
@@ -37,6 +37,43 @@ class Groups:
     key: Callable[[Values], Key] | None = None
     everybody: nw.LazyFrame[Any] | None = None
 
+    @classmethod
+    def of(
+        cls,
+        rows: nw.LazyFrame[Any],
+        grouping: Grouping | None,
+        cells: Sequence[Cell],
+        people: Sequence[str],
+    ) -> Self:
+        """Return rows in their groups; ``people`` are the columns that say whom a row is about."""
+        if grouping is None:
+            return cls(rows=rows)
+        columns = _columns(grouping, [_in_utc(cell, rows) for cell in cells])
+        named = {
+            name: e for i, column in enumerate(columns) for name, e in column.columns(i).items()
+        }
+        rows, names = rows.with_columns(**named), tuple(named)
+        if grouping.keys is None:
+            rows = _first(rows, people, names, grouping.most)
+            key = _back(columns, loosely=rows.implementation.is_pandas())
+            return cls(rows=rows, columns=names, number=None, key=key)
+        everybody = None
+        if grouping.most > 1:
+            everybody = rows.select(*people).unique() if people else rows
+        listed = _listed(grouping.keys, columns)
+        rows = rows.join(
+            lookup(rows, listed), left_on=list(named), right_on=list(listed), how="left"
+        )
+        place = nw.col(PLACE)
+        if grouping.other is None:
+            rows = rows.filter(~place.is_null())
+        elsewhere = nw.when(place.is_null()).then(nw.lit(len(grouping.keys))).otherwise(place)
+        rows = rows.with_columns(hn_group=elsewhere.cast(nw.Int64)).drop(PLACE)
+        number = len(grouping.released)
+        if grouping.most < number:
+            rows = _first(rows, people, ("hn_group",), grouping.most)
+        return cls(rows=rows, columns=("hn_group",), number=number, everybody=everybody)
+
     def places(self, present: Sequence[Values]) -> dict[Values, int]:
         """Return the row of the totals for each group that may be present."""
         if self.number is None:
@@ -54,35 +91,6 @@ def check_keys(dtypes: Mapping[str, DType], grouping: Grouping) -> None:
     columns = _columns(grouping, cells)
     if grouping.keys is not None and columns:
         _listed(grouping.keys, columns)
-
-
-def in_groups(
-    rows: nw.LazyFrame[Any], grouping: Grouping | None, cells: Sequence[Cell], people: Sequence[str]
-) -> Groups:
-    """Return rows in their groups; ``people`` are the columns that say whom a row is about."""
-    if grouping is None:
-        return Groups(rows=rows)
-    columns = _columns(grouping, [_in_utc(cell, rows) for cell in cells])
-    named = {name: e for i, column in enumerate(columns) for name, e in column.columns(i).items()}
-    rows, names = rows.with_columns(**named), tuple(named)
-    if grouping.keys is None:
-        rows = _first(rows, people, names, grouping.most)
-        key = _back(columns, loosely=rows.implementation.is_pandas())
-        return Groups(rows=rows, columns=names, number=None, key=key)
-    everybody = None
-    if grouping.most > 1:
-        everybody = rows.select(*people).unique() if people else rows
-    listed = _listed(grouping.keys, columns)
-    rows = rows.join(lookup(rows, listed), left_on=list(named), right_on=list(listed), how="left")
-    place = nw.col(PLACE)
-    if grouping.other is None:
-        rows = rows.filter(~place.is_null())
-    elsewhere = nw.when(place.is_null()).then(nw.lit(len(grouping.keys))).otherwise(place)
-    rows = rows.with_columns(hn_group=elsewhere.cast(nw.Int64)).drop(PLACE)
-    number = len(grouping.released)
-    if grouping.most < number:
-        rows = _first(rows, people, ("hn_group",), grouping.most)
-    return Groups(rows=rows, columns=("hn_group",), number=number, everybody=everybody)
 
 
 def _in_utc(cell: Cell, rows: nw.LazyFrame[Any]) -> Cell:

@@ -12,9 +12,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from halfnoise.data.cells import SPACES, Cell
-from halfnoise.data.contributions import Contribution, ReadCell, contribution
-from halfnoise.data.expressions import check_expression, is_expression
-from halfnoise.data.groups import Groups, Values, in_groups
+from halfnoise.data.contributions import Contribution, ReadCell
+from halfnoise.data.expressions import expressions
+from halfnoise.data.groups import Groups, Values
 from halfnoise.data.items import item_totals
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import fetch
@@ -40,9 +40,7 @@ def prepared(
 
     ``unit`` None means that each row is a person.
     """
-    for query in workload.queries:
-        check_expression(query)
-
+    expressions(workload.queries)
     asked = workload, blocks, unit or ()
     # pandas computes at once, so what may be refused is tried on no rows first.
     at_once = source.frame.implementation.is_pandas()
@@ -62,11 +60,11 @@ def _prepared(
     frame, cell, by = _read(source, workload, unit)
     people = [f"unit{i}" for i in range(len(unit))]
     frame = frame.filter(*(~nw.col(key).is_null() for key in people)) if people else frame
-    groups = in_groups(frame, workload.grouping, by, people)
+    groups = Groups.of(frame, workload.grouping, by, people)
     parts = [
         item_totals(groups, query, block.quantum, cell, people)
         if isinstance(query := block.asked[0], Items)
-        else contribution(block, cell, f"hn{i}")
+        else Contribution.of(block, cell, f"hn{i}")
         for i, block in enumerate(blocks)
     ]
     together = _together(groups, [p for p in parts if isinstance(p, Contribution)], people)
@@ -101,15 +99,13 @@ def _read(
     source: Source, workload: Workload, unit: Sequence[str]
 ) -> tuple[nw.LazyFrame[Any], ReadCell, list[Cell]]:
     """Return what is needed of the table under names of our own, its cells, and those of groups."""
-    expressions = {
-        id(query.column): query.column for query in workload.queries if is_expression(query.column)
-    }
-    given = {f"halfnoise_expression{i}": e for i, e in enumerate(expressions.values())}
+    made = expressions(workload.queries)
+    given = {f"halfnoise_expression{i}": e for i, e in enumerate(made.values())}
     frame = source.frame.with_columns(**given) if given else source.frame
     columns = dict.fromkeys(column for query in workload.queries for column in query.columns)
     own: dict[Any, str] = {column: f"cell{i}" for i, column in enumerate(columns)}
     read = {own[column]: nw.col(source.names[column]) for column in columns}
-    own |= dict(zip(expressions, given, strict=True))
+    own |= dict(zip(made, given, strict=True))
     read |= {name: nw.col(name) for name in given}
     read |= {f"unit{i}": _key(source, column) for i, column in enumerate(unit)}
     keys = () if workload.grouping is None else workload.grouping.by
@@ -120,9 +116,9 @@ def _read(
     spaces = None if frame.implementation.is_ibis() else SPACES  # its own are the same
 
     def cell(asked: Asked | Where) -> Cell:
-        made = is_expression(asked.column)
-        name = own[id(asked.column) if made else asked.column]
-        label = asked.label if isinstance(asked, Asked) and made else str(asked.column)
+        by_id = id(asked.column) in made
+        name = own[id(asked.column) if by_id else asked.column]
+        label = asked.label if isinstance(asked, Asked) and by_id else str(asked.column)
         plain = Cell(name=name, dtype=dtypes[name], label=label, missing=asked.codes)
         return replace(plain, decimal=source.text.decimal, spaces=spaces)
 

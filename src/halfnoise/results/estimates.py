@@ -20,7 +20,7 @@ from halfnoise.results.inference import (
     simultaneous_level,
     within,
 )
-from halfnoise.results.published import Columns, Published, views
+from halfnoise.results.published import Columns, Published
 from halfnoise.workload.question import SIZE, Question
 
 
@@ -159,7 +159,7 @@ class Estimates(Published):
 
     def columns(self) -> Columns:
         """Return the table by column: name, kind, estimate, std, low and high, unrounded."""
-        return dict(views().table.columns(self, self.values[np.newaxis]))
+        return dict(self._views().table.columns(self, self.values[np.newaxis]))
 
     def rows(self) -> Iterator[tuple[str, Estimate]]:
         """Go through what there is to show: kind and estimate, the number of people first."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.design.covariance import Covariance
-from halfnoise.noise.law import Noise, laplace_margin
+from halfnoise.noise.law import Noise
 
 Floats = NDArray[np.float64]
 Pair: TypeAlias = tuple[int, int]
@@ -72,10 +72,7 @@ class Errors:
 
     def margin(self, weights: Mapping[int, float], level: float) -> float:
         """Return the margin of error of a weighted sum of estimates."""
-        if self.noise is Noise.GAUSSIAN:
-            return self.noise.margin([self.std(weights)], level)
-        parts = tuple(sorted(part for part in self.parts(weights) if part > 0))
-        return laplace_margin(parts, level, self.copies) if parts else 0.0
+        return self.noise.margin(self.parts(weights), level, self.copies)
 
     def split(self, a: int, b: int) -> tuple[float, float, float]:
         """Split estimate a into lean * b + rest, of which the rest is uncorrelated with b.

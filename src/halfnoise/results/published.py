@@ -16,41 +16,41 @@ from halfnoise.privacy.words import dp_event
 Columns: TypeAlias = dict[str, NDArray[Any]]
 
 
-def views() -> ModuleType:
-    """Return the module that shows releases, and with it all others that do.
-
-    They know what a release is, and it knows nothing of them until it is shown: the one late import
-    of this room.
-    """
-    from halfnoise.results import formats
-
-    return formats
-
-
 class Published:
     """A result: noisy values and all that is public beside them. No true total."""
 
     __slots__ = ()
     guarantee: Guarantee
 
+    @staticmethod
+    def _views() -> ModuleType:
+        """Return the module that shows releases, and with it all others that do.
+
+        They know what a release is, and it knows nothing of them until it is shown: the one late
+        import of this room.
+        """
+        from halfnoise.results import formats
+
+        return formats
+
     def to_dict(self) -> dict[str, Any]:
         """Return the release as plain values, ready for JSON."""
-        return dict(views().document.to_dict(self))
+        return dict(self._views().document.to_dict(self))
 
     def to_json(self) -> str:
         """Return the release as JSON; ``from_json`` reads it back.
 
         With more values than anybody reads it is on one line, which is far quicker.
         """
-        return str(views().document.to_json(self))
+        return str(self._views().document.to_json(self))
 
     def to_polars(self) -> Any:  # noqa: ANN401
         """Return the table as a Polars frame."""
-        return views().frame(self, "polars")
+        return self._views().frame(self, "polars")
 
     def to_pandas(self) -> Any:  # noqa: ANN401
         """Return the table as a pandas frame."""
-        return views().frame(self, "pandas")
+        return self._views().frame(self, "pandas")
 
     def to_arrow(self) -> Any:  # noqa: ANN401
         """Return the table as a PyArrow table."""
@@ -58,7 +58,7 @@ class Published:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return the table as a stream of Arrow, which every library of frames reads."""
-        return views().arrow_stream(self, requested_schema)
+        return self._views().arrow_stream(self, requested_schema)
 
     def dp_event(self) -> Any:  # noqa: ANN401
         """Return the release as an event of Google's dp_accounting, for other accountants.
@@ -73,23 +73,23 @@ class Published:
 
     def notes(self) -> list[str]:
         """Say what goes with the values, and what they themselves suggest to check."""
-        return list(views().render.notes(self))
+        return list(self._views().render.notes(self))
 
     def promises(self) -> list[str]:
         """Say what is promised to each person, and by which design."""
-        return list(views().render.promises(self))
+        return list(self._views().render.promises(self))
 
     def table(self) -> str:
         """Return the values as text, rounded to what the noise makes meaningful."""
-        return str(views().render.table(self))
+        return str(self._views().render.table(self))
 
     def __repr__(self) -> str:
         """Return the release in words."""
-        return str(views().render.words(self))
+        return str(self._views().render.words(self))
 
     def _repr_html_(self) -> str:
         """Return the release as an HTML table for notebooks."""
-        return str(views().render.markup(self))
+        return str(self._views().render.markup(self))
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         """Copy and pickle by what it was made of, so that its values stay read-only."""

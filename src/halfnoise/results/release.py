@@ -9,7 +9,7 @@ import numpy as np
 from halfnoise.checks import fraction, refuse, unknown
 from halfnoise.results.estimates import Estimates
 from halfnoise.results.inference import Errors, Estimate, Floats, apart, simultaneous_level
-from halfnoise.results.published import Columns, Published, views
+from halfnoise.results.published import Columns, Published
 from halfnoise.text import spelled
 from halfnoise.workload.groups import By, Key
 
@@ -24,10 +24,10 @@ class Release(Estimates):
     from it is post-processing.
     """
 
-    @staticmethod
-    def from_json(text: str) -> "Release | GroupedRelease":
+    @classmethod
+    def from_json(cls, text: str) -> "Release | GroupedRelease":
         """Read a release, with groups or without, from its JSON."""
-        release: Release | GroupedRelease = views().document.from_json(text)
+        release: Release | GroupedRelease = cls._views().document.from_json(text)
         return release
 
 
@@ -151,7 +151,7 @@ class GroupedRelease(Published):
             self.template,
             values=self.values[places].sum(axis=0),
             errors=self._errors(len(places), together=len(places)),
-            remarks=views().render.remarks(self, total=True),
+            remarks=self._views().render.remarks(self, total=True),
         )
 
     def intervals(self, *, level: float, simultaneous: bool = False) -> "GroupedRelease":
@@ -177,7 +177,7 @@ class GroupedRelease(Published):
 
         A column of keys with the title of another column gets " (group)" behind its title.
         """
-        table: Columns = views().table.columns(self.template, self.values)
+        table: Columns = self._views().table.columns(self.template, self.values)
         rows = len(table["name"]) // max(1, len(self))
         keys: Columns = {}
         for place, by in enumerate(self.by):
@@ -191,7 +191,7 @@ class GroupedRelease(Published):
         return keys | table
 
     def _group(self, place: int) -> Release:
-        remarks = views().render.remarks(self, total=False)
+        remarks = self._views().render.remarks(self, total=False)
         return replace(self.template, values=self.values[place], remarks=remarks)
 
     def _find(self, key: object) -> int | None:
