@@ -144,20 +144,20 @@ def carry_out(
 ) -> Release | GroupedRelease:
     """Do what was asked: plan, charge, add up, add noise, come back."""
     request.check()
-    found = plan(
+    planned = plan(
         request.workload,
         privacy=request.budget,
         known_size=request.known_size is not None,
         level=request.level,
     )
-    grid = grid_for(found)
-    read = prepared(source.of(request.columns), request.workload, grid, request.unit)
+    grid = grid_for(planned)
+    add_up = prepared(source.of(request.columns), request.workload, grid, request.unit)
     if ledger is not None:
         ledger.charge(grid.guarantee)
     with step("adding up"):
-        exact = read()
+        exact = add_up()
     with step("adding noise"):
-        return noisy(found, grid, exact, request)
+        return noisy(planned, grid, exact, request)
 
 
 def noisy(found: Plan, grid: OnGrid, exact: Totals, asked: Request) -> Release | GroupedRelease:

@@ -69,11 +69,11 @@ def prepared(
         return lambda: quietly(lambda: work(source)(), FAILED)  # noqa: PLW0108
     read = quietly(lambda: work(source), FAILED)
 
-    def prepare_and_read() -> Totals:
-        source.prepare()
+    def fill_and_read() -> Totals:
+        source.fill()
         return read()
 
-    return lambda: quietly(prepare_and_read, FAILED)
+    return lambda: quietly(fill_and_read, FAILED)
 
 
 def _prepared(
