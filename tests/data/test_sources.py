@@ -23,7 +23,7 @@ def read(data: object, columns: list[str], **text: Any) -> list[Row]:
     """Return the rows of some columns."""
     with open_source(data, text=TextFormat(**text)) as opened:
         source = opened.of(columns)
-        source.prepare()
+        source.fill()
         own = [source.names[column] for column in columns]
         return fetch(source.frame.select(*own))
 

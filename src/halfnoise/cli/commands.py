@@ -64,18 +64,18 @@ def plan_command(
 
     Example: halfnoise plan --count smoker --sum visits=0:20 --epsilon 1 --delta 1e-6
     """
-    asked = gather(words)
-    text = text_format(asked)
+    words = gather(words)
+    text = text_format(words)
     if data:
         with open_source(data, text=text) as source:
-            request = read(asked, source.columns)
+            request = read(words, source.columns)
             _check_columns(source, request)
     else:
-        request = read(asked)
-    save = _saving(words, asked, request, others=data or [])
+        request = read(words)
+    save = _saving(words, request, others=data or [])
     planned = _planned(
         request,
-        known_size="known-size" in asked,
+        known_size="known-size" in words,
         margin=words.get("margin"),
         releases=whole_number("--releases", words.get("releases", "1")),
     )
@@ -96,14 +96,14 @@ def release_command(
     Example: halfnoise release survey.csv --count smoker --sum visits=0:20 --unit person_id
     --epsilon 1 --delta 1e-6 --out table.csv
     """
-    asked = gather(words)
+    words = gather(words)
     out = None if words.get("out") in (None, "-") else Path(words["out"])
-    with open_source(data, text=text_format(asked)) as source:
-        request = read(asked, source.columns)
-        _check_release(request, asked)
+    with open_source(data, text=text_format(words)) as source:
+        request = read(words, source.columns)
+        _check_release(request, words)
         if out is not None:
             check_output(out, overwrite="overwrite" in words, inputs=data)
-        save = _saving(words, asked, request, others=[*data, *([] if out is None else [str(out)])])
+        save = _saving(words, request, others=[*data, *([] if out is None else [str(out)])])
         if "dry-run" in words:
             _check_columns(source, request)
             request.check()
@@ -137,9 +137,7 @@ def figures_command(
         typer.echo(path)
 
 
-def _saving(
-    words: Words, asked: Words, request: Request, *, others: Sequence[str]
-) -> Callable[[], None]:
+def _saving(words: Words, request: Request, *, others: Sequence[str]) -> Callable[[], None]:
     """Check where the spec shall go, and return what writes it once all went well."""
     if "save-spec" not in words:
         return lambda: None
@@ -147,7 +145,7 @@ def _saving(
     check_place("--save-spec", path, overwrite="overwrite" in words, inputs=others)
     workload = request.workload
     groups = workload.groups if len(workload.group_columns) < 2 else None
-    return lambda: write_file(path, write_spec(asked, groups).encode())
+    return lambda: write_file(path, write_spec(words, groups).encode())
 
 
 def _check_release(request: Request, words: Words) -> None:

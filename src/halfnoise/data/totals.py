@@ -47,11 +47,11 @@ def prepared(
     tried = replace(source, frame=source.frame.head(0)) if at_once else source
     read = quietly(lambda: _prepared(tried, *asked), FAILED)
 
-    def prepare_and_read() -> Totals:
-        source.prepare()
+    def fill_and_read() -> Totals:
+        source.fill()
         return _prepared(source, *asked)() if at_once else read()
 
-    return lambda: quietly(prepare_and_read, FAILED)
+    return lambda: quietly(fill_and_read, FAILED)
 
 
 def _prepared(

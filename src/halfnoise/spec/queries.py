@@ -82,10 +82,10 @@ def count(text: str, columns: Sequence[str] | None = None) -> list[Count]:
     >>> [query.column for query in count("feat_*", columns=["id", "feat_a", "feat_b"])]
     ['feat_a', 'feat_b']
     """
-    found = _CONDITION.fullmatch(text)
-    if found is not None:
-        name, column = found["name"], found["column"]
-        condition = _condition(found)
+    match = _CONDITION.fullmatch(text)
+    if match is not None:
+        name, column = match["name"], match["column"]
+        condition = _condition(match)
         if "true" in condition:
             return [Count(column, name=name, **condition)]
         return [Count(column, name=name or str(Where(column, **condition)), **condition)]
@@ -104,10 +104,10 @@ def count(text: str, columns: Sequence[str] | None = None) -> list[Count]:
 
 def where(text: str) -> Where:
     """Read ``--where COL:at-least:18``."""
-    found = _CONDITION.fullmatch(text)
-    if found is None or found["word"] == "yes" or found["name"]:
+    match = _CONDITION.fullmatch(text)
+    if match is None or match["word"] == "yes" or match["name"]:
         raise refuse("--where", "written COL:WORD:VALUE", text, "for example age:at-least:18")
-    return Where(found["column"], **_condition(found))
+    return Where(match["column"], **_condition(match))
 
 
 def sum_(text: str) -> Sum:
@@ -192,10 +192,10 @@ def entries(text: str) -> list[str]:
         ) from None
 
 
-def _condition(found: re.Match[str]) -> dict[str, Any]:
-    word, value = found["word"], found["value"].strip()
+def _condition(match: re.Match[str]) -> dict[str, Any]:
+    word, value = match["word"], match["value"].strip()
     if not value:
-        raise refuse("a condition", "written COLUMN:WORD:VALUE", found[0], "give the value")
+        raise refuse("a condition", "written COLUMN:WORD:VALUE", match[0], "give the value")
     if word == "between":
         low, dots, high = value.partition("..")
         if not dots:
@@ -216,10 +216,10 @@ def column_and_rest(flag: str, text: str, *, name: str, listed: bool = False) ->
 
 
 def _how_many(flag: str, text: str) -> int:
-    found = whole_number(flag, text) if text.lstrip("-").isdigit() else 0
-    if found < 1:
+    many = whole_number(flag, text) if text.lstrip("-").isdigit() else 0
+    if many < 1:
         raise refuse(flag, "written COLUMN=A,B,C or a whole number of at least 1", text)
-    return found
+    return many
 
 
 def _listed(flag: str, text: str, *, named: bool) -> tuple[str, ...]:

@@ -130,7 +130,7 @@ def _table(connection: Any, files: TextFiles) -> Source:  # noqa: ANN401
     """Read lines of cells under a header."""
     names = spelled(files.header())
     rows = _lines(connection, files, list(names.values()), files.text, header=True)
-    return Source.over(rows, files.text, names, files.fill)
+    return replace(Source.over(rows, files.text, names), fill=files.fill)
 
 
 def _objects(connection: Any, files: TextFiles) -> Source:  # noqa: ANN401
@@ -148,7 +148,7 @@ def _objects(connection: Any, files: TextFiles) -> Source:  # noqa: ANN401
     def extract(columns: Sequence[str]) -> Source:
         names = spelled([*dict.fromkeys(columns)])
         cells = quietly(lambda: _cells(objects, names), files.failed)
-        return Source.over(cells, files.text, names, files.fill)
+        return replace(Source.over(cells, files.text, names), fill=files.fill)
 
     return replace(Source.over(objects, files.text, {}), extract=extract)
 

@@ -61,15 +61,15 @@ class Source:
     """A table that has not been read yet: a lazy frame, and its columns with their types.
 
     ``names`` are the columns' names inside the frame, which engines can spell. ``fill`` puts the
-    rows where the frame will look for them. ``extract``, where there is no header to tell which
-    columns there are, makes the table of some.
+    rows where the frame looks for them, and waits until a release is allowed. ``extract``, where
+    there is no header to tell which columns there are, makes the table of some.
     """
 
     frame: nw.LazyFrame[Any]
     dtypes: Mapping[str, DType]
     names: Mapping[str, str]
     text: TextFormat
-    fill: Callable[[], None] | None = None
+    fill: Callable[[], None] = lambda: None
     extract: "Callable[[Sequence[str]], Source] | None" = None
 
     @classmethod
@@ -78,14 +78,13 @@ class Source:
         table: Any,  # noqa: ANN401  # a table of any engine
         text: TextFormat,
         names: Mapping[str, str] | None = None,
-        fill: Callable[[], None] | None = None,
     ) -> "Source":
         """Return a table with its columns by name, or by the names that stand for them inside."""
         frame: nw.LazyFrame[Any] = nw.from_native(table, pass_through=False).lazy()
         inside = dict(frame.collect_schema())
         names = {name: name for name in inside} if names is None else names
         dtypes = {name: inside[own] for name, own in names.items()}
-        return cls(frame=frame, dtypes=dtypes, names=names, text=text, fill=fill)
+        return cls(frame=frame, dtypes=dtypes, names=names, text=text)
 
     @property
     def columns(self) -> list[str]:
@@ -104,11 +103,6 @@ class Source:
                 listed = ", ".join(map(repr, known[:20])) + (", ..." if len(known) > 20 else "")
                 raise InvalidParameterError(f"there is no column {column!r}; {hint} {listed}")
         return self
-
-    def prepare(self) -> None:
-        """Make the rows ready to be read, which waits until a release is allowed."""
-        if self.fill is not None:
-            self.fill()
 
 
 def spelled(names: Sequence[str]) -> dict[str, str]:

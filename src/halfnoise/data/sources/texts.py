@@ -12,6 +12,9 @@ from halfnoise.data.quiet import quietly
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import DataError, InvalidParameterError
 
+_MANY = 200
+"""Of more files than that, none stays open until it is copied: a process has only so many."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextFiles:
@@ -64,6 +67,7 @@ class TextFiles:
             lines.seek(0)
             with copy.open("w", encoding="utf-8", errors="replace", newline="") as target:
                 shutil.copyfileobj(lines, target)
+            lines.close()
 
     def header(self) -> list[str]:
         """Return the columns' names from the header lines, which must agree."""
@@ -88,8 +92,8 @@ class TextFiles:
         )
         if not names:
             raise DataError(f"the file {str(path)!r} has no header line")
-        if not self.copied:
-            self.opened[path].close()
+        if not self.copied or len(self.paths) > _MANY:
+            self.opened.pop(path).close()
         return names
 
     def _lines(self, path: Path) -> TextIO:
