@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 import polars as pl
 import pytest
+from flint import arb
 
 import halfnoise as hn
 from halfnoise.design import candidates
@@ -17,7 +18,7 @@ from halfnoise.design.covariance import Covariance, Run
 from halfnoise.design.design import Design, Measurement, Recovered, Setting
 from halfnoise.design.threshold import Threshold
 from halfnoise.noise.law import Noise
-from halfnoise.proof import ball, round_up
+from halfnoise.proof import ball
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.sets.base import Parts
@@ -59,9 +60,9 @@ class Twice(Design):
         """Return the one noise in each estimate."""
         return tuple({"sum": [self.size_scale]} for _ in self.blocks)
 
-    def loss(self) -> float:
+    def worst(self) -> arb:
         """Return what somebody costs who says yes to everything, in each of their groups."""
-        return round_up(lambda: (ball(2 * self.touched * self.size)).sqrt() / ball(self.scale))
+        return ball(2 * self.touched * self.size).sqrt() / ball(self.scale)
 
     def stretched(self, factor: float) -> Self:
         """Return the design with all its scales times ``factor``."""

@@ -19,7 +19,7 @@ from halfnoise.design.design import Design, Setting
 from halfnoise.design.measurement import CenteredMeasurement, Root, channel
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
-from halfnoise.proof import ball, round_up
+from halfnoise.proof import ball
 from halfnoise.workload.block import Block
 from halfnoise.workload.sets.base import Cases, Center, Channel, Parts, Scales, Span, View
 from halfnoise.workload.workload import Workload
@@ -51,24 +51,20 @@ class Centered(Design):
         root = self.size_scale or 0.0
         return tuple(block.shape.parts(c, scales, root) for block, c, scales in self._each())
 
-    def loss(self) -> float:
-        """Return what the worst person costs, rounded up: mu, or epsilon with Laplace noise.
+    def worst(self) -> arb:
+        """Return what the worst person costs: mu, or epsilon with Laplace noise.
 
         Added or removed: the farthest corner and n, in each group that a person is in. Replaced:
         the two corners farthest apart (n does not change), or a farthest corner and n in each group
         that is left or entered, whichever is more.
         """
-
-        def worst() -> arb:
-            leave = self.person_cost()
-            if self.size_scale is not None:
-                leave += 1 / ball(self.size_scale) ** self.noise.p
-            power = self.touched * leave
-            if self.neighbors is Neighbors.REPLACE:
-                power = power.max(self._cost(lambda view: view.change))
-            return power.sqrt() if self.noise is Noise.GAUSSIAN else power
-
-        return round_up(worst)
+        leave = self.person_cost()
+        if self.size_scale is not None:
+            leave += 1 / ball(self.size_scale) ** self.noise.p
+        power = self.touched * leave
+        if self.neighbors is Neighbors.REPLACE:
+            power = power.max(self._cost(lambda view: view.change))
+        return power.sqrt() if self.noise is Noise.GAUSSIAN else power
 
     def stretched(self, factor: float) -> Self:
         """Return the design with all its scales times ``factor``."""
@@ -94,9 +90,7 @@ class Centered(Design):
     def covariance(self) -> Covariance:
         """The joint error of all estimates, the number of people last where it is measured."""
         start, unit = 0, self.noise.unit_variance
-        variances: list[Run] = []
-        shared: list[Shared] = []
-        lean: list[Run] = []
+        variances, shared, lean = list[Run](), list[Shared](), list[Run]()
 
         def runs(spans: Iterable[Span]) -> tuple[Run, ...]:
             return tuple(Run(start + low, start + high, value) for low, high, value in spans)
@@ -104,17 +98,15 @@ class Centered(Design):
         for block, center, scales in self._each():
             mixture = block.shape.mixture(center)
             variances += runs([(*mixture.own, unit * scales[0] ** 2)] if any(mixture.own) else [])
-            shared += [
-                Shared(unit * scales[noise.scale] ** 2 / noise.by, runs(noise.loadings))
-                for noise in mixture.shared
-            ]
+            for scale, by, loadings in mixture.shared:
+                shared.append(Shared(unit * scales[scale] ** 2 / by, runs(loadings)))
             lean += runs(mixture.lean)
             start += block.shape.size
-        if self.size_scale is None:
-            return Covariance(start, tuple(variances), tuple(shared))
-        lean.append(Run(start, start + 1, 1.0))
-        shared.append(Shared(unit * self.size_scale**2, tuple(lean)))
-        return Covariance(start + 1, tuple(variances), tuple(shared))
+        if self.size_scale is not None:
+            people = (*lean, *runs([(0, 1, 1.0)]))
+            shared.append(Shared(unit * self.size_scale**2, people))
+            start += 1
+        return Covariance(start, tuple(variances), tuple(shared))
 
     def channels(self) -> tuple[Channel, ...]:
         """Return the blocks, which are on the grid, ready to be measured."""
@@ -135,9 +127,8 @@ class Centered(Design):
         size = size if self.size_scale is None else Size.MEASURED
         final = best_scales(setting, centers, self.name, size, blocks)
         root = None if final.size_scale is None else Root.of(final.size_scale, Fraction(1))
-        return CenteredMeasurement(
-            design=final, blocks=blocks, channels=final.channels(), root=root
-        )
+        channels = final.channels()
+        return CenteredMeasurement(design=final, blocks=blocks, channels=channels, root=root)
 
 
 class Size(enum.Enum):

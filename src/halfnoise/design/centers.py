@@ -59,11 +59,8 @@ def known_size_centers(blocks: Sequence[Block]) -> tuple[Fraction, ...]:
 def laplace_centers(blocks: Sequence[Block], size_importance: float) -> tuple[Center, ...]:
     """Return which blocks to centre at their midpoints: the best of all prefixes."""
     noise = Noise.LAPLACE
-    around = [block.shape.plain_center for block in blocks]
-    gains = [
-        block_cost(b, zero, noise) - block_cost(b, b.shape.midpoint, noise)
-        for b, zero in zip(blocks, around, strict=True)
-    ]
+    plain = [block_cost(b, b.shape.plain_center, noise) for b in blocks]
+    gains = [x - block_cost(b, b.shape.midpoint, noise) for b, x in zip(blocks, plain, strict=True)]
     leans = [root_weight(b, b.shape.midpoint) for b in blocks]
 
     def gain_per_lean(i: int) -> float:
@@ -76,7 +73,8 @@ def laplace_centers(blocks: Sequence[Block], size_importance: float) -> tuple[Ce
         return math.pow(lean, 1 / noise.q) - sum(gains[i] for i in order[:prefix])
 
     centred = set(order[: min(range(len(blocks) + 1), key=total)])
-    return tuple(b.shape.midpoint if i in centred else around[i] for i, b in enumerate(blocks))
+    shapes = enumerate(block.shape for block in blocks)
+    return tuple(shape.midpoint if i in centred else shape.plain_center for i, shape in shapes)
 
 
 def _search(blocks: Sequence[Block], fixed: float, charge: float) -> list[float]:
@@ -120,12 +118,10 @@ def _minimize(
     while b - a > tolerance * (high - low):
         if fx < fy:
             b, y, fy = y, x, fx
-            x = b - _GOLDEN * (b - a)
-            fx = f(x)
+            fx = f(x := b - _GOLDEN * (b - a))
         else:
             a, x, fx = x, y, fy
-            y = a + _GOLDEN * (b - a)
-            fy = f(y)
+            fy = f(y := a + _GOLDEN * (b - a))
     inside = (a + b) / 2
     best = f(inside)
     return min((end for end in (low, high) if f(end) <= best), key=f, default=inside)

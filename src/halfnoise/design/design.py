@@ -4,10 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
+from flint import arb
+
 from halfnoise.design.covariance import Covariance
 from halfnoise.design.threshold import Threshold
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import DiscoveryDP, GaussianDP, Guarantee, PureDP
+from halfnoise.proof import round_up
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.sets.base import Parts
@@ -105,12 +108,8 @@ class Design(Protocol):
     def parts(self) -> tuple[Parts, ...]:
         """Return, for each block, the scales of the independent noises in its estimates."""
 
-    def loss(self) -> float:
-        """Return what the worst person costs, rounded up: mu, or epsilon with Laplace noise.
-
-        **Guarantee.** The worst case over all corners of K, proved in ball arithmetic; the release
-        is mu-GDP (or epsilon-DP) at this value, and at no smaller one.
-        """
+    def worst(self) -> arb:
+        """Return what the worst person costs: mu, or epsilon with Laplace noise."""
 
     def stretched(self, factor: float) -> Self:
         """Return the design with all its scales times ``factor``."""
@@ -122,14 +121,21 @@ class Design(Protocol):
         on the grid; the scales in steps are rounded up.
         """
 
+    def loss(self) -> float:
+        """Return what the worst person costs, rounded up.
+
+        **Guarantee.** The worst case over all corners of K, proved in ball arithmetic; the release
+        is mu-GDP (or epsilon-DP) at this value, and at no smaller one.
+        """
+        return round_up(self.worst)
+
     @property
     def common(self) -> float:
         """The variance of the noise that the sizes of all groups share."""
         return 0.0
 
-    def remark(self, errors: Mapping[str, float]) -> str:
+    def remark(self, _errors: Mapping[str, float]) -> str:
         """Say what else to know of it where it is chosen, beside the errors of all designs."""
-        del errors
         return ""
 
     def certified(self, budget: float) -> Self:
@@ -162,12 +168,10 @@ class Design(Protocol):
 
     def total_error(self, size_importance: float) -> float:
         """Return the sum of all squared errors, each times its importance."""
-        total = 0.0
+        total, std = 0.0, self.noise.std
         for block, parts in zip(self.blocks, self.parts(), strict=True):
+            error = block.shape.size * std(parts["sum"]) ** 2
             if "mean" in parts:
-                error = self.noise.std(parts["mean"]) ** 2
-                error += (block.shape.width * self.noise.std(parts["answered"])) ** 2
-            else:
-                error = block.shape.size * self.noise.std(parts["sum"]) ** 2
+                error = std(parts["mean"]) ** 2 + (block.shape.width * std(parts["answered"])) ** 2
             total += block.importance * error
         return total + size_importance * (self.size_std or 0.0) ** 2

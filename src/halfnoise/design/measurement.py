@@ -70,11 +70,10 @@ class CenteredMeasurement(Measurement):
     @property
     def facts(self) -> Mapping[str, Any]:
         """The quanta and steps of all blocks, and the step of the number of people."""
-        return {
-            "units": [str(each.quantum) for each in self.channels],
-            "steps": [str(step) for each in self.channels for step in each.steps],
-            "people": None if self.root is None else str(self.root.step),
-        }
+        quanta = [str(each.quantum) for each in self.channels]
+        steps = [str(step) for each in self.channels for step in each.steps]
+        people = None if self.root is None else str(self.root.step)
+        return {"units": quanta, "steps": steps, "people": people}
 
     def measure(self, totals: Totals) -> list[Ring]:
         """Return h in steps for each block, then the root, a row for each group.

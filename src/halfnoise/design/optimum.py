@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 from itertools import pairwise
 from typing import Self
 
@@ -22,7 +23,7 @@ from halfnoise.design.design import Design, Setting
 from halfnoise.design.measurement import CenteredMeasurement, Root, channel
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
-from halfnoise.proof import ball, round_up
+from halfnoise.proof import ball
 from halfnoise.workload.block import Block
 from halfnoise.workload.sets import OneOf
 from halfnoise.workload.sets.base import Parts
@@ -46,8 +47,8 @@ class OptimalWithoutSize(Design):
         d = self.blocks[0].shape.size
         return ({"sum": [self.across * math.sqrt(1 - 1 / d), self.total_scale / d]},)
 
-    def loss(self) -> float:
-        """Return what the worst person costs, rounded up.
+    def worst(self) -> arb:
+        """Return what the worst person costs.
 
         With j ones the cost is j (d-j)/d / across^2 + j^2 / total_scale^2, a parabola in j: the
         worst is at its top, if it opens downwards, or at the most ones.
@@ -61,21 +62,14 @@ class OptimalWithoutSize(Design):
             total = ball(j) ** 2 / ball(self.total_scale) ** 2
             return total + ball(j) * (d - j) / d / ball(self.across) ** 2 if d > 1 else total
 
-        def worst() -> arb:
-            highest = arb(0)
-            for j in near | {k}:
-                highest = highest.max(cost(j))
-            return highest.sqrt()
-
-        return round_up(worst)
+        return reduce(arb.max, map(cost, near | {k}), arb(0)).sqrt()
 
     def stretched(self, factor: float) -> Self:
         """Return the design with both scales times ``factor``."""
         return replace(self, across=self.across * factor, total_scale=self.total_scale * factor)
 
-    def remark(self, errors: Mapping[str, float]) -> str:
+    def remark(self, _errors: Mapping[str, float]) -> str:
         """Say what it does not give."""
-        del errors
         return " It does not give the number of people, which has no importance here."
 
     def on_grid(self, workload: Workload, budget: float) -> CenteredMeasurement:

@@ -1,14 +1,12 @@
 """Where a group that was found in the data becomes visible: its noisy size is at least tau.
 
 A key that only one person has must not show, but with probability p1. With n on a grid of step u
-and noise that is rounded to it, the noisy size of one person is at least tau exactly if the noise
-before rounding is at least tau - 1 - u/2:
+and noise that is rounded to it,
 
     p1 = P(Z >= tau - 1 - u/2)
 
 A person who may be in G groups shows none of up to G such keys but with probability
-delta = 1 - (1 - p1)^G. Nothing here depends on how many keys there are. The proof is in
-docs/groups.md.
+delta = 1 - (1 - p1)^G. The proof is in docs/groups.md.
 """
 
 from dataclasses import dataclass

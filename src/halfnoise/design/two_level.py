@@ -25,7 +25,7 @@ from halfnoise.design.design import Design, Setting
 from halfnoise.design.measurement import CenteredMeasurement, Root
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
-from halfnoise.proof import ball, round_up
+from halfnoise.proof import ball
 from halfnoise.text import percent
 from halfnoise.workload.block import Block
 from halfnoise.workload.sets import AtMost
@@ -101,20 +101,16 @@ class TwoLevel(Design):
         """Return what one group looks like to who sees no other."""
         return replace(self.group, size_scale=self.size_scale)
 
-    def loss(self) -> float:
-        """Return what the worst person costs, rounded up.
+    def worst(self) -> arb:
+        """Return what the worst person costs.
 
         In j groups: a farthest corner in each, j (1-c')^2 + (m-j) c'^2 for the sizes, and n. That
         is linear in j, so the worst are in all G groups or in none.
         """
-
-        def worst() -> arb:
-            c, t = ball(self.level.center), ball(self.group.size_scale or 0.0)
-            in_none = self.level.groups * (c / t) ** 2 + 1 / ball(self.people_std) ** 2
-            each = self.group.person_cost() + (1 - 2 * c) / t**2
-            return (in_none + (self.level.most * each).max(arb(0))).sqrt()
-
-        return round_up(worst)
+        c, t = ball(self.level.center), ball(self.group.size_scale or 0.0)
+        in_none = self.level.groups * (c / t) ** 2 + 1 / ball(self.people_std) ** 2
+        each = self.group.person_cost() + (1 - 2 * c) / t**2
+        return (in_none + (self.level.most * each).max(arb(0))).sqrt()
 
     def stretched(self, factor: float) -> Self:
         """Return the design with all its scales times ``factor``."""
@@ -124,10 +120,9 @@ class TwoLevel(Design):
     def remark(self, errors: Mapping[str, float]) -> str:
         """Say what scaling noise for several groups would cost."""
         fewer = 1 - errors[self.name] / errors["correlated-gaussian"]
-        return (
-            f" Scaling noise for {self.level.most} groups, as correlated-gaussian does, has"
-            f" {percent(fewer / (1 - fewer))} more standard error."
-        )
+        more = f"{percent(fewer / (1 - fewer))} more standard error"
+        scaling = f"Scaling noise for {self.level.most} groups, as correlated-gaussian does"
+        return f" {scaling}, has {more}."
 
     def on_grid(self, workload: Workload, budget: float) -> CenteredMeasurement:
         """Put blocks and centres on the grid; what c' subtracts is a whole number of steps."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from halfnoise.checks import refuse
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.conditions import Literal, Where, check_column, check_literals
+from halfnoise.workload.grid import Grain
+from halfnoise.workload.sets import AtMost, ContributionSet, OneOf
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -28,12 +30,10 @@ class Asked:
     missing: Literal | Collection[Literal] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a column without a name, and conditions of another kind."""
-        if self._is_expression:
-            if not self.name:
-                raise InvalidParameterError("a query on an expression needs a name=...")
-        else:
+        if not self._is_expression:
             check_column(self.column)
+        elif not self.name:
+            raise InvalidParameterError("a query on an expression needs a name=...")
         if self.name is not None and (not isinstance(self.name, str) or not self.name):
             raise refuse("name", "text", self.name)
         if self.where is not None and not isinstance(self.where, Where):
@@ -60,17 +60,16 @@ class Asked:
         return (self.label,)
 
     @property
-    def other_place(self) -> int | None:
-        """Which of its names counts all other categories, if one does."""
-        return None
+    def shape(self) -> ContributionSet:
+        """What one person may contribute: here, to one category; to none where left out."""
+        size = len(self.names)
+        return OneOf(size) if self.where is None else AtMost(size, 1, Grain.PEOPLE)
 
     @property
     def meaning(self) -> str:
         """What it reads from the table, and how.
 
-        >>> from halfnoise import Count, Sum, Where
-        >>> Count("age", at_least=65, name="old", where=Where("sex", equals="F")).meaning
-        'age at least 65, only people with sex is F'
+        >>> from halfnoise import Sum
         >>> Sum("visits", bounds=(0, 20), missing="-99").meaning
         'visits, kept in 0 to 20 for each person, no answer: -99'
         """
@@ -80,7 +79,6 @@ class Asked:
 
     @property
     def _reads(self) -> str:
-        """What is read from the column: here, categories."""
         shown = ", ".join(name.removeprefix(f"{self.label}=") for name in self.names[:10])
         return f"{self.column}: {shown}" + (", ..." if len(self.names) > 10 else "")
 

@@ -38,7 +38,7 @@ class Block:
         most = f", at most {shape.ones} of them" if few else ""
         if self.kind in ("sum", "mean"):
             low, high = shape.bounds or (0.0, 0.0)
-            return f"{self.kind} of {self.label} ({low:g} to {high:g})"
+            return f"{self.heading} ({low:g} to {high:g})"
         if self.kind == "count":
             return f"{self.label}{most}" if self.queries > 1 else f"count of {self.label}"
         things = "items" if self.kind == "items" else "categories"

@@ -1,6 +1,5 @@
 """Queries that put people into categories: choices, bands and sets of items."""
 
-import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
@@ -9,9 +8,8 @@ from typing import Any, ClassVar
 from halfnoise.checks import finite, known_keywords, refuse, whole
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.asked import Asked
-from halfnoise.workload.conditions import Literal, Where
-from halfnoise.workload.grid import Grain
-from halfnoise.workload.sets import AtMost, Box, ContributionSet, OneOf
+from halfnoise.workload.conditions import Literal, comparable
+from halfnoise.workload.sets import AtMost, Box, ContributionSet
 
 
 @known_keywords
@@ -31,7 +29,6 @@ class Choice(Asked):
     kind: ClassVar[str] = "choice"
 
     def __post_init__(self) -> None:
-        """Refuse an empty list, repeated categories, and nothing but the one for all others."""
         Asked.__post_init__(self)
         listed = _check_list("categories", self.categories)
         _check_label("other", self.other)
@@ -45,16 +42,6 @@ class Choice(Asked):
     def names(self) -> tuple[str, ...]:
         """The names of what comes out."""
         return tuple(f"{self.label}={category}" for category in self.categories)
-
-    @property
-    def other_place(self) -> int:
-        """Where the category for all others stands."""
-        return self.categories.index(self.other)
-
-    @property
-    def shape(self) -> ContributionSet:
-        """What one person may contribute; nothing too, where a condition leaves people out."""
-        return _one_category(len(self.categories), self.where)
 
 
 @known_keywords
@@ -73,7 +60,6 @@ class Bins(Asked):
     kind: ClassVar[str] = "bins"
 
     def __post_init__(self) -> None:
-        """Refuse edges that are not finite numbers in rising order."""
         Asked.__post_init__(self)
         remedy = "for example edges=[0, 18, 65]"
         if isinstance(self.edges, str) or not isinstance(self.edges, Iterable):
@@ -89,11 +75,6 @@ class Bins(Asked):
         bands = [f"{low:.15g} to {high:.15g}" for low, high in pairwise(self.edges)]
         bands += [f"{self.edges[-1]:.15g} and over", self.other]
         return tuple(f"{self.label}={band}" for band in bands)
-
-    @property
-    def shape(self) -> ContributionSet:
-        """What one person may contribute; nothing too, where a condition leaves people out."""
-        return _one_category(len(self.edges) + 1, self.where)
 
 
 @known_keywords
@@ -114,11 +95,9 @@ class Items(Asked):
     kind: ClassVar[str] = "items"
 
     def __post_init__(self) -> None:
-        """Refuse an empty list, repeated items and a limit outside the list."""
         Asked.__post_init__(self)
         object.__setattr__(self, "items", _check_list("items", self.items))
-        if self.at_most is not None:
-            object.__setattr__(self, "at_most", check_at_most(self.at_most, len(self.items)))
+        object.__setattr__(self, "at_most", check_at_most(self.at_most, len(self.items)))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -136,17 +115,12 @@ def at_most_shape(size: int, most: int | None) -> ContributionSet:
     return Box(size) if most is None or most == size else AtMost(size, most)
 
 
-def check_at_most(most: object, size: int) -> int:
-    """Return a limit between 1 and the number of queries it limits."""
-    remedy = f"there are {size} to choose from"
-    limit = whole(remedy, at_most=most)
-    if limit > size:
+def check_at_most(most: object, size: int) -> int | None:
+    """Return a limit between 1 and the number of queries it limits, or None."""
+    limit = None if most is None else whole(f"there are {size} to choose from", at_most=most)
+    if limit is not None and limit > size:
         raise refuse("at_most", f"at most {size}", most, "leave it out where there is no limit")
     return limit
-
-
-def _one_category(size: int, where: Where | None) -> ContributionSet:
-    return OneOf(size) if where is None else AtMost(size, 1, Grain.PEOPLE)
 
 
 def _check_list(name: str, values: object) -> tuple[Any, ...]:
@@ -164,6 +138,5 @@ def _check_list(name: str, values: object) -> tuple[Any, ...]:
 
 
 def _check_label(name: str, value: object) -> None:
-    """Refuse what no cell can be compared with."""
-    if not isinstance(value, str | int | float | dt.date) or value != value:  # noqa: PLR0124
+    if not comparable(value):
         raise refuse(name, "text, numbers or dates", value)

@@ -12,9 +12,8 @@ from typing import TypeAlias
 from halfnoise.checks import known_keywords, refuse
 from halfnoise.errors import InvalidParameterError
 
+# What a cell is compared with: text, a number, yes or no, or a date.
 Literal: TypeAlias = str | float | bool | dt.date
-"""What a cell is compared with: text, a number, yes or no, or a date."""
-
 WORDS = ("at_least", "above", "below", "up_to", "between", "equals", "is_in")
 
 
@@ -43,24 +42,20 @@ below, up_to, between, equals, is_in, got none
     missing: Literal | Collection[Literal] = ()
 
     def __post_init__(self) -> None:
-        """Refuse none or several words, and values that cannot be compared."""
         check_column(self.column)
         given = [word for word in WORDS if getattr(self, word) is not None]
         if len(given) != 1:
-            said = " and ".join(given) or "none"
-            raise InvalidParameterError(
-                f"a condition on {self.column!r} needs one of {', '.join(WORDS)}, got {said}"
-            )
+            rule = f"a condition on {self.column!r} needs one of {', '.join(WORDS)}"
+            raise InvalidParameterError(f"{rule}, got {' and '.join(given) or 'none'}")
         for name in ("between", "is_in", "missing"):
-            value = getattr(self, name)
-            if value is not None:
+            if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, check_literals(name, value))
         if not self.values:
             raise refuse(self.word, "given at least one value", self.values)
         if self.between is not None and len(self.between) != 2:
             raise refuse("between", "a lowest and a highest value", self.between)
         for literal in self.values:
-            if not isinstance(literal, str | int | float | dt.date) or literal != literal:  # noqa: PLR0124
+            if not comparable(literal):
                 raise refuse(self.word, "text, a number or a date", literal)
         if self.word not in ("equals", "is_in"):
             self._check_order()
@@ -93,10 +88,14 @@ below, up_to, between, equals, is_in, got none
             raise refuse(self.word, "a lowest and a highest value, in this order", self.between)
 
     def __str__(self) -> str:
-        """Say it in words."""
         words = self.word.replace("_", " ").replace("equals", "is")
         joint = " and " if self.word == "between" else ", "
         return f"{self.column} {words} {joint.join(map(str, self.values))}"
+
+
+def comparable(value: object) -> bool:
+    """Whether cells can be compared with it: text, a number that is one, or a date."""
+    return isinstance(value, str | int | float | dt.date) and value == value  # noqa: PLR0124
 
 
 def check_column(column: object) -> None:
@@ -133,15 +132,9 @@ def as_number(literal: Literal) -> float | None:
 
 
 def as_date(literal: Literal) -> dt.date | None:
-    """Return the day that a value is or spells in ISO form, if it does.
-
-    >>> as_date("2026-11-15")
-    datetime.date(2026, 11, 15)
-    """
-    if isinstance(literal, dt.datetime):
-        return literal.date()
+    """Return the day that a value is or spells in ISO form, if it does."""
     if isinstance(literal, dt.date):
-        return literal
+        return literal.date() if isinstance(literal, dt.datetime) else literal
     try:
         return dt.date.fromisoformat(str(literal)) if len(str(literal)) == 10 else None
     except ValueError:

@@ -3,10 +3,7 @@
 Contributions are whole multiples of a block's ``quantum``, so f and n are exact integers on every
 engine and in every order. What is measured, h = f - c n, is a whole multiple of a finer ``step``,
 and noise is drawn in those steps: round(q + Z) = q + round(Z) for an integer q, so the release is
-post-processing of the real-valued mechanism.
-
-Quanta, steps and centres come from the workload and the design, never from data. They leave room
-for 2^40 people. Beyond that sums wrap, which is harmless: everything is computed modulo 2^64, and
+post-processing of the real-valued mechanism. Beyond 2^40 people sums wrap, which is harmless:
 reducing the sum of value and noise modulo 2^64 is post-processing too.
 """
 
@@ -20,25 +17,15 @@ from numpy.typing import NDArray
 
 from halfnoise.errors import InvalidParameterError
 
-Ring: TypeAlias = NDArray[np.uint64]
-"""Integers modulo 2^64, one row for each group."""
-
+Ring: TypeAlias = NDArray[np.uint64]  # integers modulo 2^64, one row for each group
 Floats: TypeAlias = NDArray[np.float64]
 
-REACH_BITS = 22
-"""A person moves what is measured by at most 2^22 steps: 2^40 people stay below 2^63."""
-
-VALUE_BITS = 21
-"""A person's value is at most 2^21 quanta, as a step may be half of one."""
-
-LEAST_QUANTA = 2**10
-"""Bounds are at least so many quanta apart, lest rounding show."""
-
-SCALE_BITS, MOST_SCALE_BITS = 20, 36
-"""Scales are near 2^20 steps where they can be, and never above 2^36."""
-
-PART = Fraction(1, 2**16)
-"""People with more items than allowed count a fraction for each: in these quanta."""
+# A person moves what is measured by at most 2^22 steps, so that 2^40 people stay below 2^63, and
+# has a value of at most 2^21 quanta, as a step may be half of one.
+REACH_BITS, VALUE_BITS = 22, 21
+LEAST_QUANTA = 2**10  # bounds are at least so many quanta apart, lest rounding show
+SCALE_BITS, MOST_SCALE_BITS = 20, 36  # scales are near 2^20 steps if they can be, at most 2^36
+PART = Fraction(1, 2**16)  # who has more items than allowed counts a fraction for each
 
 
 class Grain(enum.Enum):
@@ -53,9 +40,8 @@ class Grain(enum.Enum):
         if self is not Grain.VALUES:
             return Fraction(1) if self is Grain.PEOPLE else PART
         # Steps may be half a quantum, and the scale may still grow a little with the bounds.
-        fine = power(reach) * Fraction(2, 2**VALUE_BITS)
         coarse = power(scale) * Fraction(8, 2**MOST_SCALE_BITS)
-        return max(coarse, fine)
+        return max(coarse, power(reach) * Fraction(2, 2**VALUE_BITS))
 
 
 def power(x: float) -> Fraction:

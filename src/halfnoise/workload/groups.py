@@ -1,9 +1,5 @@
-"""Groups of people: by which columns, which keys, and in how many groups a person may be.
+"""Groups of people: by which columns, which keys, and in how many groups a person may be."""
 
-A grouping is a frozen value that says what is asked; reading keys is another room's work.
-"""
-
-import datetime as dt
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -12,11 +8,13 @@ from typing import Literal as Only
 
 from halfnoise.checks import fraction, known_keywords, refuse, whole
 from halfnoise.errors import InvalidParameterError
-from halfnoise.workload.conditions import Literal, check_column
+from halfnoise.workload.conditions import Literal, check_column, comparable
 
+# What names a group: one value for each column that it goes by; None is a missing value.
 Key: TypeAlias = tuple[Literal | None, ...]
-"""What names a group: one value for each column that it goes by; None is a missing value."""
 
+# How many groups there are, that they be discovered, or their keys: of several columns as tuples,
+# or a list for each column.
 Groups: TypeAlias = (
     int
     | Only["discover"]
@@ -24,9 +22,6 @@ Groups: TypeAlias = (
     | Mapping[str, Sequence[Literal | None]]
     | None
 )
-"""How many groups there are, that they be discovered, or their keys: of several columns as tuples,
-or a list for each column."""
-
 DISCOVER: Only["discover"] = "discover"
 OTHER = "other"
 EVERY = ("day", "month", "year")
@@ -46,29 +41,24 @@ class By:
     every: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a column without a name, and spans of time that do not exist."""
         check_column(self.column)
         if self.every not in (None, *EVERY):
             raise refuse("every", "day, month or year", self.every)
 
     def __str__(self) -> str:
-        """Say it as on the command line."""
         return self.column if self.every is None else f"{self.column}:{self.every}"
 
 
+# The column, or columns, that say which group a row is in.
 Columns: TypeAlias = str | By | Sequence[str | By] | None
-"""The column, or columns, that say which group a row is in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
-    """The groups of a release.
+    """The groups of a release: as in ``Workload``, but checked.
 
     ``keys``: the listed groups, None where they are discovered or, in a plan, only counted.
-    ``number``: how many groups there are, that of all others included; None where they are
-    discovered. ``other``: the name of the group of all others; None leaves them out. ``most``: in
-    how many groups a person may be. ``delta``: how likely discovering may show somebody's own key;
-    None where that is a tenth of the budget's delta.
+    ``number``: how many groups there are, that of all others included; None if discovered.
     """
 
     by: tuple[By, ...]
@@ -110,8 +100,7 @@ def grouping(
 ) -> Grouping | None:
     """Return what was said of groups, checked; None where nothing was.
 
-    >>> regions = grouping("region", ["north", "south"], "other", 1, None)
-    >>> regions.released
+    >>> grouping("region", ["north", "south"], "other", 1, None).released
     (('north',), ('south',), ('other',))
     """
     columns = _columns(by)
@@ -125,9 +114,8 @@ def grouping(
                 f" (groups=['north', 'south'], --groups north,south), or say {DISCOVER!r}"
             )
         if most > 1 or discover_delta is not None or other != OTHER:
-            raise InvalidParameterError(
-                "max_groups, discover_delta and other go with groups, got none; say by and groups"
-            )
+            rule = "max_groups, discover_delta and other go with groups, got none"
+            raise InvalidParameterError(f"{rule}; say by and groups")
         return None
     if isinstance(groups, str | set | frozenset) and groups != DISCOVER:
         rule = f"a list, as its order counts, or {DISCOVER!r}"
@@ -140,14 +128,13 @@ def grouping(
     if discover_delta is not None:
         raise refuse("discover_delta", f"given with groups={DISCOVER!r}", discover_delta)
     keys = None
-    if isinstance(groups, Iterable) and not isinstance(groups, str):
+    if isinstance(groups, Iterable):
         keys = _without_other(_keys(columns, groups), other)
         number = len(keys) + (other is not None)
     else:
         number = whole("list the groups, or say how many", groups=groups)
-    return Grouping(
-        by=columns, keys=keys, number=number, other=other, most=min(most, number), delta=None
-    )
+    most = min(most, number)
+    return Grouping(by=columns, keys=keys, number=number, other=other, most=most, delta=None)
 
 
 def in_order(key: Key) -> tuple[tuple[int, Any], ...]:
@@ -180,22 +167,21 @@ def _keys(columns: Sequence[By], groups: Iterable[object]) -> tuple[Key, ...]:
         if set(groups) != set(names):
             raise refuse("groups", f"lists for {', '.join(map(repr, names))}", list(groups))
         groups = [list(groups[name]) for name in names]
-    listed = list(groups)
+    listed: list[Any] = list(groups)
     if not listed:
         raise refuse("groups", "a list of at least one group", listed)
     width = max(1, len(columns))
     if all(isinstance(each, list) for each in listed) and len(columns) > 1:
         if len(listed) != width or not all(listed):
             raise refuse("groups", f"{width} lists, one for each column, none empty", listed)
-        listed = list(itertools.product(*(list(each) for each in listed)))  # type: ignore[call-overload]
-    keys = tuple(
-        tuple(map(_plain, each if isinstance(each, tuple) else (each,))) for each in listed
-    )
+        listed = list(itertools.product(*listed))
+    tuples = (each if isinstance(each, tuple) else (each,) for each in listed)
+    keys = tuple(tuple(map(_plain, key)) for key in tuples)
     for key in keys:
         if len(key) != width:
             raise refuse("a group", f"named by {width} values, one for each column", key)
         for value in key:
-            if not isinstance(value, str | int | float | dt.date | None) or value != value:  # noqa: PLR0124
+            if value is not None and not comparable(value):
                 raise refuse("a group", "named by text, a number, a day or None", value)
     refuse_twice(keys, [tuple((type(value), value) for value in key) for key in keys])
     return keys
@@ -212,9 +198,8 @@ def refuse_twice(keys: Sequence[Key], readings: Sequence[object]) -> None:
     for key, reading in zip(keys, readings, strict=True):
         if reading in seen:
             first, second = (k[0] if len(k) == 1 else k for k in (seen[reading], key))
-            raise InvalidParameterError(
-                f"the groups {first!r} and {second!r} are the same; list each group once"
-            )
+            same = f"the groups {first!r} and {second!r} are the same"
+            raise InvalidParameterError(f"{same}; list each group once")
         seen[reading] = key
 
 

@@ -40,7 +40,6 @@ equals=None, is_in=None, missing=())
     kind: ClassVar[str] = "count"
 
     def __post_init__(self) -> None:
-        """Refuse a column without a name, and more than one condition."""
         Asked.__post_init__(self)
         object.__setattr__(self, "true", check_literals("true", self.true))
         if self.condition is not None and self.true:
@@ -77,36 +76,22 @@ class Counts:
 
     number: int
     kind: ClassVar[str] = "count"
-    other_place: ClassVar[None] = None
+    columns: ClassVar[tuple[str, ...]] = ()  # there is no table yet
 
     def __post_init__(self) -> None:
-        """Refuse anything but a number of questions."""
         object.__setattr__(self, "number", whole(counts=self.number))
 
     @property
     def column(self) -> str:
-        """The name that stands for all of them."""
+        """The name that stands for all of them; nothing is read."""
         return "1 count" if self.number == 1 else f"{self.number} counts"
 
-    @property
-    def label(self) -> str:
-        """The same."""
-        return self.column
-
-    @property
-    def meaning(self) -> str:
-        """The same: nothing is read."""
-        return self.column
+    label = meaning = column
 
     @property
     def names(self) -> tuple[str, ...]:
         """The name that stands for all of them."""
         return (self.column,)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """None: there is no table yet."""
-        return ()
 
     @property
     def shape(self) -> ContributionSet:
@@ -123,9 +108,18 @@ class Bounded(Asked):
     bounds: tuple[float, float]
 
     def __post_init__(self) -> None:
-        """Refuse bounds that are not two finite numbers in order."""
         Asked.__post_init__(self)
-        object.__setattr__(self, "bounds", _check_bounds(self.bounds))
+        bounds: object = self.bounds
+        remedy = "give the lowest and the highest value that counts, for example bounds=(0, 20)"
+        if not isinstance(bounds, tuple | list) or len(bounds) != 2:
+            raise refuse("bounds", "two numbers", bounds, remedy)
+        low, high = finite(remedy, low=bounds[0]), finite(remedy, high=bounds[1])
+        if low >= high:
+            raise refuse("bounds", "a low number below a high one", (low, high), remedy)
+        if high - low < 1e-50 or max(-low, high) > 1e50:
+            rule = "between -1e50 and 1e50, and at least 1e-50 apart"
+            raise refuse("bounds", rule, (low, high), "change the column's unit")
+        object.__setattr__(self, "bounds", (low, high))
 
     @property
     def _reads(self) -> str:
@@ -153,6 +147,7 @@ class Sum(Bounded):
         return Box(1, low, high, Grain.VALUES)
 
 
+@known_keywords
 @dataclass(frozen=True, slots=True)
 class Mean(Bounded):
     """The mean of ``column`` among those who answered, each value clipped to ``bounds``.
@@ -172,16 +167,3 @@ class Mean(Bounded):
     def shape(self) -> ContributionSet:
         """What one person may contribute."""
         return Answered(*self.bounds)
-
-
-def _check_bounds(bounds: object) -> tuple[float, float]:
-    remedy = "give the lowest and the highest value that counts, for example bounds=(0, 20)"
-    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
-        raise refuse("bounds", "two numbers", bounds, remedy)
-    low, high = finite(remedy, low=bounds[0]), finite(remedy, high=bounds[1])
-    if low >= high:
-        raise refuse("bounds", "a low number below a high one", (low, high), remedy)
-    if high - low < 1e-50 or max(-low, high) > 1e50:
-        rule = "between -1e50 and 1e50, and at least 1e-50 apart"
-        raise refuse("bounds", rule, (low, high), "change the column's unit")
-    return low, high

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 SIZE = "number of people"
-MUCH = 0.1
-"""The share of "other" from which it is worth a note."""
+MUCH = 0.1  # the share of "other" from which it is worth a note
 
 
 class Row(NamedTuple):

@@ -9,7 +9,7 @@ from halfnoise.checks import finite, known_keywords, not_negative, positive, ref
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.workload.block import Block
-from halfnoise.workload.categories import Items, at_most_shape, check_at_most
+from halfnoise.workload.categories import Choice, Items, at_most_shape, check_at_most
 from halfnoise.workload.groups import OTHER, Columns, Grouping, Groups, grouping
 from halfnoise.workload.queries import Query
 from halfnoise.workload.question import Question
@@ -75,7 +75,6 @@ class Workload:
     blocks: tuple[Block, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Check everything and gather the blocks."""
         queries = self.queries
         if not isinstance(queries, Iterable) or isinstance(queries, str):
             raise refuse("queries", "a list of queries", queries, 'for example [Count("smoker")]')
@@ -96,9 +95,8 @@ class Workload:
             return cls(queries, by=by, **rules)
         if by is not None or rules:
             rule = min([*rules, *(() if by is None else ("by",))])
-            raise InvalidParameterError(
-                f"{rule} is a rule of the workload, which is given whole; say it there"
-            )
+            remedy = "which is given whole; say it there"
+            raise InvalidParameterError(f"{rule} is a rule of the workload, {remedy}")
         return queries
 
     @property
@@ -160,19 +158,14 @@ class Workload:
     @property
     def questions(self) -> tuple[Question, ...]:
         """The queries as results need them, in the order of their estimates."""
-        queries = [query for block in self.blocks for query in block.asked]
-        starts = itertools.accumulate((len(query.names) for query in queries), initial=0)
-        return tuple(
-            Question(
-                name=query.label,
-                kind=query.kind,
-                start=start,
-                names=query.names,
-                bounds=query.shape.bounds,
-                other=query.other_place,
-            )
-            for query, start in zip(queries, starts, strict=False)
-        )
+        questions: list[Question] = []
+        start = 0
+        for query in (query for block in self.blocks for query in block.asked):
+            named = Question(name=query.label, kind=query.kind, start=start, names=query.names)
+            other = query.categories.index(query.other) if isinstance(query, Choice) else None
+            questions.append(replace(named, bounds=query.shape.bounds, other=other))
+            start += len(query.names)
+        return tuple(questions)
 
     def of_rows(self) -> "Workload":
         """Return the same where each row is a person: nobody has more than one item.
@@ -197,36 +190,30 @@ def _set(workload: Workload, **fields: object) -> None:
 def _blocks(workload: Workload) -> Iterator[Block]:
     """Gather counts of equal importance into one block; every other query is a block of its own."""
     counts: dict[float, list[Query]] = {}
-    others = []
     for query in workload.queries:
         if query.kind == "count":
             counts.setdefault(workload.importance.get(query.label, 1.0), []).append(query)
-        else:
-            others.append(query)
     if workload.at_most is not None and len(counts) > 1:
-        raise NotSupportedError(
-            "counts with a joint at_most must have equal importance; leave one of the two out"
-        )
-    for weight, queries in counts.items():
-        size = sum(query.shape.size for query in queries)
-        most = None if workload.at_most is None else check_at_most(workload.at_most, size)
-        label = queries[0].label if len(queries) == 1 else f"{size} counts"
-        shape = at_most_shape(size, most)
-        yield Block(kind="count", shape=shape, importance=weight, label=label, asked=tuple(queries))
+        rule = "counts with a joint at_most must have equal importance"
+        raise NotSupportedError(f"{rule}; leave one of the two out")
     if workload.at_most is not None and not counts:
         raise refuse("at_most", "given together with counts", workload.at_most)
-    for query in sorted(others, key=lambda query: KINDS.index(query.kind)):
-        shape = query.shape
-        weight = workload.importance.get(query.label, 1 / shape.width**2)
-        yield Block(
-            kind=query.kind, shape=shape, importance=weight, label=query.label, asked=(query,)
-        )
+    for weight, queries in counts.items():
+        size = sum(query.shape.size for query in queries)
+        label = queries[0].label if len(queries) == 1 else f"{size} counts"
+        shape = at_most_shape(size, check_at_most(workload.at_most, size))
+        yield Block(kind="count", shape=shape, importance=weight, label=label, asked=tuple(queries))
+    for kind in KINDS[1:]:
+        for query in (query for query in workload.queries if query.kind == kind):
+            shape, label = query.shape, query.label
+            weight = workload.importance.get(label, 1 / shape.width**2)
+            yield Block(kind=kind, shape=shape, importance=weight, label=label, asked=(query,))
 
 
 def _check_queries(queries: Sequence[Query]) -> None:
     if not queries:
-        remedy = 'for example [Count("smoker")]'
-        raise InvalidParameterError(f"queries must hold at least one query, got none; {remedy}")
+        rule = "queries must hold at least one query, got none"
+        raise InvalidParameterError(f'{rule}; for example [Count("smoker")]')
     for query in queries:
         if not isinstance(query, Query):
             raise refuse("query", "a Count, Sum, Mean, Choice, Bins or Items", query)
@@ -234,22 +221,16 @@ def _check_queries(queries: Sequence[Query]) -> None:
     names = [query.label for query in queries if query.kind == "mean"]
     names += [name for query in queries for name in query.names]
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        remedy = "ask it once, or give one another name"
-        raise InvalidParameterError(f"the query {twice!r} is asked twice; {remedy}")
+        twice = f"the query {next(n for n in names if names.count(n) > 1)!r} is asked twice"
+        raise InvalidParameterError(f"{twice}; ask it once, or give one another name")
 
 
 def _check_groups(workload: Workload) -> Grouping | None:
-    as_it_is = (str, Mapping, set, frozenset)
-    if isinstance(workload.groups, Iterable) and not isinstance(workload.groups, as_it_is):
-        _set(workload, groups=tuple(workload.groups))
-    found = grouping(
-        workload.by,
-        workload.groups,
-        workload.other,
-        workload.max_groups,
-        workload.discover_delta,
-    )
+    groups = workload.groups
+    if isinstance(groups, Iterable) and not isinstance(groups, str | Mapping | set | frozenset):
+        _set(workload, groups=tuple(groups))
+    rules = (workload.other, workload.max_groups, workload.discover_delta)
+    found = grouping(workload.by, workload.groups, *rules)
     if found and found.most > 1 and workload.neighbors is Neighbors.REPLACE:
         raise NotSupportedError(
             f"max_groups must be 1 where people are replaced, got {workload.max_groups}; under"
@@ -263,12 +244,12 @@ def _check_importance(workload: Workload) -> Mapping[str, float]:
     for name, weight in workload.importance.items():
         if name not in known:
             raise refuse("importance", "given for the name of a query", name)
-        _within_reason(**{f"importance of {name}": positive(**{f"importance of {name}": weight})})
+        _within_reason(**{f"importance of {name}": weight})
     return {name: float(weight) for name, weight in workload.importance.items()}
 
 
 def _within_reason(**named: float) -> float:
-    ((name, weight),) = named.items()
+    weight, (name,) = positive(**named), named
     if not 1e-50 <= weight <= 1e50:
         raise refuse(name, "between 1e-50 and 1e50", weight, "importances count relative to others")
     return weight
@@ -279,23 +260,17 @@ def _size_importance(workload: Workload) -> float:
         interest = not_negative(size_importance=workload.size_importance)
         return _within_reason(size_importance=interest) if interest else interest
     if workload.size_importance:
-        raise InvalidParameterError(
-            "give size_importance or size_dial, not both: they say the same"
-        )
+        rule = "give size_importance or size_dial, not both"
+        raise InvalidParameterError(f"{rule}: they say the same")
     dial = finite(size_dial=workload.size_dial)
-    blocks = workload.blocks
-    d = workload.size
+    blocks, d = workload.blocks, workload.size
     if len(blocks) != 1 or blocks[0].shape != Box(d):
-        raise NotSupportedError(
-            "size_dial is defined for counts without at_most alone; use size_importance instead"
-        )
+        rule = "size_dial is defined for counts without at_most alone"
+        raise NotSupportedError(f"{rule}; use size_importance instead")
     if dial < d**0.25 * (1 - 1e-12):
-        raise refuse(
-            "size_dial",
-            f"at least d^(1/4) = {d**0.25:.6g} for {d} counts",
-            dial,
-            "a smaller one makes both the counts and the number of people worse",
-        )
+        rule = f"at least d^(1/4) = {d**0.25:.6g} for {d} counts"
+        remedy = "a smaller one makes both the counts and the number of people worse"
+        raise refuse("size_dial", rule, dial, remedy)
     if dial > 1e50:
         raise refuse("size_dial", "at most 1e50", dial, "from there on it makes no difference")
     # sec:reduced-correlated-noise: C is the ratio of the two noises, C^4 = d + 4 w_0.

@@ -16,9 +16,7 @@ from halfnoise.workload.sets.base import (
     Number,
     Parts,
     Scales,
-    SharedNoise,
     View,
-    like,
     size_of,
 )
 from halfnoise.workload.sets.counts import bounds_on
@@ -30,8 +28,7 @@ MANY = 64  # noises of more categories than this are not told apart
 class OneOf(ContributionSet):
     """``size`` categories, two or more, of which exactly one holds for each person.
 
-    Seen from 1/size, the true h sums to zero, so its estimate is projected onto sum zero, which
-    takes 1/size of its variance away.
+    Seen from 1/size, the true h sums to zero: projecting takes 1/size of its variance away.
     """
 
     size: int
@@ -75,9 +72,9 @@ class OneOf(ContributionSet):
             return plain
         if v == 2:
             # Half the difference of two noises, with opposite signs in the two.
-            halves = SharedNoise(0, 1, ((0, 1, 0.5), (1, 2, -0.5)))
+            halves = (0, 1, ((0, 1, 0.5), (1, 2, -0.5)))
             return plain._replace(own=(0, 0), shared=(halves, halves))
-        return plain._replace(shared=(SharedNoise(0, -v, ((0, v, 1.0),)),))
+        return plain._replace(shared=((0, -v, ((0, v, 1.0),)),))
 
     def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
         """Return the step of the scale: equal shares are whole numbers of it."""
@@ -130,15 +127,15 @@ class Answered(ContributionSet):
     def view(self, center: Number | None, p: int) -> View:
         """Return those who answered and those who did not, as cases of one person."""
         c = Fraction(0) if center is None else center
-        low, high = like(c, self.low), like(c, self.high)
+        low, high = self.ends(c)
         width = high - low
-        reach, lean = width / 2, like(c, 0)
+        reach, weight = width / 2, width**2
         if center is None:
-            reach, lean = max(size_of(low), size_of(high)), ((low + high) / 2) ** 2
+            reach, weight = max(size_of(low), size_of(high)), weight + ((low + high) / 2) ** 2
         return View(
             person=((reach**p, size_of(1 - c) ** p), (0, size_of(c) ** p)),
             change=((reach**p, 1), (width**p, 0)),
-            weights=(1, width**2 + lean),
+            weights=(1, weight),
             root_weight=width**2 * c**2,
         )
 
@@ -149,24 +146,20 @@ class Answered(ContributionSet):
     def parts(self, center: Number | None, scales: Scales, root: float) -> Parts:
         """Return the noises in the sum of the values, in the number who answered, and in the mean.
 
-        The mean's are those of  value - midpoint * answered: divided by the number who answered
-        they are the error of a mean near the midpoint.
+        The mean's are those of  value - midpoint * answered, divided by the number who answered.
         """
         value, answered = scales
         middle = abs(float(self.middle))
         if center is None:
             return {"sum": [value], "answered": [answered], "mean": [value, middle * answered]}
         given = [answered, float(center) * root]
-        return {
-            "sum": [value, *(middle * part for part in given)],
-            "answered": given,
-            "mean": [value],
-        }
+        summed = [value, *(middle * part for part in given)]
+        return {"sum": summed, "answered": given, "mean": [value]}
 
     def mixture(self, center: Center) -> Mixture:
         """Return the value's own noise, and that of the number who answered, which both have."""
         middle, c = (0.0 if center is None else float(self.middle)), float(center or 0)
-        both = SharedNoise(1, 1, ((0, 1, middle), (1, 2, 1.0)))
+        both = (1, 1, ((0, 1, middle), (1, 2, 1.0)))
         return Mixture((0, 1), (both,), ((0, 1, middle * c), (1, 2, c)))
 
     def on(self, quantum: Fraction, label: str) -> Self:

@@ -1,10 +1,7 @@
 """What one person may contribute to a block of sums: a known set K that answers for itself.
 
 A block is measured as  h = f - c n  with independent noise, so all that a design needs to know of K
-is how far its points lie from the centre. A ``View`` holds that. Only corners of K matter, as the
-distance is convex.
-
-Distances are p-th powers, p = 2 for Gaussian and p = 1 for Laplace noise: a person costs
+is how far its corners lie from the centre, in p-th powers (a ``View``): a person costs
 ``sum |x_i - c_i|^p / scale^p``. Where the centre is a Fraction, so is every distance: exact.
 """
 
@@ -44,23 +41,16 @@ class View:
     root_weight: Number
 
 
-class SharedNoise(NamedTuple):
-    """A noise in several estimates: that of a scale, its variance divided by ``by``."""
-
-    scale: int
-    by: float
-    loadings: tuple[Span, ...]
-
-
 class Mixture(NamedTuple):
     """How noises make up a block's errors.
 
     ``own``: the estimates with a noise of the first scale of their own. ``shared``: noises that
-    several have. ``lean``: how much each has of the noise of the number of people.
+    several have: of which scale, by what its variance is divided, and who has how much. ``lean``:
+    how much each has of the noise of the number of people.
     """
 
     own: tuple[int, int]
-    shared: tuple[SharedNoise, ...]
+    shared: tuple[tuple[int, float, tuple[Span, ...]], ...]
     lean: tuple[Span, ...]
 
 
@@ -112,6 +102,11 @@ class ContributionSet(ABC):
         """How far from zero a value can be."""
         return max(map(abs, self.bounds or (1.0,)))
 
+    def ends(self, center: Number) -> tuple[Number, Number]:
+        """Return the bounds in the arithmetic of the centre: exact if it is."""
+        low, high = self.bounds or (0.0, 1.0)
+        return (low, high) if isinstance(center, float) else (Fraction(low), Fraction(high))
+
     @property
     def ones(self) -> int | None:
         """How many ones a person may have, where values are zeros and ones."""
@@ -119,15 +114,11 @@ class ContributionSet(ABC):
 
     @property
     def public_center(self) -> Center:
-        """The centre where the number of people is public, and people can only be replaced.
-
-        No centre brings two points of K closer; this keeps what is measured small.
-        """
+        """The centre where people can only be replaced: it keeps what is measured small."""
         return self.plain_center if self.adjustable else self.midpoint
 
-    def lone_center(self, charge: float) -> float | None:
+    def lone_center(self, _charge: float) -> float | None:
         """Return the best centre of a block alone, where a formula gives it (see ``centers``)."""
-        del charge
         return None
 
     @abstractmethod
@@ -139,19 +130,15 @@ class ContributionSet(ABC):
         """List the corners of K."""
 
     def parts(self, center: Number | None, scales: Scales, root: float) -> Parts:
-        """Return the noises in the estimates: those of a ``sum``, and what else a block gives.
-
-        Here: its own noise and, through the centre, that of the number of people.
-        """
+        """Return the noises in a ``sum``: its own and, through the centre, that of n."""
         return {"sum": [scales[0], abs(float(center or 0)) * root]}
 
     def mixture(self, center: Center) -> Mixture:
         """Return how noises make up the errors of the estimates."""
         return Mixture((0, self.size), (), ((0, self.size, float(center or 0)),))
 
-    def on(self, quantum: Fraction, label: str) -> Self:
+    def on(self, _quantum: Fraction, _label: str) -> Self:
         """Return the set with its bounds on the grid."""
-        del quantum, label
         return self
 
     def center_on_grid(self, center: Center, scale: float) -> Center:
@@ -176,11 +163,6 @@ class ContributionSet(ABC):
         """Return the estimates from noisy h: f^ = h^ + c root^."""
         f = h * float(channel.steps[0])
         return f if channel.center is None else f + float(channel.center) * root[:, None]
-
-
-def like(center: Number, x: float) -> Number:
-    """Return a number in the arithmetic of the centre: exact if it is."""
-    return x if isinstance(center, float) else Fraction(x)
 
 
 def size_of(x: Number) -> Number:

@@ -9,15 +9,7 @@ from typing import ClassVar, Self
 
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.grid import LEAST_QUANTA, Grain, in_quanta, step_for
-from halfnoise.workload.sets.base import (
-    Center,
-    ContributionSet,
-    Number,
-    Scales,
-    View,
-    like,
-    size_of,
-)
+from halfnoise.workload.sets.base import Center, ContributionSet, Number, Scales, View, size_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +39,7 @@ class Box(ContributionSet):
     def view(self, center: Number | None, p: int) -> View:
         """Return the farther end of the range, once for each sum."""
         c = Fraction(0) if center is None else center
-        low, high = like(c, self.low), like(c, self.high)
+        low, high = self.ends(c)
         reach = max(size_of(low - c), size_of(high - c))
         return View(
             person=((self.size * reach**p,),),
