@@ -4,13 +4,21 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 GROUPS_OF = $(shell $(PYTHON) -c "import sys, tomllib; groups = tomllib.load(open('pyproject.toml', 'rb'))['dependency-groups']; print(*(name for group in sys.argv[1:] for name in groups[group]))" $(1))
 
-.PHONY: demo test check bench reference format clean
+LOWEST := .venv-lowest
+
+.PHONY: demo test test-lowest check bench reference format clean
 
 demo: .venv/installed ## set up, then run the main job
 	$(BIN)/halfnoise demo
 
 test: .venv/developed ## set up, then run every test
 	$(BIN)/python -m pytest --numprocesses auto
+
+# The parts where a version can break privacy or exactness, and the command with its pictures.
+test-lowest: $(LOWEST)/installed ## the same with the lowest versions that pyproject.toml allows
+	$(LOWEST)/bin/python -m pytest --numprocesses auto tests/noise tests/design tests/contract tests/data
+	$(LOWEST)/bin/halfnoise demo --folder $(LOWEST)/demo
+	$(LOWEST)/bin/halfnoise figures $(LOWEST)/figures
 
 check: .venv/developed ## lint, format and strict types
 	$(BIN)/ruff check .
@@ -28,7 +36,7 @@ format: .venv/developed
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv $(LOWEST) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -43,4 +51,12 @@ clean:
 
 .venv/benched: .venv/developed
 	$(PIP) $(call GROUPS_OF,bench)
+	touch $@
+
+# Nothing is pinned here: uv takes the lowest version of all that is declared.
+$(LOWEST)/installed: .venv/bin/python pyproject.toml
+	$(PIP) uv
+	$(BIN)/uv venv --quiet --clear --python 3.11 $(LOWEST)
+	$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct \
+		--editable '.[report]' --group test
 	touch $@

@@ -10,14 +10,7 @@ SOURCES = read_sources(Path(__file__).parents[1] / "src" / "halfnoise")
 
 # What is still to be rebuilt: delete an entry with the change that cures it.
 PENDING = {
-    "halfnoise.data.contributions imports halfnoise.design.measurement",
-    "halfnoise.data.totals imports halfnoise.design.measurement",
-    "halfnoise.results.render imports halfnoise.planning.words",
-    "cycle: planning.gridded, planning.plan, planning.plan_values",
-    "cycle: results.document, results.grouped, results.published, results.release, results.render",
-    "halfnoise.planning.plan imports halfnoise.planning.gridded late",
-    "halfnoise.planning.plan imports halfnoise.planning.plan_values late",
-    "halfnoise.results.published imports halfnoise.results.document late",
+    "halfnoise.workload.workload has more than 300 lines",
     "more than 10,000 lines in all",
 }
 

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from halfnoise.text import meaningful, percent, short, text_table
+from halfnoise.text import meaningful, percent, short, text_table, width
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,11 @@ def test_columns_are_aligned() -> None:
     """Text stands to the left, numbers to the right, and no line ends in spaces."""
     lines = text_table(["", "a", "long name"], [["x", "1", ""], ["yy", "22", "3"]]).splitlines()
     assert lines == ["     a  long name", "x    1", "yy  22          3"]
+
+
+def test_wide_characters_align() -> None:
+    """Characters that take two columns, or none, leave the columns of a table straight."""
+    names = ["smoker", "\u6771\u4eac", "cafe\u0301", "\uff21", "\u200bhidden"]
+    rows = text_table(["", "x"], [[name, "1"] for name in names]).splitlines()[1:]
+    assert {width(row) for row in rows} == {9}
+    assert [len(row) for row in rows] == [9, 7, 10, 8, 10]

@@ -6,6 +6,7 @@
 'correlated-gaussian'
 """
 
+from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import (
     DataError,
     HalfnoiseError,
@@ -36,6 +37,8 @@ from halfnoise.workload.groups import By
 from halfnoise.workload.numbers import Count, Counts, Mean, Sum
 from halfnoise.workload.workload import Workload
 
+__version__ = "0.1.0"
+
 __all__ = [
     "ApproxDP",
     "Bins",
@@ -63,6 +66,7 @@ __all__ = [
     "Release",
     "RenyiDP",
     "Sum",
+    "TextFormat",
     "UnknownNameError",
     "Where",
     "Workload",

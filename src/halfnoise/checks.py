@@ -2,9 +2,15 @@
 
 Each takes one named value and returns it, clean, or raises one sentence that says what is wrong,
 the value, the rule and, where there is one, the remedy.
+
+>>> fraction("for pure DP use PureDP(epsilon=...)", delta=1.5)
+Traceback (most recent call last):
+halfnoise.errors.InvalidParameterError: delta must be strictly between 0 and 1, got 1.5; for pure \
+DP use PureDP(epsilon=...)
 """
 
 import functools
+import importlib
 import inspect
 import math
 import numbers
@@ -12,7 +18,7 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
-from halfnoise.errors import InvalidParameterError, UnknownNameError
+from halfnoise.errors import InvalidParameterError, MissingExtraError, UnknownNameError
 
 Called = TypeVar("Called", bound=Callable[..., Any])
 
@@ -36,61 +42,30 @@ def unknown(name: str, value: object, known: Sequence[object]) -> UnknownNameErr
     return UnknownNameError(str(refuse(name, rule, value, remedy)))
 
 
-def finite(remedy: str = "", /, **named: object) -> float:
-    """Return a finite number as a float.
+def _number(rule: str, holds: Callable[[float], bool]) -> Callable[..., float]:
+    """Return a validator that takes a finite number of which something holds, as a float."""
 
-    >>> finite(low=3)
-    3.0
-    """
-    ((name, value),) = named.items()
-    rule = "a finite number"
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise refuse(name, rule, value, remedy)
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise refuse(name, rule, value, remedy)
-    return number
+    def check(remedy: str = "", /, **named: object) -> float:
+        ((name, value),) = named.items()
+        if isinstance(value, bool) or not isinstance(value, numbers.Real):
+            raise refuse(name, "a finite number", value, remedy)
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
+            raise refuse(name, "a finite number", value, remedy)
+        if not holds(number):
+            raise refuse(name, rule, value, remedy)
+        return number
 
-
-def positive(remedy: str = "", /, **named: object) -> float:
-    """Return a positive finite number as a float.
-
-    >>> positive(mu=-1)
-    Traceback (most recent call last):
-    halfnoise.errors.InvalidParameterError: mu must be a positive number, got -1
-    """
-    ((name, value),) = named.items()
-    number = finite(remedy, **named)
-    if number <= 0:
-        raise refuse(name, "a positive number", value, remedy)
-    return number
+    return check
 
 
-def not_negative(remedy: str = "", /, **named: object) -> float:
-    """Return a finite number that is zero or more, as a float."""
-    ((name, value),) = named.items()
-    number = finite(remedy, **named)
-    if number < 0:
-        raise refuse(name, "zero or more", value, remedy)
-    return number
-
-
-def fraction(remedy: str = "", /, **named: object) -> float:
-    """Return a number strictly between 0 and 1.
-
-    >>> fraction("for pure DP use PureDP(epsilon=...)", delta=1.5)
-    Traceback (most recent call last):
-    halfnoise.errors.InvalidParameterError: delta must be strictly between 0 and 1, got 1.5; \
-for pure DP use PureDP(epsilon=...)
-    """
-    ((name, value),) = named.items()
-    number = finite(remedy, **named)
-    if not 0 < number < 1:
-        raise refuse(name, "strictly between 0 and 1", value, remedy)
-    return number
+finite = _number("a finite number", math.isfinite)
+positive = _number("a positive number", lambda x: x > 0)
+not_negative = _number("zero or more", lambda x: x >= 0)
+fraction = _number("strictly between 0 and 1", lambda x: 0 < x < 1)
 
 
 def whole(remedy: str = "", /, *, least: int = 1, **named: object) -> int:
@@ -118,7 +93,7 @@ def known_keywords(called: Called) -> Called:
     """
     own: Callable[..., Any] = vars(called)["__init__"] if isinstance(called, type) else called
     known: list[str] = []
-    for parameter in inspect.signature(own).parameters.values():
+    for parameter in inspect.signature(called).parameters.values():
         if parameter.kind is parameter.VAR_KEYWORD:
             (rules,) = parameter.annotation.__args__  # Unpack of a TypedDict
             known += rules.__annotations__
@@ -138,3 +113,14 @@ def known_keywords(called: Called) -> Called:
         return checked  # type: ignore[return-value]  # it takes what ``called`` takes
     called.__init__ = checked  # type: ignore[misc]  # the same, checked
     return called
+
+
+def installed(name: str) -> Any:  # noqa: ANN401
+    """Return an optional package, or say how to get it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        hint = name.replace("_", "-")
+        raise MissingExtraError(
+            f"this needs the package {hint}, which is not installed; run pip install {hint}"
+        ) from error

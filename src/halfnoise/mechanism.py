@@ -141,20 +141,20 @@ def carry_out(
 ) -> Release | GroupedRelease:
     """Do what was asked: plan, charge, add up, add noise, come back."""
     request.check()
-    made = plan(
+    planned = plan(
         request.workload,
         privacy=request.budget,
         known_size=request.known_size is not None,
         level=request.level,
     )
-    ready = made.measurement
-    read = prepared(source.of(request.columns), request.workload, ready.blocks, request.unit)
+    ready = planned.measurement
+    add_up = prepared(source.of(request.columns), request.workload, ready.blocks, request.unit)
     if ledger is not None:
         ledger.charge(ready.guarantee)
     with step("adding up"):
-        totals = read()
+        totals = add_up()
     with step("adding noise"):
-        return noisy(made, ready, totals, request)
+        return noisy(planned, ready, totals, request)
 
 
 def noisy(

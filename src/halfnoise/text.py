@@ -1,6 +1,7 @@
 """Plain text tables and numbers as people write them."""
 
 import math
+import unicodedata
 from collections.abc import Sequence
 
 
@@ -13,15 +14,32 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: in
     correlated   ±10.8
     """
     table = [list(header), *map(list, rows)]
-    widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
+    widths = [max(map(width, column)) for column in zip(*table, strict=True)]
     lines = []
     for row in table:
+        gaps = [" " * (most - width(cell)) for cell, most in zip(row, widths, strict=True)]
         cells = [
-            cell.ljust(width) if i < left else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+            cell + gap if i < left else gap + cell
+            for i, (cell, gap) in enumerate(zip(row, gaps, strict=True))
         ]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
+
+
+def width(text: str) -> int:
+    """Return how many columns of a terminal a text takes: wide characters two, accents none.
+
+    >>> width("smoker"), width("東京"), width("cafe\u0301")
+    (6, 4, 4)
+    """
+    return sum(
+        0
+        if unicodedata.category(mark) in ("Mn", "Me", "Cf")
+        else 2
+        if unicodedata.east_asian_width(mark) in "WF"
+        else 1
+        for mark in text
+    )
 
 
 def short(x: float) -> str:
@@ -56,3 +74,15 @@ def meaningful(x: float, std: float) -> str:
     digits = max(0, 1 - math.floor(math.log10(std)))
     shown = f"{round(x, digits):,.{digits}f}"
     return shown if float(shown.replace(",", "")) else shown.removeprefix("-")
+
+
+def spelled(value: object) -> str:
+    """Return a key, name or number as text.
+
+    >>> import datetime as dt
+    >>> [spelled(each) for each in ("north", 7, True, dt.date(2026, 1, 2), None)]
+    ['north', '7', 'true', '2026-01-02', '']
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else str(value)

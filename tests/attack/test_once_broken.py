@@ -55,7 +55,7 @@ def test_a_column_of_ones_own_is_refused() -> None:
     frame = pl.DataFrame({"x": [True, False]})
     own = nw.new_series("s", [True, False], backend="polars")
     for expression in (nw.col("x") == own, nw.when(nw.col("x")).then(own)):
-        query = hn.Count(expression, name="same")  # type: ignore[arg-type]
+        query = hn.Count(expression, name="same")
         with pytest.raises(hn.InvalidParameterError, match="more than one row"):
             hn.release(frame, [query], row_is_person=True, privacy=SHARP)
 

@@ -19,7 +19,7 @@ import halfnoise as hn
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import open_source
 from halfnoise.data.sources.source import TextFormat
-from halfnoise.data.totals import totals
+from halfnoise.data.totals import prepared
 from halfnoise.workload.totals import Totals
 from support import engines
 from support.measured import grid_for
@@ -110,7 +110,7 @@ def test_a_file_that_vanishes(tmp_path: Path, caplog: pytest.LogCaptureFixture) 
         with open_source(path, text=TextFormat()) as opened:
             source = opened.of(["word"])
             path.unlink()
-            silent(lambda source=source: totals(source, workload, grid.blocks, None), caplog)  # type: ignore[misc]
+            silent(lambda source=source: prepared(source, workload, grid.blocks, None)(), caplog)  # type: ignore[misc]
 
 
 def test_a_closed_connection(caplog: pytest.LogCaptureFixture) -> None:
@@ -166,7 +166,7 @@ def test_totals_show_nothing() -> None:
     grid = grid_for(hn.plan(workload, privacy=MU))
     with open_source(data, text=TextFormat()) as opened:
         source = opened.of(["x"])
-        exact = totals(source, workload, grid.blocks, None)
+        exact = prepared(source, workload, grid.blocks, None)()
         assert isinstance(exact, Totals)
         assert "4321" not in f"{exact!r} {exact!s} {source!r}".replace(hex(id(exact)), "")
 

@@ -141,7 +141,8 @@ def test_the_guarantee_of_discovering() -> None:
     assert "rho" not in said
     event = found.dp_event()
     assert len(event.events) == 2
-    accountant = dp_accounting.pld.PLDAccountant()
+    # Steps of 1e-3 are accurate to 1e-6 here, and ten times as fast as those of 1e-4.
+    accountant = dp_accounting.pld.PLDAccountant(value_discretization_interval=1e-3)
     accountant.compose(event)
     assert accountant.get_epsilon(1e-6) == pytest.approx(guarantee.epsilon(1e-6), rel=1e-3)
     assert f"{guarantee.delta:.3g}" in " ".join(found.promises())

@@ -16,7 +16,7 @@ import pytest
 import halfnoise as hn
 from halfnoise.data.sources import open_source
 from halfnoise.data.sources.source import TextFormat
-from halfnoise.data.totals import totals
+from halfnoise.data.totals import prepared
 from halfnoise.design.measurement import CenteredMeasurement as OnGrid
 from halfnoise.workload.groups import By, Key
 from support import engines, reference
@@ -157,7 +157,7 @@ def got(
     columns += [*unit, *(by.column for by in workload.grouping.by)]
     with open_source(data, text=TextFormat()) as opened:
         source = opened.of(columns)
-        exact = totals(source, workload, grid.blocks, unit or None)
+        exact = prepared(source, workload, grid.blocks, unit or None)()
     names = exact.keys if exact.keys is not None else [(i,) for i in range(len(exact.people))]
     found = {
         key: (

@@ -2,7 +2,7 @@ import datetime as dt
 import decimal
 from typing import Any
 
-import narwhals as nw
+import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 import polars as pl

@@ -2,7 +2,7 @@ from fractions import Fraction
 from typing import Any
 
 import hypothesis.strategies as st
-import narwhals as nw
+import narwhals.stable.v2 as nw
 import polars as pl
 import pytest
 from hypothesis import given, settings

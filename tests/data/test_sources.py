@@ -23,7 +23,7 @@ def read(data: object, columns: list[str], **text: Any) -> list[Row]:
     """Return the rows of some columns."""
     with open_source(data, text=TextFormat(**text)) as opened:
         source = opened.of(columns)
-        source.prepare()
+        source.fill()
         own = [source.names[column] for column in columns]
         return fetch(source.frame.select(*own))
 
@@ -194,10 +194,35 @@ def test_json_lines(tmp_path: Path) -> None:
 
 
 def test_frames_that_are_not_promised() -> None:
-    """What is no table, and tables that can be read once only, are refused by kind."""
-    table = pa.table({"a": [1]})
-    for data in (3, None, [], {"a": [1]}, pl.Series([1]), table.to_reader(), object()):
+    """What is no table is refused by kind, also a column, which Arrow can stream."""
+    for data in (3, None, [], {"a": [1]}, pl.Series([1]), pa.chunked_array([[1]]), object()):
         assert "must be a path, or a pandas" in refused(data, ["a"])
+
+
+class Stream:
+    """Memory of Arrow that can be read once, as of any library that speaks its protocol."""
+
+    def __init__(self, table: Any) -> None:
+        """Start with nobody having read."""
+        self.table, self.read = table, 0
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hand the memory out, and count."""
+        self.read += 1
+        assert self.read == 1
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+def test_streams_of_arrow_are_read_once() -> None:
+    """A stream is a table, however many passes over its rows the queries need."""
+    table = pl.DataFrame({"id": [1, 1, 2], "a": ["x", "y", "x"], "odd name": [1, 0, 1]})
+    assert read(Stream(table), ["a", "odd name"]) == [("x", 1), ("y", 0), ("x", 1)]
+    assert len(read(table.to_arrow().to_reader(), ["id"])) == 3
+    queries = [q.Items("a", ["x", "y"], at_most=2)]
+    rules: Any = {"unit": "id", "by": "odd name", "groups": [0, 1], "max_groups": 2}
+    regions = hn.release(Stream(table), queries, privacy=hn.GaussianDP(mu=1e6), **rules)
+    assert [round(each["a=x"].estimate) for _, each in regions.items()] == [0, 2, 0]
+    assert "there is no column 'b'" in refused(Stream(table), ["b"])
 
 
 def test_nothing_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

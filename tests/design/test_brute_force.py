@@ -155,7 +155,7 @@ def random_workloads(draw: st.DrawFn) -> hn.Workload:
             queries.append(hn.Items(name, tuple(range(size)), at_most=draw(st.integers(1, size))))
     for query in queries:
         if draw(st.booleans()):
-            weights[query.column] = draw(WEIGHT)
+            weights[query.label] = draw(WEIGHT)
     relation = draw(st.sampled_from(list(RELATIONS)))
     interest = draw(st.sampled_from([0.0, 1e-6, 1.0]) | WEIGHT)
     return hn.Workload(

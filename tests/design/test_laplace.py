@@ -101,7 +101,7 @@ def workloads(draw: st.DrawFn) -> hn.Workload:
             "i": hn.Items(f"q{i}", tuple(range(size)), at_most=draw(st.integers(1, size))),
         }
         queries.append(kinds[kind])
-    weights = {query.column: draw(st.floats(0.01, 100)) for query in queries if draw(st.booleans())}
+    weights = {query.label: draw(st.floats(0.01, 100)) for query in queries if draw(st.booleans())}
     interest = draw(st.sampled_from([0.0, 0.01, 1.0]))
     return hn.Workload(tuple(queries), importance=weights, size_importance=interest)
 

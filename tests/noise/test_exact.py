@@ -4,7 +4,7 @@ import pytest
 from flint import arb
 
 from halfnoise.noise.bits import system_bits
-from halfnoise.noise.density import GAUSSIAN, LAPLACE, Shape
+from halfnoise.noise.density import GAUSSIAN, LAPLACE, Density
 from halfnoise.noise.exact import LazyUniform, StripPoint, TailPoint, accepts
 from halfnoise.proof import precision
 from support.scripted import OutOfWordsError, Script
@@ -56,7 +56,7 @@ def test_strip_point_at_a_tie_keeps_drawing() -> None:
 @pytest.mark.parametrize("sign", [-1, 1])
 @pytest.mark.parametrize(("shape", "scale"), [(GAUSSIAN, 3.0), (LAPLACE, 2.0**30)])
 def test_tail_points_are_exponential_beyond_the_reach(
-    sign: int, shape: Shape, scale: float
+    sign: int, shape: Density, scale: float
 ) -> None:
     """X = sign * (reach - log(U) / rate), rounded; zero bits of U only ask for more."""
     point = TailPoint(
@@ -74,7 +74,7 @@ def test_tail_points_are_exponential_beyond_the_reach(
 
 @pytest.mark.parametrize("shape", [GAUSSIAN, LAPLACE])
 @pytest.mark.parametrize("strip", [-128, 0, 63])
-def test_acceptance_is_that_of_the_real_numbers(shape: Shape, strip: int) -> None:
+def test_acceptance_is_that_of_the_real_numbers(shape: Density, strip: int) -> None:
     """Level + V is accepted just below the density and rejected just above it."""
     top = 401
     bits = 40
@@ -91,7 +91,7 @@ def test_acceptance_is_that_of_the_real_numbers(shape: Shape, strip: int) -> Non
 
 
 @pytest.mark.parametrize("shape", [GAUSSIAN, LAPLACE])
-def test_tail_acceptance_never_exceeds_its_cap(shape: Shape) -> None:
+def test_tail_acceptance_never_exceeds_its_cap(shape: Density) -> None:
     """The density over the proposal is highest where the tail begins, so one box covers it."""
     top = 401
     cap = (-shape.exponent(arb(shape.reach))).exp() * top * 64 / shape.tail_rate

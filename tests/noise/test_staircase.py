@@ -5,7 +5,7 @@ import pytest
 from flint import arb
 from numpy.typing import NDArray
 
-from halfnoise.noise.density import GAUSSIAN, LAPLACE, Shape
+from halfnoise.noise.density import GAUSSIAN, LAPLACE, Density
 from halfnoise.noise.staircase import (
     HAIR,
     Layout,
@@ -51,7 +51,7 @@ def faults(table: Table) -> list[int]:
         unsure = [n for n in listed if n < table.staircase.top]
         inner = strip if strip >= 0 else -1 - strip
         near, far = (
-            (-table.shape.exponent(arb(edge) / table.layout.per_unit)).exp() * table.staircase.top
+            (-table.density.exponent(arb(edge) / table.layout.per_unit)).exp() * table.staircase.top
             for edge in (inner, inner + 1)
         )
         whole = unsure == list(range(sure, sure + len(unsure)))
@@ -80,7 +80,7 @@ def test_audit_sees_a_weight_off_by_one(name: str, strip: int) -> None:
 
 
 @pytest.mark.parametrize("shape", [GAUSSIAN, LAPLACE])
-def test_certificate_refuses_any_step_or_threshold_off_by_one(shape: Shape) -> None:
+def test_certificate_refuses_any_step_or_threshold_off_by_one(shape: Density) -> None:
     """A step below the density, a sure box above it, or too small a tail is refused."""
     layout = Layout()
     good = fit(shape, layout)
@@ -113,7 +113,7 @@ def test_tables_cannot_be_changed(name: str) -> None:
 
 
 @pytest.mark.parametrize("shape", [GAUSSIAN, LAPLACE])
-def test_exp_is_far_better_than_it_is_trusted_to_be(shape: Shape) -> None:
+def test_exp_is_far_better_than_it_is_trusted_to_be(shape: Density) -> None:
     """NumPy's exp stays within a thousandth of the trusted error over the whole range."""
     x = np.random.default_rng().uniform(-shape.reach, shape.reach, 20_000)
     exponent = shape.exponent(x)

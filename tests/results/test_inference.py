@@ -1,5 +1,6 @@
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 import pytest
@@ -92,29 +93,27 @@ def test_ratios_are_fiellers(a: float, b: float, own: float, level: float) -> No
         assert (a - r * b) ** 2 == pytest.approx(z**2 * variance, rel=1e-6)
 
 
-def searched(values: Floats, errors: Errors, pair: tuple[int, int], level: float) -> list[float]:
-    """Return the ends of Fieller's interval by looking for them, step by step."""
-    (a, b), ends = (float(values[i]) for i in pair), []
-    for sign in (-1, 1):
-        near, step = a / b, 1e-6
-        while abs(a - (near + sign * step) * b) <= errors.margin(
-            {pair[0]: 1.0, pair[1]: -near - sign * step}, level
-        ):
-            step *= 2
-        low, high = 0.0, step
-        while high - low > 1e-12 * high:
-            r = near + sign * (low + high) / 2
-            inside = abs(a - r * b) <= errors.margin({pair[0]: 1.0, pair[1]: -r}, level)
-            low, high = ((low + high) / 2, high) if inside else (low, (low + high) / 2)
-        ends.append(near + sign * high)
-    return ends
+def within_margin(
+    values: Floats, errors: Errors, pair: tuple[int, int], level: float, r: float
+) -> bool:
+    """Whether Fieller's interval holds a ratio."""
+    a, b = (float(values[i]) for i in pair)
+    return abs(a - r * b) <= errors.margin({pair[0]: 1.0, pair[1]: -r}, level)
+
+
+def is_the_end(end: float, slack: float, near: float, inside: Callable[[float], bool]) -> bool:
+    """Whether an interval about a ratio holds all up to an end, and nothing beyond by so much."""
+    reach = end - near
+    slack = math.copysign(slack, reach)
+    before = [near + reach * share for share in (1e-6, 1e-3, 0.1, 0.5, 0.9)]
+    return all(map(inside, [*before, end - slack])) and not inside(end + slack)
 
 
 @pytest.mark.parametrize("noise", Noise)
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
 @pytest.mark.parametrize("copies", [1, 3])
-def test_ratios_are_those_of_a_search(noise: Noise, level: float, copies: int) -> None:
-    """The ends in closed form, or by waves, are those that a search finds."""
+def test_ratios_end_where_the_condition_does(noise: Noise, level: float, copies: int) -> None:
+    """The ends in closed form, or by waves, are where Fieller's condition ceases to hold."""
     covariance = Covariance(
         4,
         (Run(0, 1, 9.0),),
@@ -133,8 +132,11 @@ def test_ratios_are_those_of_a_search(noise: Noise, level: float, copies: int) -
             else:
                 error = errors.std({pair[0]: 1.0, pair[1]: -r})
                 assert std * abs(row[pair[1]]) == pytest.approx(error)
-                found = searched(row, errors, pair, level)
-                assert [low, high] == pytest.approx(found, abs=2e-9 * (high - low), rel=1e-12)
+                inside = partial(within_margin, row, errors, pair, level)
+                for end in (low, high):
+                    slack = max(2e-9 * (high - low), 1e-12 * abs(end))
+                    assert is_the_end(end, slack, r, inside)
+                    assert not is_the_end(end + 1e-6 * (end - r), slack, r, inside)
 
 
 @pytest.mark.parametrize("noise", Noise)

@@ -13,12 +13,13 @@ from halfnoise import (
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.spec import groups as group_flags
 from halfnoise.spec import queries as flags
+from halfnoise.spec.words import privacy, read
 from halfnoise.workload.queries import Query
 
 
 def budget(**given: str) -> Privacy | None:
     """Read a budget of which not all words are given."""
-    return flags.privacy(given)
+    return privacy(given)
 
 
 def test_every_budget() -> None:
@@ -92,8 +93,7 @@ def test_plain_numbers_plan_without_columns() -> None:
     asked += [flags.choice("5"), flags.bins("3"), flags.items("10", 2), hn.Counts(7)]
     labels = [query.label for query in flags.distinct(asked)]
     assert len(set(labels)) == len(labels)
-    assert [flags.nameless(query) for query in asked] == [True] * 6 + [False]
-    assert not flags.nameless(flags.sum_("visits=0:20"))
+    assert [query.column in flags.NAMELESS for query in asked] == [True] * 6 + [False]
     assert len(flags.bins("3").names) == 4
 
 
@@ -112,5 +112,5 @@ def test_lists_drop_spaces_and_what_is_empty() -> None:
 
 def test_neighbors_by_name() -> None:
     """The two rules are said by their names."""
-    assert flags.neighbors("replace") is Neighbors.REPLACE
-    assert flags.neighbors("add-remove") is Neighbors.ADD_REMOVE
+    for rule in Neighbors:
+        assert read({"counts": "1", "neighbors": rule.value}).workload.neighbors is rule

@@ -1,7 +1,7 @@
 """Compare what this tree says with what another commit says, byte for byte.
 
-``python tests/compare.py --base DIR`` or ``--commit 1e66783``: runs plans as JSON, dry runs and
-refusals, in one long-lived process for each tree, and prints how many differ.
+``python tests/support/compare.py --base DIR`` or ``--commit 1e66783``: runs plans as JSON, dry
+runs and refusals, in one long-lived process for each tree, and prints how many differ.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parents[1]
+HERE = Path(__file__).resolve().parents[2]
 HEADER = "person_id,smoker,age,visits,blood,income,day,region,sex,drug,q_a,q_b"
 ROWS = (
     "p1,1,70,3,A,100,2026-01-05,north,f,aspirin,yes,no",

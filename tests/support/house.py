@@ -40,13 +40,13 @@ EXCEPTIONS = {
     (f"{OURS}.cli.demo", "duckdb"): "writes the survey of the demonstration",
 }
 NAMED_LATER = {
-    f"{OURS}.results.render": "a release becomes a frame of the package that the user has",
+    f"{OURS}.checks": "an optional package is asked for by its name",
     f"{OURS}.report.picture": "says which extra to install where a package is missing",
 }
 LATER = "(a name that only the run knows)"
 AS_A_TYPE = ("Expr", "IntoExpr")  # a column may be an expression of narwhals
-# A release writes and reads itself as JSON, once: the only late import of ours below the command.
-LATE = (f"{OURS}.results.release", f"{OURS}.results.document")
+# A release is shown by modules that know it: the only late import of ours below the command.
+LATE = (f"{OURS}.results.published", f"{OURS}.results.formats")
 
 MOST_LINES, MOST_LINES_IN_ALL = 300, 10_000
 

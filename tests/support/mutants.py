@@ -145,7 +145,7 @@ def stale_buffer(table: Table, scale: float, count: int) -> Ints:
 def truncated_floats(table: Table, scale: float, count: int) -> Ints:
     """Draw NumPy's floats and cut off their fraction instead of rounding."""
     rng = np.random.default_rng()
-    floats = rng.normal if table.shape.reach == 8 else rng.laplace
+    floats = rng.normal if table.density.reach == 8 else rng.laplace
     return floats(0.0, scale, count).astype(np.int64)
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import halfnoise as hn
 from halfnoise.data.sources import open_source
 from halfnoise.data.sources.source import TextFormat
-from halfnoise.data.totals import totals
+from halfnoise.data.totals import prepared
 from halfnoise.design.measurement import CenteredMeasurement as OnGrid
 
 q: Any = hn  # queries also take lists and expressions, which their annotations do not say
@@ -160,6 +160,6 @@ def found(data: Any, workload: hn.Workload, grid: OnGrid, unit: Sequence[str]) -
     columns = [column for query in workload.queries for column in query.columns]
     with open_source(data, text=TextFormat()) as opened:
         source = opened.of([*columns, *unit])
-        exact = totals(source, workload, grid.blocks, unit or None)
+        exact = prepared(source, workload, grid.blocks, unit or None)()
     sums = [[int(x) - (2**64 if x >= 2**63 else 0) for x in block[0]] for block in exact.sums]
     return sums, int(exact.people[0])

@@ -57,12 +57,14 @@ def person(rows: Sequence[Row], asked: Sequence[Any], on: Block, shape: Any) -> 
         return shared(said, shape, on)
     rows = [row for row in rows if query.where is None or meets(row, query.where)]
     if isinstance(query, Items):
-        have = [row[query.column] for row in rows if not missing(row[query.column], query)]
+        have = [
+            row[str(query.column)] for row in rows if not missing(row[str(query.column)], query)
+        ]
         said = [int(any(same_item(cell, item) for cell in have)) for item in query.items]
         return shared(said, shape, on)
     if isinstance(query, Choice | Bins):
         return one_hot(rows, query)
-    cells = [row[query.column] for row in rows if not missing(row[query.column], query)]
+    cells = [row[str(query.column)] for row in rows if not missing(row[str(query.column)], query)]
     values = [x for cell in cells if (x := number(cell)) is not None]
     low, high = (math.floor(Fraction(b) / on.quantum + Fraction(1, 2)) for b in query.bounds)
     if isinstance(query, Mean):
@@ -91,7 +93,9 @@ def shared(said: list[int], shape: Any, on: Block) -> list[int]:
 
 def one_hot(rows: Sequence[Row], query: Choice | Bins) -> list[int]:
     """Choose the first listed category that any row names."""
-    cells = [None if missing(row[query.column], query) else row[query.column] for row in rows]
+    cells = [
+        None if missing(row[str(query.column)], query) else row[str(query.column)] for row in rows
+    ]
     if isinstance(query, Bins):
         names: list[Any] = [*range(len(query.edges)), "other"]
         other: Any = "other"
@@ -110,7 +114,7 @@ def says(row: Row, query: Count) -> bool:
     """Whether a row says yes."""
     if query.where is not None and not meets(row, query.where):
         return False
-    cell = row[query.label if query.label in row else query.column]
+    cell = row[query.label if query.label in row else str(query.column)]
     if missing(cell, query):
         return False
     if query.condition is not None:
@@ -130,7 +134,7 @@ def meets(row: Row, where: Where) -> bool:
 
 def missing(cell: Any, query: Asked | Where) -> bool:
     """Whether there is no value."""
-    return cell is None or any(equal(cell, code) for code in query.missing)
+    return cell is None or any(equal(cell, code) for code in query.codes)
 
 
 def holds(cell: Any, where: Where) -> bool:

@@ -23,18 +23,17 @@ def errors(
     rows: int,
     *,
     back: OnGrid | None = None,
-    short: float = 1.0,
     root: int = 1,
 ) -> Floats:
     """Return the errors of releases, carried out as the library does or with a fault on the way.
 
-    ``back``: the grid by which estimates come back; ``short``: a factor on all scales; ``root``:
-    one on the noise of the number of people.
+    ``back``: the grid by which estimates come back; ``root``: a factor on the noise of the number
+    of people.
     """
     totals, truth = fixed(grid, people, rows)
     (measured,) = grid.measure(totals)
     (scales,) = grid.scales
-    noise = grid.design.noise.draw(np.broadcast_to(scales * short, measured.shape))
+    noise = grid.design.noise.draw(np.broadcast_to(scales, measured.shape))
     if grid.root is not None:
         noise[:, -1] *= root
     noised = measured + noise.view(np.uint64)

@@ -24,7 +24,7 @@ def test_columns_that_are_read() -> None:
     assert hn.Count("smoker", where=ADULTS).columns == ("smoker", "age")
     assert hn.Sum("visits", bounds=(0, 1)).columns == ("visits",)
     assert hn.Counts(3).columns == ()
-    assert hn.Count(nw.col("a") > 1, name="big").columns == ()  # type: ignore[arg-type]
+    assert hn.Count(nw.col("a") > 1, name="big").columns == ()
 
 
 def test_what_one_person_may_contribute() -> None:
@@ -57,7 +57,7 @@ def test_lists_become_tuples_and_one_code_will_do() -> None:
     ("make", "said"),
     [
         (lambda: hn.Count(""), "column must be a column's name"),
-        (lambda: hn.Count(nw.col("a")), "an expression needs a name"),  # type: ignore[arg-type]
+        (lambda: hn.Count(nw.col("a")), "an expression needs a name"),
         (lambda: hn.Count("a", name=""), "name must be text"),
         (lambda: hn.Count("a", true=["1"], at_least=1), "a condition or true=, not both"),
         (lambda: hn.Count("a", at_least=1, below=2), "got at_least and below"),

@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -92,22 +92,40 @@ OPTIONS = (
 )
 
 
-def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command all shared options; what was said reaches it as ``words``."""
+PLAN = (
+    Word("margin", "M", SPEND, "The other way round: the budget for a margin of error of M."),
+    Word("releases", "N", SPEND, "Split over N releases."),
+    Word("json", None, SHOW, "Print JSON."),
+    # A plan becomes a release by changing one word.
+    Word("out", "FILE", SHOW, "For release."),
+    Word("overwrite", None, SHOW, "For release."),
+    Word("no-ledger", None, SPEND, "For release."),
+)
+RELEASE = (
+    Word("out", "FILE", SHOW, "Where to: .csv, .json, .jsonl, .parquet or .md; - prints CSV."),
+    Word("overwrite", None, SHOW, "Replace an output that exists."),
+    Word("dry-run", None, SHOW, "Say what would be done; no row is read."),
+    Word("no-ledger", None, SPEND, "Do not keep account of the budget."),
+)
 
-    @functools.wraps(command)
-    def run(**given: Any) -> None:  # noqa: ANN401
-        words = {}
-        for option in OPTIONS:
-            value = given.pop(option.word.replace("-", "_"))
-            if value not in (None, False, []):
-                words[option.word] = value
-        command(words, **given)
 
-    own = [p for p in inspect.signature(command).parameters.values() if p.name != "words"]
-    arguments = [p for p in own if p.kind is not inspect.Parameter.KEYWORD_ONLY]
-    options = [option.parameter for option in OPTIONS]
-    parameters = [*arguments, *options, *(p for p in own if p not in arguments)]
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {p.name: p.annotation for p in parameters}
-    return run
+def with_options(own: Sequence[Word]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command all shared options and its own; what was said reaches it as ``words``."""
+    options = {option.word.replace("-", "_"): option for option in (*OPTIONS, *own)}
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def run(**given: Any) -> None:  # noqa: ANN401
+            values = {option.word: given.pop(name) for name, option in options.items()}
+            words = {
+                word: value for word, value in values.items() if value not in (None, False, [])
+            }
+            command(words, **given)
+
+        arguments = list(inspect.signature(command).parameters.values())[1:]
+        parameters = [*arguments, *(option.parameter for option in options.values())]
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {p.name: p.annotation for p in parameters}
+        return run
+
+    return decorated

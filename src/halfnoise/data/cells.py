@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import narwhals as nw
+import narwhals.stable.v2 as nw
 from narwhals.dtypes import DType
 
 from halfnoise.errors import InvalidParameterError
@@ -31,12 +31,17 @@ _DAY = r"^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
 _MOMENT = r"^[0-9-]{10}[T ]"
 _YES = ("true", "yes", "y", "t")
 _NO = ("false", "no", "n", "f")
+_NUMBERS_IN_WORDS = {  # true and false: one missing answer can turn a column of them into text
+    1.0: ("true",),
+    0.0: ("false",),
+    -math.inf: ("-inf", "-infinity"),
+    math.inf: ("inf", "+inf", "infinity", "+infinity"),
+}
+_NEVER = nw.lit(value=False)
 
-SPACES = " \t\n\r\x0b\x0c"
-"""What is stripped around text: the same on every engine."""
-
-MOST_WHOLE = 2**62
-"""Whole numbers are compared as such below this."""
+SPACES = " \t\n\r\x0b\x0c"  # stripped around text: the same on every engine
+MOST_WHOLE = 2**62  # whole numbers are compared as such below this
+Ranked = tuple[nw.Expr, dict[Any, int]]  # a column, and where in a list its values stand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,15 +72,8 @@ class Cell:
 
     def number(self) -> nw.Expr:
         """Return the value as a float64; null where there is none."""
-        if self.dtype == nw.Boolean:
-            value = nw.when(nw.col(self.name)).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
-        elif self.dtype.is_numeric():
-            value = self._plain_number()
-        elif self.is_text:
-            value = self._spelled_number()
-        else:
-            raise self.wrong_type("numbers")
-        return nw.when(self.present()).then(value)
+        number = self._number()
+        return nw.when(self.present()).then(number)
 
     def whole(self) -> tuple[nw.Expr, nw.Expr]:
         """Return the value as an int64, and whether it is a whole number that small."""
@@ -110,78 +108,50 @@ class Cell:
         if self.dtype == nw.Boolean:
             return is_true(nw.col(self.name) & self.present())
         if self.is_text:
-            spelled = self.text().str.to_lowercase().is_in(_YES)
-            return is_true((spelled | is_true(self._spelled_number() == 1)) & self.present())
+            word = self.text().str.to_lowercase().is_in(_YES)
+            return is_true((word | is_true(self._number() == 1)) & self.present())
         return is_true(self.number() == 1)
 
     def equals(self, literal: Literal) -> nw.Expr:
         """Whether the cell is ``literal``: as text, or as the number or day that it spells."""
         return is_true(self._matches(literal) & self.present())
 
-    def lookups(
-        self, literals: Sequence[Literal]
-    ) -> tuple[dict[str, tuple[nw.Expr, dict[Any, int]]], list[int]]:
-        """Return how plain values are looked up, as text and as numbers, and which are not plain.
-
-        The first of values that read the same counts.
-        """
-        if not (self.is_text or self.dtype.is_numeric()):
-            return {}, list(range(len(literals)))
-        texts: dict[Any, int] = {}
-        numbers: dict[Any, int] = {}
-        others = []
-        for rank, each in enumerate(literals):
-            if isinstance(each, bool) or as_date(each) is not None:
-                others.append(rank)
-                continue
-            texts.setdefault(str(each).strip(), rank)
-            if (number := as_number(each)) is not None:
-                numbers.setdefault(number + 0.0, rank)
-        found: dict[str, tuple[nw.Expr, dict[Any, int]]] = {}
-        if self.is_text and texts:
-            found["text"] = (nw.when(self.present()).then(self.text()), texts)
+    def lookups(self, literals: Sequence[Literal]) -> tuple[dict[str, Ranked], list[int]]:
+        """Return how plain values are looked up, as text or as numbers, and which are not plain."""
+        texts, numbers, others = self._plain(literals)
+        ranked: dict[str, Ranked] = {}
+        if texts:
+            ranked["text"] = (nw.when(self.present()).then(self.text()), texts)
         if numbers:
-            found["number"] = (self.number() + 0.0, numbers)
-        return found, others
+            ranks = {number + 0.0: rank for number, rank in numbers.items()}
+            ranked["number"] = (self.number() + 0.0, ranks)
+        return ranked, others
 
     def meets(self, where: Where) -> nw.Expr:
         """Whether the cell meets a condition; a missing cell meets none."""
         if where.word in ("equals", "is_in"):
             return is_true(self._is_one_of(where.values) & self.present())
-        days = [day for literal in where.values if (day := as_date(literal)) is not None]
-        numbers = [n for literal in where.values if (n := as_number(literal)) is not None]
+        days = [day for day in map(as_date, where.values) if day is not None]
         if len(days) == len(where.values):
-            holds = self._day_holds(where.word, days[0], days[-1])
-        elif len(numbers) == len(where.values):
-            holds = self._number_holds(where.word, numbers[0], numbers[-1])
+            at_least, up_to, below, above = self._around_days(days[0], days[-1])
         else:
-            raise InvalidParameterError(
-                f"the condition {str(where)!r} compares with neither numbers nor days such as"
-                " 2026-11-15; for text use equals or is_in"
-            )
-        return is_true(holds & self.present())
+            value = self.number()
+            numbers = [number for number in map(as_number, where.values) if number is not None]
+            low, high = numbers[0], numbers[-1]
+            at_least, up_to, below, above = value >= low, value <= high, value < low, value > high
+        holds = {"at_least": at_least, "up_to": up_to, "below": below, "above": above}
+        holds["between"] = at_least & up_to
+        return is_true(holds[where.word] & self.present())
 
-    def _number_holds(self, word: str, first: float, last: float) -> nw.Expr:
-        value = self.number()
-        return {
-            "at_least": value >= first,
-            "above": value > first,
-            "below": value < first,
-            "up_to": value <= first,
-            "between": (value >= first) & (value <= last),
-        }[word]
-
-    def _day_holds(self, word: str, first: dt.date, last: dt.date) -> nw.Expr:
+    def _around_days(self, low: dt.date, high: dt.date) -> tuple[nw.Expr, ...]:
         """Compare moments with the midnights at which days begin and end."""
-        moment = self.day()
-        begin, end = self._midnight(first), self._midnight(_day_after(last))
-        return {
-            "at_least": moment >= begin,
-            "above": moment >= end,
-            "below": moment < begin,
-            "up_to": moment < end,
-            "between": (moment >= begin) & (moment < end),
-        }[word]
+        after = dt.date.fromordinal(min(high.toordinal() + 1, dt.date.max.toordinal()))
+        moment, begin, end = self.day(), self._midnight(low), self._midnight(after)
+        return moment >= begin, moment < end, moment < begin, moment >= end
+
+    def _is_on(self, day: dt.date) -> nw.Expr:
+        since, until, *_ = self._around_days(day, day)
+        return is_true(since & until)
 
     def _midnight(self, day: dt.date) -> nw.Expr:
         """Return the begin of a day, in UTC where moments have a time zone."""
@@ -189,82 +159,85 @@ class Cell:
             return nw.lit(day)
         if not isinstance(self.dtype, nw.Datetime):
             return nw.lit(day.isoformat())
-        if self.dtype.time_zone is None:
-            return nw.lit(dt.datetime(day.year, day.month, day.day))  # noqa: DTZ001
-        moment = dt.datetime(day.year, day.month, day.day, tzinfo=dt.UTC)
-        return nw.lit(moment.astimezone(ZoneInfo(self.dtype.time_zone)))
+        midnight = dt.datetime(day.year, day.month, day.day, tzinfo=dt.UTC)
+        zone = self.dtype.time_zone and ZoneInfo(self.dtype.time_zone)
+        return nw.lit(midnight.astimezone(zone) if zone else midnight.replace(tzinfo=None))
 
     def _is_one_of(self, literals: Sequence[Literal]) -> nw.Expr:
         """Whether the cell is one of several values; a long list is looked up, not spelled out."""
-        plain = [not isinstance(each, bool) and as_date(each) is None for each in literals]
-        listed = [each for each, is_plain in zip(literals, plain, strict=True) if is_plain]
-        if len(listed) < 2 or not (self.is_text or self.dtype.is_numeric()):
-            return any_of([self._matches(each) for each in literals])
-        found = [
-            self._matches(each)
-            for each, is_plain in zip(literals, plain, strict=True)
-            if not is_plain
-        ]
-        if self.is_text:
-            found.append(is_true(self.text().is_in([str(each).strip() for each in listed])))
-        if numbers := [number for each in listed if (number := as_number(each)) is not None]:
-            value = self._spelled_number() if self.is_text else self._plain_number()
-            found.append(is_true(value.is_in(numbers)))
-        return any_of(found) if found else _never()
+        texts, numbers, others = self._plain(literals)
+        if len(literals) - len(others) < 2:
+            return combined(operator.or_, [self._matches(literal) for literal in literals])
+        matches = [self._matches(literals[rank]) for rank in others]
+        if texts:
+            matches.append(is_true(self.text().is_in(list(texts))))
+        if numbers:
+            matches.append(is_true(self._number().is_in(list(numbers))))
+        return combined(operator.or_, matches or [_NEVER])
+
+    def _plain(
+        self, literals: Sequence[Literal]
+    ) -> tuple[dict[str, int], dict[float, int], list[int]]:
+        """Return ranks of plain values, of those that read the same the first, and of others."""
+        texts: dict[str, int] = {}
+        numbers: dict[float, int] = {}
+        others = []
+        listable = self.is_text or self.dtype.is_numeric()
+        for rank, literal in enumerate(literals):
+            if not listable or isinstance(literal, bool) or as_date(literal) is not None:
+                others.append(rank)
+                continue
+            if self.is_text:
+                texts.setdefault(str(literal).strip(), rank)
+            if (number := as_number(literal)) is not None:
+                numbers.setdefault(number, rank)
+        return texts, numbers, others
 
     def _matches(self, literal: Literal) -> nw.Expr:
-        number, day = as_number(literal), as_date(literal)
-        spelled = str(literal).strip()
+        number = float(literal) if isinstance(literal, bool) else as_number(literal)
+        day, text = as_date(literal), str(literal).strip()
         if self.dtype == nw.Boolean:
-            if spelled.lower() in _YES or number == 1:
+            if text.lower() in _YES or number == 1:
                 return nw.col(self.name)
-            return ~nw.col(self.name) if spelled.lower() in _NO or number == 0 else _never()
+            return ~nw.col(self.name) if text.lower() in _NO or number == 0 else _NEVER
         if self.is_text:
-            same = is_true(self.text() == spelled)
+            same = is_true(self.text() == text)
             if isinstance(literal, bool):
                 same = self.text().str.to_lowercase().is_in(_YES if literal else _NO)
-                number = float(literal)
             if day is not None:
-                same = same | is_true(self._day_holds("between", day, day))
-            return same if number is None else same | is_true(self._spelled_number() == number)
+                same = same | self._is_on(day)
+            return same if number is None else same | is_true(self._number() == number)
         if self.is_day:
-            return _never() if day is None else is_true(self._day_holds("between", day, day))
+            return _NEVER if day is None else self._is_on(day)
         if not self.dtype.is_numeric():
             raise self.wrong_type("numbers, text or days")
-        if isinstance(literal, bool):
-            number = float(literal)
-        return _never() if number is None else is_true(self._plain_number() == number)
+        return _NEVER if number is None else is_true(self._number() == number)
 
-    def _plain_number(self) -> nw.Expr:
-        value = nw.col(self.name).cast(nw.Float64)
-        return nw.when(~value.is_nan()).then(value)
-
-    def _spelled_number(self) -> nw.Expr:
+    def _number(self) -> nw.Expr:
+        """Return the value as a float64, also where it is a code for missing."""
+        if self.dtype == nw.Boolean:
+            return nw.when(nw.col(self.name)).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
+        if self.dtype.is_numeric():
+            plain = nw.col(self.name).cast(nw.Float64)
+            return nw.when(~plain.is_nan()).then(plain)
+        if not self.is_text:
+            raise self.wrong_type("numbers")
         text = self.text()
         if self.decimal != ".":
             text = text.str.replace_all(".", "_", literal=True)
             text = text.str.replace_all(self.decimal, ".", literal=True)
-        plain = text.str.contains(_NUMBER) & ~text.str.contains(_NOT_IN_NUMBER)
-        small = text.str.to_lowercase()
-        below = small.is_in(("-inf", "-infinity"))
-        above = small.is_in(("inf", "+inf", "infinity", "+infinity"))
-        number: nw.Expr = nw.when(plain).then(text).cast(nw.Float64)
-        # As in a column of true and false, which one missing answer can turn into text.
-        number = nw.when(small == "true").then(nw.lit(1.0)).otherwise(number)
-        number = nw.when(small == "false").then(nw.lit(0.0)).otherwise(number)
-        number = nw.when(below).then(nw.lit(-math.inf)).otherwise(number)
-        return nw.when(above).then(nw.lit(math.inf)).otherwise(number)
+        can_be_cast = text.str.contains(_NUMBER) & ~text.str.contains(_NOT_IN_NUMBER)
+        number: nw.Expr = nw.when(can_be_cast).then(text).cast(nw.Float64)
+        for value, words in _NUMBERS_IN_WORDS.items():
+            is_word = text.str.to_lowercase().is_in(words)
+            number = nw.when(is_word).then(nw.lit(value)).otherwise(number)
+        return number
 
     def wrong_type(self, wanted: str) -> InvalidParameterError:
         """Say that a column is not of a kind that will do."""
         return InvalidParameterError(
             f"the column {self.label!r} holds {self.dtype}, not {wanted}; name a column of {wanted}"
         )
-
-
-def any_of(conditions: Sequence[nw.Expr]) -> nw.Expr:
-    """Whether one of several conditions holds."""
-    return combined(operator.or_, conditions)
 
 
 def combined(two: Callable[[nw.Expr, nw.Expr], nw.Expr], expressions: Sequence[nw.Expr]) -> nw.Expr:
@@ -279,11 +252,3 @@ def combined(two: Callable[[nw.Expr, nw.Expr], nw.Expr], expressions: Sequence[n
 def is_true(condition: nw.Expr) -> nw.Expr:
     """Read null as false."""
     return nw.when(condition).then(nw.lit(value=True)).otherwise(nw.lit(value=False))
-
-
-def _day_after(day: dt.date) -> dt.date:
-    return dt.date.fromordinal(min(day.toordinal() + 1, dt.date.max.toordinal()))
-
-
-def _never() -> nw.Expr:
-    return nw.lit(value=False)

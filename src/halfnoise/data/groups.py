@@ -8,9 +8,9 @@ counts the person by the rows in it.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
-import narwhals as nw
+import narwhals.stable.v2 as nw
 from narwhals.dtypes import DType
 
 from halfnoise.data.cells import Cell
@@ -18,18 +18,17 @@ from halfnoise.data.keys import UTC, KeyColumn, key_column, zone_of
 from halfnoise.data.lookup import PLACE, lookup
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.conditions import Literal
-from halfnoise.workload.groups import Grouping, Key, once
+from halfnoise.workload.groups import Grouping, Key, refuse_twice
 
-Values = tuple[Any, ...]
-"""What the columns of a group hold in the table."""
+Values = tuple[Any, ...]  # what the columns of a group hold in the table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Groups:
     """Rows, the columns that say their group, and how groups are numbered.
 
-    ``number``: how many there are; None where they are what is found. ``key``: how a found group is
-    written. ``everybody``: a row for each person where people may be in several groups or in none.
+    ``number``: how many there are; None where they are discovered, and written by ``key``.
+    ``everybody``: a row for each person where people may be in several groups or in none.
     """
 
     rows: nw.LazyFrame[Any]
@@ -38,15 +37,52 @@ class Groups:
     key: Callable[[Values], Key] | None = None
     everybody: nw.LazyFrame[Any] | None = None
 
-    def places(self, found: Sequence[Values]) -> dict[Values, int]:
-        """Return the row of the totals for each group that may be found."""
+    @classmethod
+    def of(
+        cls,
+        rows: nw.LazyFrame[Any],
+        grouping: Grouping | None,
+        cells: Sequence[Cell],
+        people: Sequence[str],
+    ) -> Self:
+        """Return rows in their groups; ``people`` are the columns that say whom a row is about."""
+        if grouping is None:
+            return cls(rows=rows)
+        columns = _columns(grouping, [_in_utc(cell, rows) for cell in cells])
+        named = {
+            name: e for i, column in enumerate(columns) for name, e in column.columns(i).items()
+        }
+        rows, names = rows.with_columns(**named), tuple(named)
+        if grouping.keys is None:
+            rows = _first(rows, people, names, grouping.most)
+            key = _back(columns, loosely=rows.implementation.is_pandas())
+            return cls(rows=rows, columns=names, number=None, key=key)
+        everybody = None
+        if grouping.most > 1:
+            everybody = rows.select(*people).unique() if people else rows
+        listed = _listed(grouping.keys, columns)
+        rows = rows.join(
+            lookup(rows, listed), left_on=list(named), right_on=list(listed), how="left"
+        )
+        place = nw.col(PLACE)
+        if grouping.other is None:
+            rows = rows.filter(~place.is_null())
+        elsewhere = nw.when(place.is_null()).then(nw.lit(len(grouping.keys))).otherwise(place)
+        rows = rows.with_columns(hn_group=elsewhere.cast(nw.Int64)).drop(PLACE)
+        number = len(grouping.released)
+        if grouping.most < number:
+            rows = _first(rows, people, ("hn_group",), grouping.most)
+        return cls(rows=rows, columns=("hn_group",), number=number, everybody=everybody)
+
+    def places(self, present: Sequence[Values]) -> dict[Values, int]:
+        """Return the row of the totals for each group that may be present."""
         if self.number is None:
-            return {values: place for place, values in enumerate(found)}
+            return {values: place for place, values in enumerate(present)}
         return {(place,) if self.columns else (): place for place in range(self.number)}
 
-    def keys(self, found: Sequence[Values]) -> tuple[Key, ...] | None:
-        """Return the keys of groups that were found; None where they are listed."""
-        return None if self.key is None else tuple(self.key(values) for values in found)
+    def keys(self, present: Sequence[Values]) -> tuple[Key, ...] | None:
+        """Return the keys of groups that are discovered; None where they are listed."""
+        return None if self.key is None else tuple(self.key(values) for values in present)
 
 
 def check_keys(dtypes: Mapping[str, DType], grouping: Grouping) -> None:
@@ -55,40 +91,6 @@ def check_keys(dtypes: Mapping[str, DType], grouping: Grouping) -> None:
     columns = _columns(grouping, cells)
     if grouping.keys is not None and columns:
         _listed(grouping.keys, columns)
-
-
-def in_groups(
-    rows: nw.LazyFrame[Any],
-    grouping: Grouping | None,
-    cells: Sequence[Cell],
-    people: Sequence[str],
-) -> Groups:
-    """Return rows in their groups; ``people`` are the columns that say whom a row is about."""
-    if grouping is None:
-        return Groups(rows=rows)
-    listed = grouping.keys
-    columns = _columns(grouping, [_in_utc(cell, rows) for cell in cells])
-    named = {f"hn_{what}{i}": e for i, c in enumerate(columns) for what, e in _parts(c)}
-    rows = rows.with_columns(**named)
-    if listed is None:
-        names = tuple(named)
-        rows = _first(rows, people, names, grouping.most)
-        key = _back(columns, loosely=rows.implementation.is_pandas())
-        return Groups(rows=rows, columns=names, number=None, key=key)
-    everybody = None
-    if grouping.most > 1:
-        everybody = rows.select(*people).unique() if people else rows
-    table = lookup(rows, _listed(listed, columns))
-    rows = rows.join(table, left_on=list(named), right_on=_titles(columns), how="left")
-    place = nw.col(PLACE)
-    if grouping.other is None:
-        rows = rows.filter(~place.is_null())
-    elsewhere = nw.when(place.is_null()).then(nw.lit(len(listed))).otherwise(place)
-    rows = rows.with_columns(hn_group=elsewhere.cast(nw.Int64)).drop(PLACE)
-    number = len(grouping.released)
-    if grouping.most < number:
-        rows = _first(rows, people, ("hn_group",), grouping.most)
-    return Groups(rows=rows, columns=("hn_group",), number=number, everybody=everybody)
 
 
 def _in_utc(cell: Cell, rows: nw.LazyFrame[Any]) -> Cell:
@@ -113,22 +115,14 @@ def _columns(grouping: Grouping, cells: Sequence[Cell]) -> list[KeyColumn]:
     return [key_column(c, by, listed=listed) for c, by in zip(cells, grouping.by, strict=True)]
 
 
-def _parts(column: KeyColumn) -> tuple[tuple[str, nw.Expr], ...]:
-    return ("absent", column.absent), ("value", column.value)
-
-
-def _titles(columns: Sequence[KeyColumn]) -> list[str]:
-    return [f"hn_listed_{what}{i}" for i, c in enumerate(columns) for what, _ in _parts(c)]
-
-
 def _listed(listed: Sequence[Key], columns: Sequence[KeyColumn]) -> dict[str, Sequence[Any]]:
     """Return the listed keys column by column, refused where two of them read the same."""
     read = [
         tuple(part for c, value in zip(columns, key, strict=True) for part in c.listed(value))
         for key in listed
     ]
-    once(listed, read)
-    return dict(zip(_titles(columns), zip(*read, strict=True), strict=True))
+    refuse_twice(listed, read)
+    return {f"hn_listed{i}": part for i, part in enumerate(zip(*read, strict=True))}
 
 
 def _back(columns: Sequence[KeyColumn], *, loosely: bool) -> Callable[[Values], Key]:
@@ -143,8 +137,8 @@ def _back(columns: Sequence[KeyColumn], *, loosely: bool) -> Callable[[Values], 
         return value == "True" if loosely and value in ("True", "False") else value
 
     def key(values: Values) -> Key:
-        pairs = zip(values[::2], values[1::2], strict=True)
-        return tuple(written(c.found(*pair)) for c, pair in zip(columns, pairs, strict=True))
+        parts = zip(columns, values[::2], values[1::2], strict=True)
+        return tuple(written(column.key(absent, value)) for column, absent, value in parts)
 
     return key
 
@@ -153,13 +147,13 @@ def _first(
     rows: nw.LazyFrame[Any], people: Sequence[str], group: Sequence[str], most: int
 ) -> nw.LazyFrame[Any]:
     """Keep the rows in the first groups of each person; a row alone has one group."""
+    both = [*people, *group]
     if not people:
         return rows
     if most == 1 and len(group) == 1:
         kept = rows.group_by(*people).agg(nw.col(*group).min())
     else:
-        pairs = rows.select(*people, *group).unique().with_columns(hn_one=nw.lit(1))
+        pairs = rows.select(*both).unique().with_columns(hn_one=nw.lit(1))
         rank = nw.col("hn_one").cum_sum().over(*people, order_by=list(group))
         kept = pairs.with_columns(hn_rank=rank).filter(nw.col("hn_rank") <= most)
-    both = [*people, *group]
     return rows.join(kept.select(*both), on=both, how="semi")

@@ -1,15 +1,14 @@
 """Items: one row for each person and item, and domains of up to a million items.
 
 A person's listed items are made distinct and counted; who has more than allowed counts a fraction
-for each. The list reaches the engine as a table of its own: a million names are joined, not spelled
-out.
+for each.
 """
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-import narwhals as nw
+import narwhals.stable.v2 as nw
 
 from halfnoise.checks import refuse
 from halfnoise.data.cells import MOST_WHOLE, SPACES, Cell, is_true
@@ -30,48 +29,42 @@ def item_totals(
     Without ``people`` each row is one. What can be refused is refused here, before any row is read.
     """
     own = cell(query)
-    listed, value, there = _comparable(query, own)
+    value, there = (own.text(), own.present()) if own.is_text else own.whole()
+    listed = _listed(query, own)
     there = is_true(there & own.present())
     if query.where is not None:
         there = there & cell(query.where).meets(query.where)
     group = groups.columns
-    each = [*people, *group] if people else []
     rows = groups.rows.select(*people, *group, hn_item=value, hn_there=there)
-    rows = rows.filter(nw.col("hn_there"))
     # From here on an item is its place in the list: a number is quicker to group by than text.
-    table = lookup(groups.rows, {"hn_listed": listed})
-    rows = rows.join(table, left_on="hn_item", right_on="hn_listed", how="inner")
+    table = lookup(groups.rows, {"hn_item": listed})
+    rows = rows.filter(nw.col("hn_there")).join(table, on="hn_item", how="inner")
     rows = rows.select(*people, *group, PLACE)
-    whole = quantum.denominator
-    if each:
-        rows = rows.group_by(*each, PLACE).agg(nw.len().alias("hn_rows"))
-    if each and query.at_most is not None and query.at_most < len(listed):
-        number = nw.col("hn_rows").count().over(*each).cast(nw.Int64)
+    if people:
+        rows = rows.group_by(*people, *group, PLACE).agg(nw.len().alias("hn_rows"))
+    if people and query.at_most is not None and query.at_most < len(listed):
+        number = nw.col("hn_rows").count().over(*people, *group).cast(nw.Int64)
         rows = rows.with_columns(hn_number=number)
         rows = rows.with_columns(hn_weight=item_weight(nw.col("hn_number"), query.at_most, quantum))
-        totals = rows.group_by(*group, PLACE).agg(nw.col("hn_weight").sum().alias("hn_total"))
+        totals = rows.group_by(*group, PLACE).agg(nw.col("hn_weight").sum())
+        whole = 1
     else:
         totals = rows.group_by(*group, PLACE).agg(nw.len().alias("hn_total"))
-        totals = totals.with_columns(hn_total=nw.col("hn_total").cast(nw.Int64) * whole)
+        whole = quantum.denominator
 
     def read() -> dict[Values, list[int]]:
-        found: dict[Values, list[int]] = {}
+        sums: dict[Values, list[int]] = {}
         for *values, place, total in fetch(totals):
-            row = found.setdefault(tuple(values), [0] * len(listed))
-            row[int(place)] = int(total)
-        return found
+            sums.setdefault(tuple(values), [0] * len(listed))[int(place)] = int(total) * whole
+        return sums
 
     return read
 
 
-def _comparable(query: Items, cell: Cell) -> tuple[list[Any], nw.Expr, nw.Expr]:
-    """Return the list and the column in one type, whole numbers or text, and where it has it."""
-    listed: list[Any]
-    if cell.is_text:
-        listed = [str(item).strip(SPACES) for item in query.items]
-        value, there = cell.text(), cell.present()
-    else:
-        value, there = cell.whole()
+def _listed(query: Items, cell: Cell) -> list[Any]:
+    """Return the items in the type of the column, text or whole numbers, each one once."""
+    listed: list[Any] = [str(item).strip(SPACES) for item in query.items]
+    if not cell.is_text:
         listed = [_whole(item, query.label) for item in query.items]
     if len(set(listed)) < len(listed):
         # One row would count for both, which is more than a person may add.
@@ -79,7 +72,7 @@ def _comparable(query: Items, cell: Cell) -> tuple[list[Any], nw.Expr, nw.Expr]:
         raise InvalidParameterError(
             f"two items of {query.label!r} read the same, {twice!r}; list each one once"
         )
-    return listed, value, there
+    return listed
 
 
 def _whole(item: Literal, label: str) -> int:
@@ -88,10 +81,6 @@ def _whole(item: Literal, label: str) -> int:
     except (OverflowError, ValueError):
         number = MOST_WHOLE
     if abs(number) >= MOST_WHOLE or (isinstance(item, float) and number != item):
-        raise refuse(
-            f"an item of {label!r}",
-            "a whole number below 2^62, since its column holds numbers",
-            item,
-            "turn the column into text",
-        )
+        rule = "a whole number below 2^62, since its column holds numbers"
+        raise refuse(f"an item of {label!r}", rule, item, "turn the column into text")
     return number

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals as nw
+import narwhals.stable.v2 as nw
 import numpy as np
 
 from halfnoise.checks import refuse
@@ -20,36 +20,35 @@ from halfnoise.workload.groups import By
 
 Plain = str | int | float
 UTC = ("UTC", "Etc/UTC")
-_LENGTH = {"day": 10, "month": 7, "year": 4}
 _LEAP = r"^(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29"
 _SHORTER = r"^[0-9]{4}-(?:02-(?:29|3[01])|(?:04|06|09|11)-31)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyColumn:
-    """A column of keys: its value, which is never missing, and whether there is one.
+    """A column of keys: ``own`` where one is ``there``, else ``nothing``.
 
-    ``nothing`` is the value where there is none. ``read`` turns a listed value into what the column
-    holds; ``back`` turns that into what a user would write.
+    ``read`` turns a listed key into what the column holds, ``back`` that into what users write.
     """
 
-    value: nw.Expr
+    own: nw.Expr
     there: nw.Expr
     read: Callable[[Literal], Plain]
     back: Callable[[Any], Literal]
     nothing: Plain
 
-    @property
-    def absent(self) -> nw.Expr:
-        """1 where there is no value, else 0: in this order what is missing comes last."""
-        return nw.when(self.there).then(nw.lit(0)).otherwise(nw.lit(1)).cast(nw.Int64)
+    def columns(self, i: int) -> dict[str, nw.Expr]:
+        """Return columns without gaps: 1 where there is no key, so that it comes last; the key."""
+        absent = nw.when(self.there).then(nw.lit(0)).otherwise(nw.lit(1)).cast(nw.Int64)
+        value = nw.when(self.there).then(self.own).otherwise(nw.lit(self.nothing))
+        return {f"hn_absent{i}": absent, f"hn_value{i}": value}
 
     def listed(self, key: Literal | None) -> tuple[int, Plain]:
-        """Return a listed key as the columns ``absent`` and ``value`` hold it."""
+        """Return a listed key as the columns hold it."""
         return (1, self.nothing) if key is None else (0, self.read(key))
 
-    def found(self, absent: Any, value: Any) -> Literal | None:  # noqa: ANN401
-        """Return a key that was found as a user would write it."""
+    def key(self, absent: Any, value: Any) -> Literal | None:  # noqa: ANN401
+        """Return a key from the columns as a user would write it."""
         return None if absent else self.back(value)
 
 
@@ -72,7 +71,6 @@ def key_column(cell: Cell, by: By, *, listed: bool) -> KeyColumn:
 
 def _text(cell: Cell, *, listed: bool) -> KeyColumn:
     """Take text as it is; listed keys without spaces around it, and true and false in any case."""
-    there = ~nw.col(cell.name).is_null()
     own = nw.col(cell.name).cast(nw.String)
     if listed:
         own, small = cell.text(), cell.text().str.to_lowercase()
@@ -82,58 +80,59 @@ def _text(cell: Cell, *, listed: bool) -> KeyColumn:
         text = str(key).strip(SPACES)
         return text.lower() if text.lower() in ("true", "false") else text
 
-    value = nw.when(there).then(own).otherwise(nw.lit(""))
-    return KeyColumn(value=value, there=there, read=read, back=str, nothing="")
+    return KeyColumn(own=own, there=cell.present(), read=read, back=str, nothing="")
 
 
 def _days(cell: Cell, by: By) -> KeyColumn:
     every = by.every or "day"
+    length = {"day": 10, "month": 7, "year": 4}[every]  # in ISO form
     if by.every is None and cell.dtype != nw.Date:
         raise InvalidParameterError(
             f"the groups by {by.column!r}, which holds moments, need a span of time; say"
             f" By({by.column!r}, every='day'), or --by {by.column}:day (or month, or year)"
         )
 
-    def read(key: Literal) -> str:
-        return _iso(key, by.column, every)
+    def read(key: Literal) -> Plain:
+        text, start = str(key).strip(), "0000-01-01"[length:]
+        day = as_date(key) or as_date(text + start)
+        # A month or a year may be said by its first day.
+        fits = len(text) == length if isinstance(key, str | int) else str(day)[length:] == start
+        if day is None or not fits:
+            rule = f"a {every} such as {'2026-11-15'[:length]}"
+            raise refuse(f"a group by {by.column!r}", rule, key)
+        iso = day.isoformat()[:length]
+        return iso if cell.is_text else int(iso.replace("-", ""))
 
-    def back(text: str) -> Literal:
+    def back(key: str | int) -> Literal:
+        digits = str(key).replace("-", "").zfill(8)
         if every == "day":
-            return dt.date.fromisoformat(text)
-        return text if every == "month" else int(text)
+            return dt.date.fromisoformat(digits)
+        return f"{digits[2:6]}-{digits[6:]}" if every == "month" else int(digits)
 
+    own: nw.Expr = nw.lit(0)
     if cell.is_text:
         day = cell.day()
         real = ~day.str.contains(_SHORTER) | day.str.contains(_LEAP)
         there = is_true(real & ~day.str.starts_with("0000"))
-        value = nw.when(there).then(day.str.slice(0, _LENGTH[every])).otherwise(nw.lit(""))
-        return KeyColumn(value=value, there=there, read=read, back=back, nothing="")
-    moment = _within_reach(cell, _in_utc(cell))
-    year = moment.dt.year()
-    there = is_true((year >= 1) & (year <= 9999))
-    parts = (year, moment.dt.month(), moment.dt.day())[: len(_LENGTH) - list(_LENGTH).index(every)]
-    number: nw.Expr = nw.lit(0)
-    for part in parts:
-        number = number * 100 + nw.when(there).then(part).otherwise(nw.lit(0)).cast(nw.Int64)
-    return KeyColumn(
-        value=number,
-        there=there,
-        read=lambda key: int(read(key).replace("-", "")),
-        back=lambda number: back(_dashed(f"{number:0{2 + 2 * len(parts)}d}")),
-        nothing=0,
-    )
+        own = day.str.slice(0, length)
+    else:
+        moment = _in_utc(cell)
+        year = moment.dt.year()
+        there = is_true((year >= 1) & (year <= 9999))
+        for part in (year, moment.dt.month(), moment.dt.day())[: length // 3]:
+            own = own * 100 + nw.when(there).then(part).otherwise(nw.lit(0)).cast(nw.Int64)
+    nothing = "" if cell.is_text else 0
+    return KeyColumn(own=own, there=there, read=read, back=back, nothing=nothing)
 
 
 def _in_utc(cell: Cell) -> nw.Expr:
-    """Return days as they are, and moments with a time zone as they are in UTC."""
-    column = nw.col(cell.name)
-    return column if zone_of(cell) is None else column.dt.convert_time_zone("UTC")
-
-
-def _within_reach(cell: Cell, moment: nw.Expr) -> nw.Expr:
-    """Leave out moments in whole seconds so far away that their year is more than 32 bits."""
+    """Return days as they are, and moments as in UTC but for those too far away to have a year."""
+    moment = nw.col(cell.name)
+    if zone_of(cell) is not None:
+        moment = moment.dt.convert_time_zone("UTC")
     if getattr(cell.dtype, "time_unit", None) != "s":
         return moment
+    # In whole seconds a year may be more than 32 bits.
     zone = None if cell.dtype.time_zone is None else dt.UTC  # type: ignore[attr-defined]
     low, high = dt.datetime(1, 1, 1, tzinfo=zone), dt.datetime(9999, 12, 31, tzinfo=zone)
     return nw.when((moment >= low) & (moment < high + dt.timedelta(hours=23))).then(moment)
@@ -145,81 +144,46 @@ def zone_of(cell: Cell) -> str | None:
     return None if zone in UTC else zone
 
 
-def _iso(key: Literal, column: str, every: str) -> str:
-    """Return a listed day, month or year in ISO form."""
-    length = _LENGTH[every]
-    text = str(key).strip()
-    day = as_date(key) or as_date((text + "-01-01"[length - 10 :]) if length < 10 else text)
-    spelled = isinstance(key, str | int)
-    # A month or a year may be said by its first day.
-    first = spelled or day is None or day.isoformat()[length:] == "-01-01"[length - 10 :]
-    if day is None or (spelled and len(text) != length) or (every != "day" and not first):
-        example = "2026-11-15"[:length]
-        raise refuse(f"a group by {column!r}", f"a {every} such as {example}", key)
-    return day.isoformat()[:length]
-
-
-def _dashed(digits: str) -> str:
-    """Return the digits of a day, a month or a year in ISO form.
-
-    >>> [_dashed(digits) for digits in ("20261115", "202611", "2026")]
-    ['2026-11-15', '2026-11', '2026']
-    """
-    return "-".join(part for part in (digits[:4], digits[4:6], digits[6:]) if part)
-
-
 def _yes_or_no(cell: Cell) -> KeyColumn:
-    words = {"true": 1, "false": 0}  # as in text, which one missing cell can make of such a column
-
     def read(key: Literal) -> int:
-        spelled = str(key).strip().lower()
-        if spelled not in words:
+        word = str(key).strip().lower()  # as in text, which one missing cell can make of the column
+        if word not in ("true", "false"):
             raise refuse(f"a group by {cell.label!r}", "true or false, as its column holds", key)
-        return words[spelled]
+        return int(word == "true")
 
-    there = ~nw.col(cell.name).is_null()
     yes = nw.when(nw.col(cell.name)).then(nw.lit(1)).otherwise(nw.lit(0)).cast(nw.Int64)
-    return KeyColumn(value=yes, there=there, read=read, back=bool, nothing=0)
+    return KeyColumn(own=yes, there=cell.present(), read=read, back=bool, nothing=0)
 
 
 def _whole(cell: Cell, *, listed: bool) -> KeyColumn:
     def read(key: Literal) -> int:
-        number = as_number(key)
-        whole = None if number is None or not number.is_integer() else _exactly(key)
-        if whole is None or abs(float(whole)) >= MOST_WHOLE:  # as the column is read
+        number, text = as_number(key), str(key).strip()
+        # Compared as a fraction, as the column is read.
+        if number is None or not number.is_integer() or abs(number) >= MOST_WHOLE:
             rule = "a whole number below 2^62, as its column holds whole numbers"
             raise refuse(f"a group by {cell.label!r}", rule, key)
-        return whole
+        return int(text) if text.removeprefix("-").isdecimal() else int(number)  # beyond 2^53
 
-    there = ~nw.col(cell.name).is_null()
+    own = nw.col(cell.name)
     if listed:
         # No listed key is that large, so what is larger falls among the others.
         number, small = cell.whole()
-        value = nw.when(small | ~there).then(number).otherwise(nw.lit(MOST_WHOLE))
-    else:
-        value = nw.when(there).then(nw.col(cell.name)).otherwise(nw.lit(0))
-    return KeyColumn(value=value, there=there, read=read, back=int, nothing=0)
-
-
-def _exactly(key: Literal) -> int:
-    """Return the whole number that text spells, also beyond 2^53."""
-    text = str(key).strip()
-    return int(text) if text.removeprefix("-").isdecimal() else int(float(text))
+        own = nw.when(small).then(number).otherwise(nw.lit(MOST_WHOLE))
+    return KeyColumn(own=own, there=cell.present(), read=read, back=int, nothing=0)
 
 
 def _number(cell: Cell) -> KeyColumn:
+    short = cell.dtype == nw.Float32
+
     def read(key: Literal) -> float:
         number = as_number(key)
         if number is None:
             raise refuse(f"a group by {cell.label!r}", "a number, as its column holds", key)
         return (float(np.float32(number)) if short else number) + 0.0
 
-    short = cell.dtype == nw.Float32
-    number = nw.col(cell.name).cast(nw.Float64)
-    there = is_true(~number.is_nan() & ~number.is_null())
-    value = nw.when(there).then(number + 0.0).otherwise(nw.lit(0.0))
-
     def back(number: float) -> float:
         return float(str(np.float32(number))) if short else float(number)
 
-    return KeyColumn(value=value, there=there, read=read, back=back, nothing=0.0)
+    number = nw.col(cell.name).cast(nw.Float64)
+    there = is_true(~number.is_nan() & ~number.is_null())
+    return KeyColumn(own=number + 0.0, there=there, read=read, back=back, nothing=0.0)

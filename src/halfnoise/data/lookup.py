@@ -3,20 +3,18 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import narwhals as nw
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
 _KINDS = {str: "string", int: "bigint", float: "double"}
-
-PLACE = "hn_place"
-"""The column that says where in the list a row stands."""
+PLACE = "hn_place"  # the column that says where in the list a row stands
 
 
 def lookup(frame: nw.LazyFrame[Any], columns: Mapping[str, Sequence[Any]]) -> nw.LazyFrame[Any]:
     """Return columns of text, whole numbers or fractions, none missing, and each row's place."""
-    found: nw.LazyFrame[Any] = nw.from_native(_native(frame, columns)).lazy()
-    return found
+    table: nw.LazyFrame[Any] = nw.from_native(_native(frame, columns)).lazy()
+    return table
 
 
 def _native(frame: nw.LazyFrame[Any], columns: Mapping[str, Sequence[Any]]) -> Any:  # noqa: ANN401
@@ -27,10 +25,8 @@ def _native(frame: nw.LazyFrame[Any], columns: Mapping[str, Sequence[Any]]) -> A
         import duckdb
 
         dtypes = {str: object, int: np.int64, float: np.float64}
-        halfnoise_listed_values = {
-            **{name: np.array(c, dtype=dtypes[type(c[0])]) for name, c in columns.items()},
-            PLACE: np.arange(length, dtype=np.int32),
-        }
+        arrays = {name: np.array(c, dtype=dtypes[type(c[0])]) for name, c in columns.items()}
+        halfnoise_listed_values = arrays | {PLACE: np.arange(length, dtype=np.int32)}
         try:
             # DuckDB finds the variable by its name, unless it was told not to look.
             return native.query("halfnoise_rows", "select * from halfnoise_listed_values")
@@ -49,14 +45,9 @@ def _native(frame: nw.LazyFrame[Any], columns: Mapping[str, Sequence[Any]]) -> A
 
 
 def _spelled_out(columns: Mapping[str, NDArray[Any]]) -> str:
-    """Return a query that says all values."""
-    lists = [
-        f"unnest([{', '.join(map(_literal, column.tolist()))}]) as {name}"
-        for name, column in columns.items()
-    ]
+    lists = []
+    for name, column in columns.items():
+        quoted = ["'" + str(value).replace("'", "''") + "'" for value in column.tolist()]
+        kind = _KINDS[type(column.tolist()[0])]
+        lists.append(f"unnest([{', '.join(f'{value}::{kind}' for value in quoted)}]) as {name}")
     return f"select {', '.join(lists)}"
-
-
-def _literal(value: str | float) -> str:
-    quoted = "'" + str(value).replace("'", "''") + "'"
-    return f"{quoted}::{_KINDS[type(value)]}"

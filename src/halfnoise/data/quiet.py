@@ -13,8 +13,8 @@ T = TypeVar("T")
 _lock = threading.RLock()
 
 
-def quietly(work: Callable[[], T], said: str) -> T:
-    """Do some work; if an engine fails, say ``said`` and nothing else, not even in a log.
+def quietly(work: Callable[[], T], failed: str) -> T:
+    """Do some work; if an engine fails, say ``failed`` and nothing else, not even in a log.
 
     **Guarantee.** The error has neither cause nor context, so no traceback leads to the engine's.
     """
@@ -25,7 +25,7 @@ def quietly(work: Callable[[], T], said: str) -> T:
         raise
     except BaseException:  # noqa: BLE001, S110  # a panic of Polars is not an Exception
         pass
-    raise DataError(said)
+    raise DataError(failed)
 
 
 @contextlib.contextmanager
@@ -34,12 +34,11 @@ def _without_words() -> Iterator[None]:
 
     Both are settings of the whole process, so threads that read take turns.
     """
-    with _lock:
+    with _lock, warnings.catch_warnings():
         before = logging.root.manager.disable
         logging.disable(logging.CRITICAL)
+        warnings.simplefilter("ignore")
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                yield
+            yield
         finally:
             logging.disable(before)

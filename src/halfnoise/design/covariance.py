@@ -94,7 +94,7 @@ class Covariance:
     def given_last(self) -> tuple["Covariance", Vector]:
         """Return the covariance of the others once the last estimate is known for certain.
 
-        And how much each of them leans on it: by what they change if it was one too high.
+        And how much each of them leans on it: how far it is off for each one that it is off.
         """
         *others, last = self.shared
         rest = replace(self, size=self.size - 1, shared=tuple(others))

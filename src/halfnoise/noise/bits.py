@@ -13,8 +13,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
-KEY_BYTES = 32
-BLOCK_BYTES = 16
+KEY_BYTES, BLOCK_BYTES = 32, 16
 # One key gives at most 2^28 blocks: the birthday bound then keeps an ideal cipher in counter mode
 # within (2^28)^2 / 2^129 = 2^-73 of ideal bits.
 BYTES_PER_KEY = BLOCK_BYTES << 28
@@ -57,11 +56,6 @@ class SystemBits:
 
     No two threads and no two processes share a key, so none can repeat a word of another, and no
     lock is needed. There is no seed: noise that can be repeated can be subtracted.
-
-    >>> words = np.zeros(4, dtype=np.uint64)
-    >>> SystemBits().fill(words)
-    >>> bool(words.any())
-    True
     """
 
     def __init__(self) -> None:

@@ -1,8 +1,7 @@
 """The two densities that noise is drawn from, without their scale.
 
-A shape is exp(-exponent(x)) up to a constant factor. Staircase, tail and error bounds rest on four
-facts about it: it is even, falls with abs(x), never steeper than with slope 1, and its exponent is
-convex.
+Staircase, tail and error bounds rest on four facts about a density: it is even, falls with abs(x),
+never steeper than with slope 1, and its exponent is convex.
 """
 
 from collections.abc import Callable
@@ -11,11 +10,11 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
-    """A density exp(-exponent(x)), and how far strips cover it before the tail begins.
+class Density:
+    """A density exp(-exponent(x)), up to a factor; strips cover it as far as ``reach``.
 
     ``exponent`` serves NumPy arrays and balls alike. ``tail_rate`` is its slope at ``reach``, so
-    that the tail lies below an exponential density of that rate.
+    that the tail beyond lies below an exponential density of that rate.
     """
 
     exponent: Callable[[Any], Any]
@@ -27,5 +26,5 @@ def _half_square(x: Any) -> Any:  # noqa: ANN401 (an array or a ball)
     return x * x * 0.5
 
 
-GAUSSIAN = Shape(exponent=_half_square, reach=8, tail_rate=8)
-LAPLACE = Shape(exponent=abs, reach=16, tail_rate=1)
+GAUSSIAN = Density(exponent=_half_square, reach=8, tail_rate=8)
+LAPLACE = Density(exponent=abs, reach=16, tail_rate=1)

@@ -12,7 +12,7 @@ import numpy as np
 from flint import arb
 
 from halfnoise.noise.bits import Bits
-from halfnoise.noise.density import Shape
+from halfnoise.noise.density import Density
 from halfnoise.proof import interval, precision
 
 
@@ -42,7 +42,7 @@ class Point(Protocol):
 
     uniform: LazyUniform
 
-    def height(self, shape: Shape, top: int) -> arb:
+    def height(self, density: Density, top: int) -> arb:
         """Return how high the density stands over this place, in units of a table entry."""
 
     def rounded(self, scale: float) -> int:
@@ -57,11 +57,11 @@ class StripPoint:
     per_unit: int
     uniform: LazyUniform
 
-    def height(self, shape: Shape, top: int) -> arb:
+    def height(self, density: Density, top: int) -> arb:
         """Return top * exp(-exponent(X))."""
         place = (self.uniform.ball() + self.strip) / self.per_unit
-        density: arb = (-shape.exponent(place)).exp()
-        return density * top
+        height: arb = (-density.exponent(place)).exp() * top
+        return height
 
     def rounded(self, scale: float) -> int:
         """Return round(scale * X), in integers: scale and both ends of X's interval are dyadic."""
@@ -90,9 +90,9 @@ class TailPoint:
     def _distance(self) -> arb:
         return -self.uniform.ball().log() / self.rate + self.reach
 
-    def height(self, shape: Shape, top: int) -> arb:
+    def height(self, density: Density, top: int) -> arb:
         """Return the density over the exponential proposal, in units of a table entry."""
-        ratio: arb = (-shape.exponent(self._distance())).exp() / self.uniform.ball()
+        ratio: arb = (-density.exponent(self._distance())).exp() / self.uniform.ball()
         return ratio * top * self.per_unit / self.rate
 
     def rounded(self, scale: float) -> int:
@@ -106,14 +106,14 @@ class TailPoint:
             self.uniform.more()
 
 
-def accepts(point: Point, level: int, fraction: LazyUniform, shape: Shape, top: int) -> bool:
+def accepts(point: Point, level: int, fraction: LazyUniform, density: Density, top: int) -> bool:
     """Whether level + V < height over the point, for certain; draws bits of both until it is.
 
     **Guarantee.** The answer is that of the infinite reals (equality has probability zero).
     """
     while True:
         with precision(point.uniform.drawn + fraction.drawn + 64):
-            gap = point.height(shape, top) - level - fraction.ball()
+            gap = point.height(density, top) - level - fraction.ball()
             if gap > 0:
                 return True
             if gap < 0:

@@ -1,26 +1,25 @@
 """Noise on the integers: Gaussian or Laplace variables, rounded, in their exact distribution."""
 
 from collections.abc import Sequence
-from typing import overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from halfnoise.checks import refuse
 from halfnoise.noise.bits import Bits, system_bits
-from halfnoise.noise.sampler import LARGEST, SMALLEST, Sampler, Scales, largest, refused_scale
+from halfnoise.noise.sampler import Ints, Sampler, Scales, largest, refused_scale
 from halfnoise.noise.staircase import Table, gaussian_table, laplace_table
 
-Size = int | Sequence[int]
+Size: TypeAlias = int | Sequence[int]
+Number: TypeAlias = float | np.number[Any]
 
 
 @overload
-def rounded_gaussian(scale: float, size: None = None) -> int: ...
+def rounded_gaussian(scale: Number, size: None = None) -> int: ...
 @overload
-def rounded_gaussian(scale: ArrayLike, size: Size) -> NDArray[np.int64]: ...
-@overload
-def rounded_gaussian(scale: ArrayLike, size: Size | None = None) -> NDArray[np.int64] | int: ...
-def rounded_gaussian(scale: ArrayLike, size: Size | None = None) -> NDArray[np.int64] | int:
+def rounded_gaussian(scale: ArrayLike, size: Size | None = None) -> Ints: ...
+def rounded_gaussian(scale: ArrayLike, size: Size | None = None) -> Ints | int:
     """Integers with exactly the distribution of round(N(0, scale**2)).
 
     ``scale`` is the standard deviation before rounding, in grid steps: one number, or an array of
@@ -43,17 +42,14 @@ def rounded_gaussian(scale: ArrayLike, size: Size | None = None) -> NDArray[np.i
 
 
 @overload
-def rounded_laplace(scale: float, size: None = None) -> int: ...
+def rounded_laplace(scale: Number, size: None = None) -> int: ...
 @overload
-def rounded_laplace(scale: ArrayLike, size: Size) -> NDArray[np.int64]: ...
-@overload
-def rounded_laplace(scale: ArrayLike, size: Size | None = None) -> NDArray[np.int64] | int: ...
-def rounded_laplace(scale: ArrayLike, size: Size | None = None) -> NDArray[np.int64] | int:
+def rounded_laplace(scale: ArrayLike, size: Size | None = None) -> Ints: ...
+def rounded_laplace(scale: ArrayLike, size: Size | None = None) -> Ints | int:
     """Integers with exactly the distribution of round(Laplace(scale)).
 
     ``scale`` is the Laplace distribution's b (its standard deviation is sqrt(2) * b), in grid
-    steps: one number, or an array of them. ``size`` is the shape of the result, by default that of
-    ``scale``.
+    steps: one number, or an array of them. ``size`` is the shape, by default that of ``scale``.
 
     **Guarantee.** Given ideal random bits, each entry is independent and equals k != 0 with
     probability sinh(1 / (2 * scale)) * exp(-abs(k) / scale), with no error at all. Added to an
@@ -71,9 +67,7 @@ steps, or an array of such numbers, got 0.0; choose a grid that puts the noise i
     return draw(laplace_table(), scale, size)
 
 
-def draw(
-    table: Table, scale: ArrayLike, size: Size | None = None, bits: Bits | None = None
-) -> NDArray[np.int64] | int:
+def draw(table: Table, scale: ArrayLike, size: Size | None, bits: Bits | None = None) -> Ints | int:
     """Draw from a table; tests pass their own ``bits``, noise takes the system's."""
     scales = as_floats(scale)
     shape = _shape(size, scales)
@@ -85,7 +79,6 @@ def draw(
 
 
 def _shape(size: Size | None, scales: NDArray[np.float64]) -> tuple[int, ...]:
-    """Return the shape of the result."""
     if size is None:
         return scales.shape
     lengths = tuple(size) if isinstance(size, Sequence) else (size,)
@@ -95,11 +88,7 @@ def _shape(size: Size | None, scales: NDArray[np.float64]) -> tuple[int, ...]:
 
 
 def as_floats(scale: ArrayLike) -> NDArray[np.float64]:
-    """Return scales as float64, a type that holds every number in range that is let through.
-
-    >>> as_floats([1, 2])
-    array([1., 2.])
-    """
+    """Return scales as float64, a type that holds every number in range that is let through."""
     try:
         given = np.asarray(scale)
     except ValueError:  # a ragged list
@@ -109,17 +98,8 @@ def as_floats(scale: ArrayLike) -> NDArray[np.float64]:
     return given.astype(np.float64, copy=False)
 
 
-def _ends(scales: NDArray[np.float64]) -> tuple[float, float]:
-    # The range is not empty, so none of its points changes what is found to be in range.
-    return float(np.min(scales, initial=LARGEST)), float(np.max(scales, initial=SMALLEST))
-
-
 def spread(scales: NDArray[np.float64], shape: tuple[int, ...]) -> Scales:
-    """Return one scale, or one per entry to take slices of, without copying them all.
-
-    >>> spread(np.array([[1.0], [2.0]]), (2, 2))[:3]
-    array([1., 1., 2.])
-    """
+    """Return one scale, or one per entry to take slices of, without copying them all."""
     if scales.ndim == 0:
         return float(scales)
     try:

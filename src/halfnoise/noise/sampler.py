@@ -15,12 +15,13 @@ from halfnoise.noise.staircase import Table
 CHUNK = 1 << 16
 # The constant part of the rounding margin: far above the error of computing the margin itself.
 ROUNDING_SLACK = 2.0**-50
-
 # The error bounds of the float path are proved for scales in this range.
-SMALLEST = 1e-3
-LARGEST = 2.0**36
-# One scale for all entries, or a run of scales to slice.
-Scales: TypeAlias = "float | NDArray[np.float64] | np.flatiter[NDArray[np.float64]]"
+SMALLEST, LARGEST = 1e-3, 2.0**36
+Ints: TypeAlias = NDArray[np.int64]
+Points: TypeAlias = dict[int, Point]
+# One scale for all entries, or one for each; the latter perhaps as a run to slice.
+Scale: TypeAlias = "float | NDArray[np.float64]"
+Scales: TypeAlias = "Scale | np.flatiter[NDArray[np.float64]]"
 
 
 class Sampler:
@@ -35,7 +36,7 @@ class Sampler:
         self._offsets = np.empty(room, dtype=np.int64)
         self._real, self._whole = np.empty((2, room), dtype=np.float64)
 
-    def fill(self, out: NDArray[np.int64], scales: Scales) -> int:
+    def fill(self, out: Ints, scales: Scales) -> int:
         """Fill ``out`` with rounded noise; return how many draws took the certain path.
 
         **Guarantee.** Entry i is round(scale_i * X_i) with X_i independent draws from the table's
@@ -52,7 +53,7 @@ class Sampler:
             done += n
         return certain
 
-    def accepted(self, count: int) -> tuple[NDArray[np.int64], dict[int, Point]]:
+    def accepted(self, count: int) -> tuple[Ints, Points]:
         """Draw candidates; return the accepted ones' places, and points begun on the certain path.
 
         The places are in units of ``table.unit`` and valid until the next call.
@@ -68,17 +69,15 @@ class Sampler:
         points = {int(unsure[i]): point for i, point in begun.items()}
         return _compact(places, unsure[~passed], points)
 
-    def judge(
-        self, places: NDArray[np.int64], entries: NDArray[np.int64]
-    ) -> tuple[NDArray[np.bool_], dict[int, Point]]:
+    def judge(self, places: Ints, entries: Ints) -> tuple[NDArray[np.bool_], Points]:
         """Decide for candidates in unsure boxes whether level + V lies below the density."""
         table = self.table
         words = np.empty(len(places), dtype=np.uint64)
         self.bits.fill(words)
-        height = np.exp(-table.shape.exponent(places * table.unit)) * table.staircase.top
+        height = np.exp(-table.density.exponent(places * table.unit)) * table.staircase.top
         gap = height - table.level[entries] - words * 2.0**-table.layout.word_bits
         passed = gap > 0
-        points: dict[int, Point] = {}
+        points: Points = {}
         for i in np.flatnonzero(np.abs(gap) <= table.margin[entries]).tolist():
             entry = int(entries[i])
             point = self.point(int(places[i]), tail=entry < 2 * table.staircase.tail)
@@ -89,17 +88,13 @@ class Sampler:
 
     def point(self, place: int, *, tail: bool = False) -> Point:
         """Take a candidate up where the float path leaves it."""
-        layout, shape = self.table.layout, self.table.shape
+        layout, density = self.table.layout, self.table.density
         strip = place >> layout.place_bits
         uniform = LazyUniform(bits=self.bits, word_bits=layout.word_bits)
         if tail:
-            return TailPoint(
-                sign=1 if strip >= 0 else -1,
-                reach=shape.reach,
-                rate=shape.tail_rate,
-                per_unit=layout.per_unit,
-                uniform=uniform,
-            )
+            sign, reach, rate = 1 if strip >= 0 else -1, density.reach, density.tail_rate
+            per_unit = layout.per_unit
+            return TailPoint(sign=sign, reach=reach, rate=rate, per_unit=per_unit, uniform=uniform)
         uniform.numerator = place - (strip << layout.place_bits)
         uniform.drawn = layout.place_bits
         return StripPoint(strip=strip, per_unit=layout.per_unit, uniform=uniform)
@@ -108,15 +103,9 @@ class Sampler:
         """Decide on the certain path whether level + V lies below the density; V begins as word."""
         word_bits = self.table.layout.word_bits
         fraction = LazyUniform(bits=self.bits, word_bits=word_bits, numerator=word, drawn=word_bits)
-        return accepts(point, level, fraction, self.table.shape, self.table.staircase.top)
+        return accepts(point, level, fraction, self.table.density, self.table.staircase.top)
 
-    def round(
-        self,
-        out: NDArray[np.int64],
-        scale: float | NDArray[np.float64],
-        places: NDArray[np.int64],
-        points: dict[int, Point],
-    ) -> int:
+    def round(self, out: Ints, scale: Scale, places: Ints, points: Points) -> int:
         """Round scale * place into ``out``; return how many needed the certain path for it."""
         margin = largest(scale) * self.table.place_error + ROUNDING_SLACK
         real, whole = self._real[: len(out)], self._whole[: len(out)]
@@ -139,9 +128,7 @@ def _enough(count: int) -> int:
     return count + count // 16 + 8
 
 
-def _compact(
-    places: NDArray[np.int64], rejected: NDArray[np.int64], points: dict[int, Point]
-) -> tuple[NDArray[np.int64], dict[int, Point]]:
+def _compact(places: Ints, rejected: Ints, points: Points) -> tuple[Ints, Points]:
     """Move accepted places from the end into the gaps that rejected ones leave."""
     kept = len(places) - len(rejected)
     gaps = rejected[rejected < kept]
@@ -157,25 +144,16 @@ def _compact(
 
 def refused_scale(value: object) -> InvalidParameterError:
     """Say which scales there are."""
-    return refuse(
-        "scale",
-        "a number from 0.001 to 2**36 in grid steps, or an array of such numbers",
-        value,
-        "choose a grid that puts the noise in this range",
-    )
+    rule = "a number from 0.001 to 2**36 in grid steps, or an array of such numbers"
+    return refuse("scale", rule, value, "choose a grid that puts the noise in this range")
 
 
-def largest(scale: float | NDArray[np.float64]) -> float:
-    """Return the largest scale, after refusing any out of range.
-
-    >>> largest(np.array([1.0, 5.0]))
-    5.0
-    """
-    low, high = (
-        (scale, scale)
-        if isinstance(scale, float)
-        else (np.min(scale, initial=1.0), np.max(scale, initial=1.0))
-    )
+def largest(scale: Scale) -> float:
+    """Return the largest scale, after refusing any out of range."""
+    if isinstance(scale, float):
+        low = high = scale
+    else:
+        low, high = np.min(scale, initial=1.0), np.max(scale, initial=1.0)
     if low >= SMALLEST and high <= LARGEST:
         return float(high)
     values = np.ravel(scale)

@@ -8,16 +8,14 @@ bits a place in the box's strip. A box wholly below the density needs no further
 
 import functools
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from halfnoise.noise.density import GAUSSIAN, LAPLACE, Shape
+from halfnoise.noise.density import GAUSSIAN, LAPLACE, Density
 from halfnoise.proof import precision
 
-Scalar = TypeVar("Scalar", bound=np.generic)
 # NumPy's exp has no proved error bound; it is trusted to this relative error and no further.
 HAIR = 2.0**-40
 
@@ -34,6 +32,11 @@ class Layout:
     place_bits: int = 48
     word_bits: int = 64
     per_unit: int = 64
+
+    @property
+    def unit(self) -> float:
+        """The finest step of a place."""
+        return 2.0**-self.place_bits / self.per_unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +59,7 @@ class Table:
     mirror each other; the first ``2 * staircase.tail`` entries are the tail's.
     """
 
-    shape: Shape
+    density: Density
     layout: Layout
     staircase: Staircase
     offset: NDArray[np.int64]
@@ -65,30 +68,34 @@ class Table:
     unit: float
     place_error: float
 
-
-def _propose(shape: Shape, layout: Layout, top: int) -> Staircase:
-    """Return a staircase in floats; a hair's breadth on the safe side leaves room for a proof."""
-    density = top * _density(shape, layout)
-    cap = density[-1] * layout.per_unit / shape.tail_rate
-    return Staircase(
-        top=top,
-        steps=np.ceil(density[:-1] * (1 + HAIR)).astype(np.int64),
-        sure=np.floor(density[1:] * (1 - HAIR)).astype(np.int64),
-        tail=int(np.ceil(cap * (1 + HAIR))),
-    )
+    def __post_init__(self) -> None:
+        for array in (self.offset, self.level, self.margin):
+            array.flags.writeable = False
 
 
-def fit(shape: Shape, layout: Layout) -> Staircase:
-    """Return the highest staircase whose boxes fit into one side of the table."""
+def fit(density: Density, layout: Layout) -> Staircase:
+    """Return the highest staircase whose boxes fit into one side of the table.
+
+    It is found in floats; a hair's breadth on the safe side leaves room for a proof.
+    """
     room = 1 << (layout.index_bits - 1)
-    for top in range(int(room / _density(shape, layout)[:-1].sum()), 0, -1):
-        staircase = _propose(shape, layout, top)
-        if int(staircase.steps.sum()) + staircase.tail <= room:
-            return staircase
+    unscaled = _heights(density, layout)
+    for top in range(int(room / unscaled[:-1].sum()), 0, -1):
+        heights = top * unscaled
+        steps = np.ceil(heights[:-1] * (1 + HAIR)).astype(np.int64)
+        sure = np.floor(heights[1:] * (1 - HAIR)).astype(np.int64)
+        tail = int(np.ceil(heights[-1] * layout.per_unit / density.tail_rate * (1 + HAIR)))
+        if int(steps.sum()) + tail <= room:
+            return Staircase(top=top, steps=steps, sure=sure, tail=tail)
     raise ArithmeticError(f"no staircase fits into {room} boxes; use more bits or fewer strips")
 
 
-def certify(staircase: Staircase, shape: Shape, layout: Layout) -> None:
+def _heights(density: Density, layout: Layout) -> NDArray[np.float64]:
+    edges = np.arange(density.reach * layout.per_unit + 1) / layout.per_unit
+    return np.asarray(np.exp(-density.exponent(edges)))
+
+
+def certify(staircase: Staircase, density: Density, layout: Layout) -> None:
     """Prove in ball arithmetic that steps lie above the density, and sure boxes below it.
 
     **Guarantee.** On return, for every strip and all x in it,
@@ -96,20 +103,19 @@ def certify(staircase: Staircase, shape: Shape, layout: Layout) -> None:
     """
     with precision(96):
         edges = [arb(j) / layout.per_unit for j in range(len(staircase.steps) + 1)]
-        density = [(-shape.exponent(edge)).exp() * staircase.top for edge in edges]
-        cap = density[-1] * layout.per_unit / shape.tail_rate
-        proved = (
-            all(int(n) >= high for n, high in zip(staircase.steps, density[:-1], strict=True))
-            and all(int(n) <= low for n, low in zip(staircase.sure, density[1:], strict=True))
-            and staircase.tail >= cap
+        heights = [(-density.exponent(edge)).exp() * staircase.top for edge in edges]
+        covered = (
+            all(int(n) >= high for n, high in zip(staircase.steps, heights[:-1], strict=True))
+            and all(int(n) <= low for n, low in zip(staircase.sure, heights[1:], strict=True))
+            and staircase.tail >= heights[-1] * layout.per_unit / density.tail_rate
         )
-    if not proved:
+    if not covered:
         raise ArithmeticError("the staircase is not proved to cover the density; refusing to draw")
 
 
-def build(shape: Shape, layout: Layout, staircase: Staircase) -> Table:
+def build(density: Density, layout: Layout, staircase: Staircase) -> Table:
     """Lay the boxes out, tail and unsure ones first, each beside its mirror image."""
-    steps, tail = staircase.steps, staircase.tail
+    steps, tail, top = staircase.steps, staircase.tail, staircase.top
     strip = np.repeat(np.arange(len(steps)), steps)
     level = np.arange(len(strip)) - np.repeat(np.cumsum(steps) - steps, steps)
     sure = level < np.repeat(staircase.sure, steps)
@@ -119,57 +125,41 @@ def build(shape: Shape, layout: Layout, staircase: Staircase) -> Table:
     strips = np.concatenate(
         (np.full(tail, len(steps)), np.zeros(spare, np.int64), strip[~sure], strip[sure])
     )
-    levels = np.concatenate((np.arange(tail), np.full(spare, staircase.top), level[~sure]))
+    levels = np.concatenate((np.arange(tail), np.full(spare, top), level[~sure]))
     sides = np.stack((strips, -1 - strips), axis=1).ravel() - np.arange(size)
     offset = sides.astype(np.uint64) << np.uint64(layout.place_bits)
-    unit = 2.0**-layout.place_bits / layout.per_unit
+    # The error bounds of the float comparison "level + V < height", entry by entry. Over the tail
+    # the float height is only known not to exceed the tail's highest one (twice).
+    margin = np.full(2 * len(levels), top * (2 * HAIR + layout.unit) + 2.0**-layout.word_bits)
+    end = top * float(_heights(density, layout)[-1])
+    margin[: 2 * tail] += 2 * end * (1 + layout.per_unit / density.tail_rate)
     return Table(
-        shape=shape,
+        density=density,
         layout=layout,
         staircase=staircase,
-        offset=_fixed(offset.view(np.int64)),
-        level=_fixed(np.repeat(levels, 2).astype(np.float64)),
-        margin=_fixed(_margin(shape, layout, staircase, 2 * len(levels))),
-        unit=unit,
-        place_error=shape.reach * 1.01 * 2.0**-52 + unit,
+        offset=offset.view(np.int64),
+        level=np.repeat(levels, 2).astype(np.float64),
+        margin=margin,
+        unit=layout.unit,
+        place_error=density.reach * 1.01 * 2.0**-52 + layout.unit,
     )
 
 
-def _density(shape: Shape, layout: Layout) -> NDArray[np.float64]:
-    edges = np.arange(shape.reach * layout.per_unit + 1) / layout.per_unit
-    return np.asarray(np.exp(-shape.exponent(edges)))
-
-
-def _margin(shape: Shape, layout: Layout, staircase: Staircase, unsure: int) -> NDArray[np.float64]:
-    """Return the error bounds of the float comparison "level + V < height", entry by entry."""
-    unit = 2.0**-layout.place_bits / layout.per_unit
-    margin = np.full(unsure, staircase.top * (2 * HAIR + unit) + 2.0**-layout.word_bits)
-    # Over the tail the float height is only known not to exceed the tail's highest one (twice).
-    end = staircase.top * float(_density(shape, layout)[-1])
-    margin[: 2 * staircase.tail] += 2 * end * (1 + layout.per_unit / shape.tail_rate)
-    return margin
-
-
-def _fixed(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    array.flags.writeable = False
-    return array
-
-
-def certified(shape: Shape, layout: Layout | None = None) -> Table:
-    """Return the proved table of a shape."""
+def proved(density: Density, layout: Layout | None = None) -> Table:
+    """Return the proved table of a density."""
     layout = layout or Layout()
-    staircase = fit(shape, layout)
-    certify(staircase, shape, layout)
-    return build(shape, layout, staircase)
+    staircase = fit(density, layout)
+    certify(staircase, density, layout)
+    return build(density, layout, staircase)
 
 
 @functools.cache
 def gaussian_table() -> Table:
     """Return the standard Gaussian's table, built and proved at its first use."""
-    return certified(GAUSSIAN)
+    return proved(GAUSSIAN)
 
 
 @functools.cache
 def laplace_table() -> Table:
     """Return the standard Laplace distribution's table, built and proved at its first use."""
-    return certified(LAPLACE)
+    return proved(LAPLACE)

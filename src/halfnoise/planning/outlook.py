@@ -9,8 +9,7 @@ from halfnoise.checks import fraction, known_keywords, positive, refuse, whole
 from halfnoise.design.candidates import designs
 from halfnoise.errors import NotSupportedError
 from halfnoise.planning.plan import Plan, best
-from halfnoise.planning.spending import spendable, split_delta
-from halfnoise.planning.words import notes
+from halfnoise.planning.spending import Spending, split_delta
 from halfnoise.privacy.definitions import ApproxDP, Budget, GaussianDP, Privacy
 from halfnoise.text import percent, short, text_table
 from halfnoise.workload.groups import Columns
@@ -62,7 +61,7 @@ class Outlook:
             f"What a budget{split} buys at delta {self.delta:g}, with margins at {percent(level)}.",
             f"Best guess: how often the best guess {self.workload.protected} is right;",
             f"a coin flip is right in 50% of cases.\n\n{self.table()}\n",
-            *notes(self.workload, self.plans[0].designs),
+            *self.plans[0].notes(),
         ]
         return "\n".join(lines)
 
@@ -122,7 +121,7 @@ def plan(
         return Outlook(workload=workload, delta=delta, plans=plans)
     if not hasattr(privacy, "budget"):
         raise refuse("privacy", "a privacy definition", privacy, "for example GaussianDP(mu=1)")
-    budget, _ = spendable(privacy, workload.grouping, whole(releases=releases))
+    budget = Spending.of(privacy, workload.grouping, whole(releases=releases)).budget
     for name, amount in asdict(budget).items():
         if amount is not None and not LEAST <= amount <= MOST:
             rule = f"between {LEAST:g} and {MOST:g} for each release"

@@ -7,9 +7,16 @@ from typing import Any
 
 from halfnoise.design.design import Design, Measurement
 from halfnoise.noise.law import Noise
-from halfnoise.planning.spending import Discovery, spendable
-from halfnoise.planning.words import notes, reason
-from halfnoise.privacy.definitions import DiscoveryDP, Guarantee, Privacy, PureDP, compose
+from halfnoise.planning.spending import Discovery, Spending
+from halfnoise.privacy.definitions import (
+    ApproxDP,
+    DiscoveryDP,
+    GaussianDP,
+    Guarantee,
+    Privacy,
+    PureDP,
+    compose,
+)
 from halfnoise.privacy.words import definition, spending
 from halfnoise.text import percent, short, text_table
 from halfnoise.workload.workload import Workload
@@ -41,7 +48,57 @@ class Plan:
     @property
     def why(self) -> str:
         """Why it was chosen, in a sentence or two."""
-        return reason(self.chosen, self.designs, self.workload, self.privacy, self.releases)
+        design, workload = self.chosen, self.workload
+        errors = {d.name: d.total_error(workload.size_importance) ** 0.5 for d in self.designs}
+        plain = next(other.name for other in self.designs if other.noise is design.noise)
+        saved = 1 - errors[design.name] / errors[plain]
+        if len(errors) == 1:
+            words = "It is the only design that applies here."
+        elif saved < 0.005 and workload.needs_sizes:
+            words = "It has the least standard error of those that give the size of each group."
+        elif saved < 0.005:
+            words = f"Nothing else has less standard error here than {plain}"
+            words += "; this one also gives the number of people." if design.size_scale else "."
+        else:
+            words = f"It has {percent(saved)} less standard error than {plain}"
+            words += ", and gives the number of people too." if design.size_scale else "."
+        words += design.remark(errors)
+        if design.noise is Noise.LAPLACE and isinstance(self.privacy, ApproxDP):
+            share = self.privacy.budget(self.releases).mu or 0.0
+            odds, other = design.guarantee.best_guess, GaussianDP(mu=share).best_guess
+            free = "no delta but that of discovering" if workload.discovers else "no delta"
+            words += (
+                f" Laplace noise beats Gaussian noise here and needs {free}, but the best guess is"
+                f" right in {percent(odds)} of cases, with Gaussian noise in {percent(other)}."
+            )
+        return words
+
+    def notes(self) -> list[str]:
+        """Say what a reader of the table has to know beside it."""
+        grouping, said = self.workload.grouping, []
+        if any("mean" in parts for parts in self.designs[0].parts()):
+            said.append("Divide the margin of a mean by the number of people who answered.")
+        if grouping is not None:
+            many = f"each of {grouping.number} groups" if grouping.number != 1 else "the one group"
+            here = "each group that is found" if grouping.discovers else many
+            said.append(f"The same holds in {here}.")
+        if grouping is not None and grouping.most > 1:
+            g, noises = grouping.most, {design.noise for design in self.designs}
+            growth = {
+                Noise.GAUSSIAN: f"noise grows with sqrt({g}) = {g**0.5:.3g}",
+                Noise.LAPLACE: f"Laplace noise grows with {g}",
+            }
+            grows = ", ".join(words for noise, words in growth.items() if noise in noises)
+            said.append(f"Each person may be in up to {g} groups: {grows}.")
+        if any(design.people_std is not None for design in self.designs):
+            said.append(
+                "With two-level-gaussian it grows less: that measures the number of all people too,"
+                " those in no group included, and the sizes of groups lean on it."
+            )
+        said.append(
+            "Margins cover the noise that protects people, not who was asked or how they answered."
+        )
+        return said
 
     @property
     def margins(self) -> tuple[float, ...]:
@@ -70,7 +127,7 @@ class Plan:
     def measurement(self) -> Measurement:
         """The chosen design, ready to be carried out, with what groups found must reach."""
         grouping, chosen = self.workload.grouping, self.chosen
-        budget, delta = spendable(self.privacy, grouping, self.releases)
+        budget, delta = Spending.of(self.privacy, grouping, self.releases)
         amount = chosen.noise.amount(budget)
         if amount is None:
             raise AssertionError(chosen.name)
@@ -114,7 +171,7 @@ class Plan:
             f"\n{self.table()}\n",
             f"Chosen (*): {self.chosen.name}. {self.why}",
             *([] if self.discovery is None else [str(self.discovery)]),
-            *notes(self.workload, self.designs),
+            *self.notes(),
         ]
         return "\n".join(lines)
 

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Self
+from typing import NamedTuple, Self
 
 from halfnoise.checks import refuse
 from halfnoise.design.design import Measurement
@@ -13,8 +13,7 @@ from halfnoise.proof import divide_down
 from halfnoise.text import short
 from halfnoise.workload.groups import Grouping
 
-PART = 10
-"""Discovering takes a tenth of delta where nothing else is said."""
+PART = 10  # discovering takes a tenth of delta where nothing else is said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,32 +47,37 @@ class Discovery:
         )
 
 
-def spendable(
-    privacy: Privacy, grouping: Grouping | None, releases: int
-) -> tuple[Budget, float | None]:
-    """Return what the noise of each release may spend, and the delta of discovering, if any.
+class Spending(NamedTuple):
+    """What the noise of each release may spend, and the delta of discovering, if any."""
 
-    Of (epsilon, delta) the noise gets what discovering leaves of delta; in every other definition
-    the delta of discovering comes on top, and must be given.
+    budget: Budget
+    delta: float | None = None
 
-    >>> from halfnoise.workload.groups import grouping
-    >>> found = grouping("shop", "discover", "other", 1, None)
-    >>> spendable(ApproxDP(epsilon=1, delta=1e-6), found, 1)[1]
-    1e-07
-    """
-    if grouping is None or not grouping.discovers:
-        return privacy.budget(releases), None
-    if isinstance(privacy, ApproxDP):
-        rest, delta = split_delta(privacy.delta, grouping)
-        privacy = ApproxDP(epsilon=privacy.epsilon, delta=rest)
-    elif grouping.delta is None:
-        raise InvalidParameterError(
-            "discovering groups needs a delta, got none; say discover_delta (--discover-delta),"
-            " far below 1 / (number of people), or give the budget as epsilon and delta"
-        )
-    else:
-        delta = grouping.delta
-    return privacy.budget(releases), divide_down(delta, releases)
+    @classmethod
+    def of(cls, privacy: Privacy, grouping: Grouping | None, releases: int) -> Self:
+        """Share a budget out among releases, noise and discovering.
+
+        Of (epsilon, delta) the noise gets what discovering leaves of delta; in every other
+        definition the delta of discovering comes on top, and must be given.
+
+        >>> from halfnoise.workload.groups import grouping
+        >>> shops = grouping("shop", "discover", "other", 1, None)
+        >>> Spending.of(ApproxDP(epsilon=1, delta=1e-6), shops, 1).delta
+        1e-07
+        """
+        if grouping is None or not grouping.discovers:
+            return cls(privacy.budget(releases))
+        if isinstance(privacy, ApproxDP):
+            rest, delta = split_delta(privacy.delta, grouping)
+            privacy = ApproxDP(epsilon=privacy.epsilon, delta=rest)
+        elif grouping.delta is None:
+            raise InvalidParameterError(
+                "discovering groups needs a delta, got none; say discover_delta (--discover-delta),"
+                " far below 1 / (number of people), or give the budget as epsilon and delta"
+            )
+        else:
+            delta = grouping.delta
+        return cls(privacy.budget(releases), divide_down(delta, releases))
 
 
 def split_delta(delta: float, grouping: Grouping | None) -> tuple[float, float]:

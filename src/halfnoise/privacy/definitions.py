@@ -6,7 +6,7 @@ tell two neighbouring tables apart does no better than telling N(0, 1) from N(mu
 
 import enum
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol, TypeAlias, overload
 
@@ -15,7 +15,7 @@ from flint import arb
 from halfnoise.checks import finite, fraction, not_negative, positive, refuse, whole
 from halfnoise.errors import InvalidParameterError
 from halfnoise.privacy import calibration
-from halfnoise.proof import divide_down, round_up, sqrt_down, sqrt_up, sum_of_squares
+from halfnoise.proof import divide_down, round_up, sqrt_down, sqrt_up
 
 
 class Neighbors(enum.Enum):
@@ -47,21 +47,23 @@ class Privacy(Protocol):
         """Return what each of so many equal releases may spend."""
 
 
-class _HasMu(Protocol):
-    @property
-    def mu(self) -> float: ...
-
-
 class _InMu:
-    """What follows from mu."""
+    """What definitions with a mu share: checked amounts, and what follows from mu."""
 
-    __slots__ = ()
+    __slots__: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        remedy = "choose it far below 1 / (number of people); for none use PureDP(epsilon=...)"
+        for name in self.__slots__:
+            amount = {name: getattr(self, name)}
+            number = fraction(remedy, **amount) if name == "delta" else positive(**amount)
+            object.__setattr__(self, name, number)
 
     @property
-    def best_guess(self: _HasMu) -> float:
+    def best_guess(self: Privacy) -> float:
         """How often the best guess whether a person is in the data is right: Phi(mu/2).
 
-        0.5 is a coin flip. The guesser may know everybody else's data.
+        The guesser may know everybody else's data.
 
         >>> round(ApproxDP(epsilon=1, delta=1e-6).best_guess, 3)
         0.547
@@ -69,9 +71,9 @@ class _InMu:
         mu = self.mu
         return min(1.0, round_up(lambda: calibration.normal_cdf(arb(mu) / 2)))
 
-    def budget(self: _HasMu, releases: int = 1) -> "Budget":
+    def budget(self: Privacy, releases: int = 1) -> "Budget":
         """Return what each of so many equal releases may spend: squared mu adds up."""
-        return Budget(mu=_mu_share(self.mu, releases))
+        return Budget(mu=sqrt_down(Fraction(self.mu) ** 2 / whole(releases=releases)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,10 +100,6 @@ class GaussianDP(_InMu):
 
     mu: float
 
-    def __post_init__(self) -> None:
-        """Refuse a mu that is not a positive number."""
-        object.__setattr__(self, "mu", positive(mu=self.mu))
-
     def delta(self, epsilon: float) -> float:
         """Return the smallest delta proved to hold together with ``epsilon``."""
         return calibration.delta_of_mu(self.mu, not_negative(epsilon=epsilon))
@@ -122,12 +120,6 @@ class ApproxDP(_InMu):
     epsilon: float
     delta: float
 
-    def __post_init__(self) -> None:
-        """Refuse what is not a positive epsilon with a delta between 0 and 1."""
-        object.__setattr__(self, "epsilon", positive(epsilon=self.epsilon))
-        remedy = "choose it far below 1 / (number of people); for none use PureDP(epsilon=...)"
-        object.__setattr__(self, "delta", fraction(remedy, delta=self.delta))
-
     @property
     def mu(self) -> float:
         """The largest mu proved to give (epsilon, delta)."""
@@ -135,7 +127,8 @@ class ApproxDP(_InMu):
 
     def budget(self, releases: int = 1) -> Budget:
         """Return what each of so many equal releases may spend; Laplace noise needs no delta."""
-        return Budget(mu=_mu_share(self.mu, releases), epsilon=divide_down(self.epsilon, releases))
+        budget = _InMu.budget(self, releases)
+        return replace(budget, epsilon=divide_down(self.epsilon, releases))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,10 +140,6 @@ class ConcentratedDP(_InMu):
     """
 
     rho: float
-
-    def __post_init__(self) -> None:
-        """Refuse a rho that is not a positive number."""
-        object.__setattr__(self, "rho", positive(rho=self.rho))
 
     @property
     def mu(self) -> float:
@@ -170,12 +159,10 @@ class RenyiDP(_InMu):
     epsilon: float
 
     def __post_init__(self) -> None:
-        """Refuse an order that is not above 1 or an epsilon that is not positive."""
         object.__setattr__(self, "alpha", finite(alpha=self.alpha))
         object.__setattr__(self, "epsilon", positive(epsilon=self.epsilon))
         if self.alpha <= 1:
-            remedy = "orders from 2 to 64 are usual"
-            raise refuse("alpha", "above 1", self.alpha, remedy)
+            raise refuse("alpha", "above 1", self.alpha, "orders from 2 to 64 are usual")
 
     @property
     def mu(self) -> float:
@@ -194,10 +181,6 @@ class PureDP(_InMu):
     """
 
     epsilon: float
-
-    def __post_init__(self) -> None:
-        """Refuse an epsilon that is not positive."""
-        object.__setattr__(self, "epsilon", positive(epsilon=self.epsilon))
 
     @property
     def mu(self) -> float:
@@ -223,7 +206,6 @@ class DiscoveryDP:
     delta: float
 
     def __post_init__(self) -> None:
-        """Refuse a delta that is not between 0 and 1."""
         object.__setattr__(self, "delta", fraction(delta=self.delta))
 
     def epsilon(self, delta: float) -> float:
@@ -259,8 +241,8 @@ class DiscoveryDP:
         return min(1.0, round_up(lambda: arb(kept) + arb(own) / 2))
 
 
+# What a release can promise.
 Guarantee: TypeAlias = GaussianDP | PureDP | DiscoveryDP
-"""What a release can promise."""
 
 
 @overload
@@ -279,13 +261,9 @@ def compose(*spent: Privacy | DiscoveryDP) -> GaussianDP | DiscoveryDP:
     """
     if not spent:
         raise InvalidParameterError("compose needs at least one release, got none")
-    mus = [each.kept.mu if isinstance(each, DiscoveryDP) else each.mu for each in spent]
-    kept = GaussianDP(mu=sqrt_up(sum_of_squares(mus)))
+    mus = [(each.kept if isinstance(each, DiscoveryDP) else each).mu for each in spent]
+    kept = GaussianDP(mu=sqrt_up(sum((Fraction(mu) ** 2 for mu in mus), Fraction(0))))
     deltas = [arb(each.delta) for each in spent if isinstance(each, DiscoveryDP)]
     if not deltas:
         return kept
     return DiscoveryDP(kept=kept, delta=round_up(lambda: sum(deltas, arb(0))))
-
-
-def _mu_share(mu: float, releases: int) -> float:
-    return sqrt_down(Fraction(mu) ** 2 / whole(releases=releases))

@@ -1,10 +1,12 @@
 """Guarantees and budgets in words and as plain values, each number rounded to the safe side."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from flint import arb
 
+from halfnoise.checks import installed
 from halfnoise.errors import DataError
 from halfnoise.privacy.definitions import (
     ApproxDP,
@@ -91,6 +93,22 @@ def implied(guarantee: Guarantee, asked: Privacy) -> dict[str, Any]:
             if delta > least
         ]
     return said
+
+
+def dp_event(guarantee: Guarantee) -> Any:  # noqa: ANN401
+    """Return a guarantee as an event of Google's dp_accounting."""
+    events = installed("dp_accounting")
+    kept = guarantee.kept if isinstance(guarantee, DiscoveryDP) else guarantee
+    if isinstance(kept, PureDP):
+        event = events.LaplaceDpEvent(1 / kept.epsilon)
+    else:
+        event = events.GaussianDpEvent(1 / kept.mu)
+    if not isinstance(guarantee, DiscoveryDP):
+        return event
+    # A little likelier, by far more than that little noise could hide.
+    likely = math.nextafter(guarantee.delta, 1)
+    shown = events.PoissonSampledDpEvent(likely, events.LaplaceDpEvent(0.01))
+    return events.ComposedDpEvent([event, shown])
 
 
 def to_dict(privacy: Privacy | DiscoveryDP) -> dict[str, Any]:

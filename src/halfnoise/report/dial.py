@@ -1,11 +1,9 @@
 """The dial C at 10,000 counts: what a better number of people costs (fig:covariance-d-10000)."""
 
 import math
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from halfnoise.design.candidates import designs
-from halfnoise.privacy.definitions import Budget
-from halfnoise.report.picture import Picture, Row
+from halfnoise.report.picture import Picture, Row, drawn
 from halfnoise.report.style import CORRELATED, MARK, QUIET, STANDARD, styled
 from halfnoise.workload.numbers import Counts
 from halfnoise.workload.workload import Workload
@@ -13,72 +11,45 @@ from halfnoise.workload.workload import Workload
 if TYPE_CHECKING:
     import altair as alt
 
-D = 10_000
-"""The number of counts."""
-
+D = 10_000  # the number of counts
+# The two settings that the paper names: best for the counts, and best worth having for n.
 LEAST, MOST = D**0.25, D**0.5
-"""The two settings that the paper names: best for the counts, and best worth having for n."""
-
+# How finely C is drawn, and how far; beyond 173 the counts are worse than with standard noise.
 STEPS_PER_DECADE, HIGHEST = 50, 200.0
-"""How finely C is drawn, and how far; beyond 173 the counts are worse than with standard noise."""
-
 TICKS = [1, 2, 5, 10, 20, 50, 100, 200]
-
-
-class Place(NamedTuple):
-    """Where a label stands beside its point."""
-
-    align: Literal["left", "right"]
-    dx: float
-    dy: float
+# Where a label stands beside its point: its alignment, and how far to the right and down.
+Place: TypeAlias = tuple[Literal["left", "right"], float, float]
 
 
 def dial_rows() -> list[Row]:
-    """Return the variances of a count and of the number of people, for C from 1 to 200.
-
-    >>> rows = {row["C"]: row for row in dial_rows()}
-    >>> [round(rows[C]["count_variance"], 6) for C in (10.0, 100.0)]
-    [2550.25, 5000.5]
-    """
-    standard, *_ = designs(Workload((Counts(D),)), Budget(mu=1.0))
-    reference = standard.covariance.variance(0)
-    last = round(STEPS_PER_DECADE * math.log10(HIGHEST))
+    """Return the variances of a count and of the number of people, for C from 1 to 200."""
+    reference = drawn(Workload((Counts(D),)))["standard-gaussian"].covariance.variance(0)
     rows: list[Row] = []
-    for step in range(last + 1):
+    for step in range(round(STEPS_PER_DECADE * math.log10(HIGHEST)) + 1):
         C = 10 ** (step / STEPS_PER_DECADE)
-        offered = C >= LEAST
-        count, people = _measured(C) if offered else _refused(C)
-        row: Row = {"C": C, "offered": "yes" if offered else "no", "count_variance": count}
+        count, people = _variances(C)
+        row: Row = {"C": C, "offered": "yes" if C >= LEAST else "no", "count_variance": count}
         rows.append(row | {"people_variance": people, "standard_count_variance": reference})
     return rows
 
 
-def _measured(C: float) -> tuple[float, float]:
-    """Return (A+B)/4 and A of the correlated design."""
-    workload = Workload((Counts(D),), size_dial=C)
-    found = {design.name: design for design in designs(workload, Budget(mu=1.0))}
-    covariance = found["correlated-gaussian"].covariance
+def _variances(C: float) -> tuple[float, float]:
+    """Return (A+B)/4 and A: by lem:error-function-of-c where a workload refuses the dial."""
+    if C < LEAST:
+        A, B = D / C**2 + 1, D + C**2
+        return (A + B) / 4, A
+    covariance = drawn(Workload((Counts(D),), size_dial=C))["correlated-gaussian"].covariance
     return covariance.variance(0), covariance.variance(D)
 
 
-def _refused(C: float) -> tuple[float, float]:
-    """Return the same by lem:error-function-of-c for a dial that a workload refuses."""
-    A, B = D / C**2 + 1, D + C**2
-    return (A + B) / 4, A
-
-
 def dial_picture() -> Picture:
-    """Return the figure: on the left the counts, on the right the number of people.
-
-    >>> dial_picture().name
-    'dial'
-    """
+    """Return the figure: on the left the counts, on the right the number of people."""
     import altair as alt
 
     rows = dial_rows()
     y = alt.Y("count_variance:Q", title="Variance of each count (people²)")
     y = y.scale(domain=[0, 14_000]).axis(format=",.0f")
-    beside = {LEAST: Place("left", 6, 16), MOST: Place("right", -11, -4)}
+    beside: dict[float, Place] = {LEAST: ("left", 6, 16), MOST: ("right", -11, -4)}
     standard = {"count_variance": rows[0]["standard_count_variance"]}
     reference = alt.Chart(alt.InlineData([standard])).encode(y=y)
     rule = reference.mark_rule(color=STANDARD, strokeDash=[6, 4], strokeWidth=1.5)
@@ -87,22 +58,18 @@ def dial_picture() -> Picture:
 
     y = alt.Y("people_variance:Q", title="Variance of the number of people (people²)")
     y = y.scale(type="log", domain=[1, 100_000]).axis(format=",.0f", tickCount=5)
-    below = dict.fromkeys(beside, Place("right", -9, 11))
+    below: dict[float, Place] = dict.fromkeys(beside, ("right", -9, 11))
     right = alt.layer(*_lines(rows, "people_variance", y, below))
-    title = alt.TitleParams(
-        f"What a better number of people costs the {D:,} counts beside it",
-        subtitle=[
-            "The dial C shifts budget from the counts to the number of people.",
-            "Dashed, below C = 10: both get worse. Budget: Gaussian differential privacy, mu = 1.",
-        ],
-        fontSize=18,
-    )
     panels = [
         left.properties(title="Each count", width=380, height=300),
         right.properties(title="The number of people", width=380, height=300),
     ]
-    chart = styled(alt.hconcat(*panels, title=title))
-    return Picture(name="dial", chart=chart, rows=rows)
+    title = f"What a better number of people costs the {D:,} counts beside it"
+    words = [
+        "The dial C shifts budget from the counts to the number of people.",
+        "Dashed, below C = 10: both get worse. Budget: Gaussian differential privacy, mu = 1.",
+    ]
+    return Picture(name="dial", chart=styled(panels, title, words), rows=rows)
 
 
 def _lines(
@@ -119,16 +86,11 @@ def _lines(
         refused.mark_line(color=QUIET, strokeDash=[4, 4]).encode(x=x, y=y),
         offered.mark_line(color=CORRELATED, strokeWidth=3).encode(x=x, y=y),
     ]
-    for C, place in places.items():
+    for C, (align, dx, dy) in places.items():
         row = next(row for row in rows if row["C"] == C)
         marked = alt.Chart(alt.InlineData([row]))
-        words = marked.mark_text(
-            text=f"C = {C:g}: {float(row[field]):,.6g}",
-            fontWeight="bold",
-            align=place.align,
-            dx=place.dx,
-            dy=place.dy,
-        )
+        label = f"C = {C:g}: {float(row[field]):,.6g}"
+        words = marked.mark_text(text=label, fontWeight="bold", align=align, dx=dx, dy=dy)
         layers += [
             marked.mark_rule(color=QUIET, strokeDash=[2, 3], opacity=0.6).encode(x=x),
             marked.mark_point(color=MARK, filled=True, size=70, opacity=1).encode(x=x, y=y),

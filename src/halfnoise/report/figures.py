@@ -3,14 +3,13 @@
 from pathlib import Path
 
 from halfnoise.checks import refuse
-from halfnoise.errors import InvalidParameterError
 from halfnoise.report.density import density_picture
 from halfnoise.report.dial import dial_picture
 from halfnoise.report.geometry import geometry_picture
 from halfnoise.report.picture import need_report_extra
 
+# fig:geometric-intuition, fig:covariance-d-10000 and fig:count-sparse.
 PICTURES = (geometry_picture, dial_picture, density_picture)
-"""fig:geometric-intuition, fig:covariance-d-10000 and fig:count-sparse."""
 
 
 def draw_figures(folder: Path) -> list[Path]:
@@ -30,12 +29,10 @@ density.csv
         folder.mkdir(parents=True, exist_ok=True)
         return [path for picture in PICTURES for path in picture().save(folder)]
     except OSError as error:
-        raise _no_folder(folder) from error
-
-
-def _no_folder(folder: Path) -> InvalidParameterError:
-    if folder.is_file():
-        rule, remedy = "a folder, not a file", "name another folder; it is made if it is missing"
-    else:
         rule, remedy = "a folder that can be written to", "name another one"
-    return refuse("folder", rule, str(folder), remedy)
+        if folder.is_file():
+            rule, remedy = (
+                "a folder, not a file",
+                "name another folder; it is made if it is missing",
+            )
+        raise refuse("folder", rule, str(folder), remedy) from error

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from halfnoise.design.candidates import designs
 from halfnoise.design.design import Design
-from halfnoise.privacy.definitions import Budget, Neighbors
-from halfnoise.report.picture import Picture, Row
+from halfnoise.privacy.definitions import Neighbors
+from halfnoise.report.picture import Picture, Row, drawn
 from halfnoise.report.style import CORRELATED, DIAGONAL, INK, MARK, QUIET, STANDARD, styled
 from halfnoise.workload.numbers import Counts
 from halfnoise.workload.workload import Workload
@@ -19,32 +18,18 @@ if TYPE_CHECKING:
 
 Points: TypeAlias = Sequence[tuple[float, float]]
 
-CORNERS = 240
-"""How many corners stand for a round shape."""
-
+CORNERS = 240  # how many corners stand for a round shape
+# How far a panel looks in both directions, and its width and height in pixels.
 REACH, SIDE = 1.6, 210
-"""How far a panel looks in both directions, and its width and height in pixels."""
-
+# The title of each panel and the two lines under it.
 PANELS = {
-    "replaced": (
-        "Replace one person",
-        ["Standard noise: the circle", "touches all four corners"],
-    ),
-    "added or removed": (
-        "Add or remove one person",
-        ["The same circle touches only", "two corners: room to spare"],
-    ),
-    "centred": (
-        "Move the centre",
-        ["Half the radius covers who is added;", "more noise goes along the diagonal"],
-    ),
-    "correlated": (
-        "Correlated noise",
-        ["The ellipse covers both boxes", "(dashed: the exact optimum)"],
-    ),
+    "replaced": "Replace one person|Standard noise: the circle|touches all four corners",
+    "added or removed": "Add or remove one person|"
+    "The same circle touches only|two corners: room to spare",
+    "centred": "Move the centre|"
+    "Half the radius covers who is added;|more noise goes along the diagonal",
+    "correlated": "Correlated noise|The ellipse covers both boxes|(dashed: the exact optimum)",
 }
-"""The title of each panel and the words under it."""
-
 LOOKS: dict[str, dict[str, Any]] = {
     "people": {"fill": "#8c8c8c", "fillOpacity": 0.3, "stroke": QUIET, "strokeWidth": 1},
     "standard noise": {"stroke": STANDARD, "strokeWidth": 2.5},
@@ -56,32 +41,22 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 
 def geometry_rows() -> list[Row]:
-    """Return the outlines of all shapes, corner by corner, with f(X) at the origin.
-
-    >>> sorted({row["shape"] for row in geometry_rows() if row["panel"] == "correlated"})
-    ['correlated noise', 'exact optimum', 'people']
-    """
-    replaced = _design("standard-gaussian", Neighbors.REPLACE)
-    standard = _design("standard-gaussian")
-    known = _design("known-size-gaussian")
-    correlated = _design("correlated-gaussian")
-    optimum = _design("optimal-gaussian-without-size")
-    either = [_box(0, 1), _box(-1, 0)]
+    """Return the outlines of all shapes, corner by corner, with f(X) at the origin."""
+    of = drawn(Workload((Counts(2),)))
+    replaced = drawn(Workload((Counts(2),), neighbors=Neighbors.REPLACE))["standard-gaussian"]
+    either = [("people", _box(0, 1)), ("people", _box(-1, 0))]
     shapes: dict[str, list[tuple[str, Points]]] = {
         "replaced": [("people", _box(-1, 1)), ("standard noise", _outline(replaced))],
-        "added or removed": [
-            *(("people", box) for box in either),
-            ("standard noise", _outline(standard)),
-        ],
+        "added or removed": [*either, ("standard noise", _outline(of["standard-gaussian"]))],
         "centred": [
             ("people", _box(0, 1)),
             ("shared noise", [(-1.3, -1.3), (1.3, 1.3)]),
-            ("noise around the centre", _outline(known, around=0.5)),
+            ("noise around the centre", _outline(of["known-size-gaussian"], around=0.5)),
         ],
         "correlated": [
-            *(("people", box) for box in either),
-            ("correlated noise", _outline(correlated)),
-            ("exact optimum", _outline(optimum)),
+            *either,
+            ("correlated noise", _outline(of["correlated-gaussian"])),
+            ("exact optimum", _outline(of["optimal-gaussian-without-size"])),
         ],
     }
     return [
@@ -90,12 +65,6 @@ def geometry_rows() -> list[Row]:
         for part, (shape, points) in enumerate(parts)
         for point, (x, y) in enumerate(points)
     ]
-
-
-def _design(name: str, neighbors: Neighbors = Neighbors.ADD_REMOVE) -> Design:
-    workload = Workload((Counts(2),), neighbors=neighbors)
-    found = designs(workload, Budget(mu=1.0), known_size=True)
-    return next(design for design in found if design.name == name)
 
 
 def _outline(design: Design, around: float = 0.0) -> Points:
@@ -111,31 +80,22 @@ def _box(low: float, high: float) -> Points:
 
 
 def geometry_picture() -> Picture:
-    """Return the figure: four panels, left to right.
-
-    >>> geometry_picture().name
-    'geometry'
-    """
+    """Return the figure: four panels, left to right."""
     import altair as alt
 
     rows = geometry_rows()
-    panels = [
-        alt.layer(
-            *_layers([row for row in rows if row["panel"] == panel]),
-            title=alt.TitleParams(title, subtitle=words),
-            width=SIDE,
-            height=SIDE,
-        )
-        for panel, (title, words) in PANELS.items()
-    ]
-    title = alt.TitleParams(
-        "Two counts: the noise must hide whatever one person can change",
-        subtitle="Red cross: the true counts. Grey: where they can be after the change. "
-        "Outline: how far the noise hides it.",
-        fontSize=18,
+    panels = []
+    for panel, words in PANELS.items():
+        title, *under = words.split("|")
+        layers = alt.layer(*_layers([row for row in rows if row["panel"] == panel]))
+        heading = alt.TitleParams(title, subtitle=under)
+        panels.append(layers.properties(title=heading, width=SIDE, height=SIDE))
+    title = "Two counts: the noise must hide whatever one person can change"
+    legend = (
+        "Red cross: the true counts. Grey: where they can be after the change. "
+        "Outline: how far the noise hides it."
     )
-    chart = styled(alt.hconcat(*panels, title=title, spacing=24))
-    return Picture(name="geometry", chart=chart, rows=rows)
+    return Picture(name="geometry", chart=styled(panels, title, legend, spacing=24), rows=rows)
 
 
 def _layers(rows: Sequence[Row]) -> list["alt.Chart"]:

@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from halfnoise.design.candidates import designs
+from halfnoise.design.design import Design
 from halfnoise.errors import MissingExtraError
+from halfnoise.privacy.definitions import Budget
+from halfnoise.workload.workload import Workload
 
 if TYPE_CHECKING:
     import altair as alt
 
+# One line of the numbers behind a chart.
 Row: TypeAlias = dict[str, str | int | float]
-"""One line of the numbers behind a chart."""
-
+# What the extra ``[report]`` brings, by the name under which it is imported.
 PACKAGES = {"altair": "altair", "vl_convert": "vl-convert-python"}
-"""What the extra ``[report]`` brings, by the name under which it is imported."""
 
 
 def need_report_extra() -> None:
-    """Refuse to go on, in one sentence, where a package that draws is missing.
-
-    >>> need_report_extra()
-    """
+    """Refuse to go on, in one sentence, where a package that draws is missing."""
     for module, package in PACKAGES.items():
         try:
             importlib.import_module(module)
@@ -34,14 +34,14 @@ def need_report_extra() -> None:
             ) from error
 
 
+def drawn(workload: Workload) -> dict[str, Design]:
+    """Return the designs for a workload by name, all at the budget of the pictures, mu = 1."""
+    return {each.name: each for each in designs(workload, Budget(mu=1.0), known_size=True)}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """A chart with a name, and the numbers it shows.
-
-    >>> from halfnoise.report.dial import dial_picture
-    >>> dial_picture().name
-    'dial'
-    """
+    """A chart with a name, and the numbers it shows."""
 
     name: str
     chart: "alt.TopLevelMixin"

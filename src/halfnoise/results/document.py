@@ -16,10 +16,10 @@ from halfnoise.noise.law import Noise
 from halfnoise.privacy import words as privacy
 from halfnoise.privacy.definitions import DiscoveryDP, Guarantee
 from halfnoise.results.inference import Errors, Estimate
-from halfnoise.results.keyed import spelled
 from halfnoise.results.release import GroupedRelease, Release, Released
 from halfnoise.results.render import NOISE_ONLY
 from halfnoise.results.table import COLUMNS, NUMBERS
+from halfnoise.text import spelled
 from halfnoise.workload.groups import By, Key
 from halfnoise.workload.question import Question
 
@@ -135,10 +135,12 @@ def _template(found: dict[str, Any], values: dict[str, Any]) -> Release:
     """Read all but the values themselves, the same for a release and for each of its groups."""
     covariance = Covariance.from_dict(values["covariance"])
     questions = tuple(Question.from_dict(each) for each in values["questions"])
+    if covariance.size - sum(len(question.names) for question in questions) not in (0, 1):
+        raise ValueError
     guarantee, asked = (privacy.from_dict(values[name]) for name in ("guarantee", "privacy"))
     if not isinstance(guarantee, Guarantee) or isinstance(asked, DiscoveryDP):
         raise TypeError
-    template = Release(
+    return Release(
         questions=questions,
         values=np.zeros(covariance.size),
         errors=Errors(Noise(values["noise"]), covariance, whole(copies=values.get("copies", 1))),
@@ -148,9 +150,6 @@ def _template(found: dict[str, Any], values: dict[str, Any]) -> Release:
         facts={name: value for name, value in found.items() if name not in OWN},
         rounded_values=values["rounded"],
     )
-    if len(template.names) > covariance.size:
-        raise ValueError
-    return template
 
 
 def _table(found: list[dict[str, Any]], *, sized: bool) -> dict[str, Any]:
@@ -183,6 +182,13 @@ def _own_values(release: Released) -> dict[str, Any]:
     } | {name: getattr(release, name) for name in ("common", "most", "discovered")}
 
 
+READERS: dict[str, Callable[[str], object]] = {
+    "moment": dt.datetime.fromisoformat,
+    "day": dt.date.fromisoformat,
+    "number": float,
+}
+
+
 def _stored(value: object) -> object:
     """Return a value of a key so that its type comes back from JSON."""
     if isinstance(value, dt.datetime):
@@ -198,12 +204,7 @@ def _value(stored: Any) -> Any:  # noqa: ANN401
     if not isinstance(stored, dict):
         return stored
     ((kind, text),) = stored.items()
-    readers: dict[str, Callable[[str], object]] = {
-        "moment": dt.datetime.fromisoformat,
-        "day": dt.date.fromisoformat,
-        "number": float,
-    }
-    return readers[kind](text)
+    return READERS[kind](text)
 
 
 def _no_number(_: str) -> float:

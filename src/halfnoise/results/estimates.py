@@ -20,7 +20,7 @@ from halfnoise.results.inference import (
     simultaneous_level,
     within,
 )
-from halfnoise.results.published import Columns, Published, views
+from halfnoise.results.published import Columns, Published
 from halfnoise.workload.question import SIZE, Question
 
 
@@ -82,11 +82,13 @@ class Estimates(Published):
             if name in question.names:
                 place = question.names.index(name)
                 found = self._linear(name, {question.start + place: 1.0})
-                counted = self.rounded_values and question.is_count(place)
-                return found.as_count(self._most) if counted else found
+                if not (self.rounded_values and question.is_count(place)):
+                    return found
+                most = math.inf if self.size is None else self.size.as_count().estimate
+                return found.as_count(most)
         if name == SIZE and self.size is not None:
             return self.size
-        raise unknown("name", name, self.names)
+        raise unknown("name", name, (*self.names, *self.means))
 
     def __contains__(self, name: object) -> bool:
         """Whether there is an estimate of this name, as subscripts take it."""
@@ -157,8 +159,7 @@ class Estimates(Published):
 
     def columns(self) -> Columns:
         """Return the table by column: name, kind, estimate, std, low and high, unrounded."""
-        table: Columns = views().table.columns(self, self.values[np.newaxis])
-        return table
+        return dict(self._views().table.columns(self, self.values[np.newaxis]))
 
     def rows(self) -> Iterator[tuple[str, Estimate]]:
         """Go through what there is to show: kind and estimate, the number of people first."""
@@ -168,13 +169,8 @@ class Estimates(Published):
 
     @property
     def _size_index(self) -> int | None:
-        count = len(self.names)
+        count = sum(len(question.names) for question in self.questions)
         return count if len(self.values) > count else None
-
-    @property
-    def _most(self) -> float:
-        """The most that a rounded count may be."""
-        return math.inf if self.size is None else max(0.0, float(round(self.size.estimate)))
 
     def _linear(self, name: str, weights: Mapping[int, float]) -> Estimate:
         return linear(name, self.values, self.errors, weights, self.level)

@@ -9,10 +9,8 @@ take for a formula is escaped.
 import contextlib
 import csv
 import datetime as dt
-import importlib
 import io
 import json
-import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from glob import glob
@@ -21,14 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from halfnoise.checks import refuse
-from halfnoise.errors import DataError, InvalidParameterError, MissingExtraError
-from halfnoise.privacy.definitions import DiscoveryDP, PureDP
+from halfnoise.checks import installed, refuse
+from halfnoise.errors import DataError, InvalidParameterError
 from halfnoise.privacy.words import implied
-from halfnoise.results.document import key_dict, rows
-from halfnoise.results.keyed import spelled
+from halfnoise.results import document, render, table
 from halfnoise.results.release import GroupedRelease, Released
-from halfnoise.results.table import COLUMNS, one_type
+from halfnoise.text import spelled
+
+__all__ = ["document", "render", "table"]  # what shows releases, found from here
 
 
 def check_output(path: Path, *, overwrite: bool, inputs: Sequence[str]) -> None:
@@ -99,10 +97,10 @@ def as_json_lines(release: Released) -> str:
     said = ("mu", "pure_epsilon", "discover_delta")
     shared = {name: guarantee[name] for name in said if name in guarantee}
     shared["level"] = release.level
-    found = rows(release)
+    found = document.rows(release)
     keys: list[dict[str, Any]] = [{}]
     if isinstance(release, GroupedRelease):
-        keys = [{"key": key_dict(release, key)} for key in release.group_keys]
+        keys = [{"key": document.key_dict(release, key)} for key in release.group_keys]
     each = len(found) // max(1, len(keys))
     encode = json.JSONEncoder(allow_nan=False).encode
     return "".join(encode(keys[i // each] | row | shared) + "\n" for i, row in enumerate(found))
@@ -110,46 +108,19 @@ def as_json_lines(release: Released) -> str:
 
 def frame(release: Released, library: str) -> Any:  # noqa: ANN401
     """Return the table as a frame of a library that is installed."""
-    table = {
-        title: one_type(each.tolist()) if each.dtype == object else each
+    columns = {
+        title: table.one_type(each.tolist()) if each.dtype == object else each
         for title, each in release.columns().items()
     }
     if library == "pandas":  # which would make fractions of whole numbers with gaps
-        table |= {title: np.array(each, object) for title, each in table.items() if None in each}
-    return package(library).DataFrame(table)
+        gaps = {title: np.array(each, object) for title, each in columns.items() if None in each}
+        columns |= gaps
+    return installed(library).DataFrame(columns)
 
 
 def arrow_stream(release: Released, requested_schema: object) -> object:
     """Return the table as a capsule with a stream of Arrow, made by DuckDB."""
     return _relation(release).__arrow_c_stream__(requested_schema)
-
-
-def dp_event(release: Released) -> Any:  # noqa: ANN401
-    """Return what a release promises as an event of Google's dp_accounting."""
-    events = package("dp_accounting")
-    promised = release.guarantee
-    kept = promised.kept if isinstance(promised, DiscoveryDP) else promised
-    if isinstance(kept, PureDP):
-        event = events.LaplaceDpEvent(1 / kept.epsilon)
-    else:
-        event = events.GaussianDpEvent(1 / kept.mu)
-    if not isinstance(promised, DiscoveryDP):
-        return event
-    # A little likelier, by far more than that little noise could hide.
-    likely = math.nextafter(promised.delta, 1)
-    shown = events.PoissonSampledDpEvent(likely, events.LaplaceDpEvent(0.01))
-    return events.ComposedDpEvent([event, shown])
-
-
-def package(name: str) -> Any:  # noqa: ANN401
-    """Return an optional package, or say how to get it."""
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        hint = name.replace("_", "-")
-        raise MissingExtraError(
-            f"this needs the package {hint}, which is not installed; run pip install {hint}"
-        ) from error
 
 
 def _as_parquet(release: Released) -> bytes:
@@ -168,13 +139,15 @@ def _relation(release: Released) -> Any:  # noqa: ANN401
 
     hn_table = dict(release.columns())
     picked = []
-    for title in list(hn_table)[: -len(COLUMNS)]:
-        values = one_type(hn_table[title].tolist())
+    for title in list(hn_table)[: -len(table.COLUMNS)]:
+        values = table.one_type(hn_table[title].tolist())
         text = [None if value is None else spelled(value) for value in values]
         hn_table[title] = np.array(text, dtype=object)
         name = '"' + title.replace('"', '""') + '"'
         picked.append(f"{name}::{_type(values)} as {name}")
-    query = f"select {', '.join([*picked, *COLUMNS])} from hn_table"  # noqa: S608
+    # Where there is no group, nothing says that these are text.
+    own = ["name::varchar as name", "kind::varchar as kind", *table.NUMBERS]
+    query = f"select {', '.join([*picked, *own])} from hn_table"  # noqa: S608
     return duckdb.connect().sql(query)
 
 
@@ -207,6 +180,7 @@ def _inline(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ").replace("\r", " ")
 
 
+# How each ending is written.
 FORMATS: dict[str, Callable[[Released], bytes]] = {
     ".csv": lambda release: as_csv(release).encode("utf-8-sig"),
     ".json": lambda release: release.to_json().encode(),
@@ -214,4 +188,3 @@ FORMATS: dict[str, Callable[[Released], bytes]] = {
     ".parquet": _as_parquet,
     ".md": lambda release: as_markdown(release).encode(),
 }
-"""How each ending is written."""

@@ -10,14 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.design.covariance import Covariance
-from halfnoise.noise.law import Noise, laplace_margin
+from halfnoise.noise.law import Noise
 
 Floats = NDArray[np.float64]
+Pair: TypeAlias = tuple[int, int]
+Range: TypeAlias = tuple[float, float]
 ANYTHING = (-math.inf, math.inf)
 
 
@@ -69,12 +72,9 @@ class Errors:
 
     def margin(self, weights: Mapping[int, float], level: float) -> float:
         """Return the margin of error of a weighted sum of estimates."""
-        if self.noise is Noise.GAUSSIAN:
-            return self.noise.margin([self.std(weights)], level)
-        parts = tuple(sorted(part for part in self.parts(weights) if part > 0))
-        return laplace_margin(parts, level, self.copies) if parts else 0.0
+        return self.noise.margin(self.parts(weights), level, self.copies)
 
-    def apart(self, a: int, b: int) -> tuple[float, float, float]:
+    def split(self, a: int, b: int) -> tuple[float, float, float]:
         """Split estimate a into lean * b + rest, of which the rest is uncorrelated with b.
 
         Returned are the lean, the variance of the rest, and the variance of b.
@@ -93,19 +93,12 @@ def linear(
 ) -> Estimate:
     """Return a weighted sum of estimates with its interval."""
     value = sum(w * float(values[i]) for i, w in weights.items())
-    margin = errors.margin(weights, level)
-    std = errors.std(weights)
+    margin, std = errors.margin(weights, level), errors.std(weights)
     return Estimate(name=name, estimate=value, std=std, low=value - margin, high=value + margin)
 
 
 def ratio(
-    name: str,
-    values: Floats,
-    errors: Errors,
-    pair: tuple[int, int],
-    level: float,
-    *,
-    bounds: tuple[float, float] = ANYTHING,
+    name: str, values: Floats, errors: Errors, pair: Pair, level: float, *, bounds: Range = ANYTHING
 ) -> Estimate:
     """Return the ratio of two estimates with Fieller's interval, kept within ``bounds``."""
     found = ratios(values[np.newaxis], errors, pair, level, bounds=bounds)
@@ -114,12 +107,7 @@ def ratio(
 
 
 def ratios(
-    values: Floats,
-    errors: Errors,
-    pair: tuple[int, int],
-    level: float,
-    *,
-    bounds: tuple[float, float] = ANYTHING,
+    values: Floats, errors: Errors, pair: Pair, level: float, *, bounds: Range = ANYTHING
 ) -> Floats:
     """Return ratio, standard error and the ends of Fieller's interval, for each row of values.
 
@@ -132,7 +120,7 @@ def ratios(
         t = (a S +- z R b) / (b S -+ z V a),  S = sqrt(a^2 V + b^2 R - z^2 R V),  b > 0.
     """
     top, bottom = pair
-    lean, R, V = errors.apart(top, bottom)
+    lean, R, V = errors.split(top, bottom)
     b = values[:, bottom]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         estimate = np.where(b == 0, 0.0, values[:, top] / b)
@@ -152,7 +140,7 @@ def ratios(
 
 
 def _reach(
-    errors: Errors, pair: tuple[int, int], level: float, ab: tuple[Floats, Floats], sign: int
+    errors: Errors, pair: Pair, level: float, ab: tuple[Floats, Floats], sign: int
 ) -> tuple[Floats, Floats]:
     """Return z and S of one end of Fieller's interval.
 
@@ -160,7 +148,7 @@ def _reach(
     two noises: on the angle of  (sqrt(R), t sqrt(V)).  Seen from (b sqrt(R), a sqrt(V)), where
     t = a/b, the interval ends at the angle where  z = |(b sqrt(R), a sqrt(V))| sin(angle)/sqrt(RV).
     """
-    _, R, V = errors.apart(*pair)
+    _, R, V = errors.split(*pair)
     x, y = ab[1] * math.sqrt(R), ab[0] * math.sqrt(V)
     if errors.noise is Noise.GAUSSIAN or not R * V:
         some = pair[1] if V else pair[0]
@@ -177,13 +165,13 @@ def _reach(
 
 
 @lru_cache(maxsize=1024)
-def _waves(errors: Errors, pair: tuple[int, int], level: float) -> NDArray[np.complex128]:
+def _waves(errors: Errors, pair: Pair, level: float) -> NDArray[np.complex128]:
     """Return the margin of  cos(angle) a/sqrt(R) - sin(angle) b/sqrt(V)  as a sum of waves.
 
     It is a smooth function of twice the angle: 64 waves give nine digits and more.
     """
     top, bottom = pair
-    lean, R, V = errors.apart(top, bottom)
+    lean, R, V = errors.split(top, bottom)
     angles = math.pi / 128 * np.arange(128)
     margins = [
         errors.margin({top: p, bottom: -p * lean - q}, level)
@@ -206,7 +194,7 @@ def apart(name: str, one: Estimate, other: Estimate) -> Estimate:
     return Estimate(name=name, estimate=x, std=math.hypot(one.std, other.std), low=low, high=high)
 
 
-def within(each: Estimate, bounds: tuple[float, float]) -> Estimate:
+def within(each: Estimate, bounds: Range) -> Estimate:
     """Keep an estimate and its interval within the bounds that its true value cannot leave."""
     x, low, high = (min(max(v, bounds[0]), bounds[1]) for v in (each.estimate, each.low, each.high))
     return replace(each, estimate=x, low=low, high=high)

@@ -2,66 +2,63 @@
 
 from collections.abc import Callable
 from dataclasses import fields
+from functools import partial
 from types import ModuleType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
+from halfnoise.checks import installed
+from halfnoise.privacy.definitions import Guarantee
+from halfnoise.privacy.words import dp_event
+
+# A table by column: numbers as float64, all else as objects.
 Columns: TypeAlias = dict[str, NDArray[Any]]
-"""A table by column: numbers as float64, all else as objects."""
-
-
-class Views(NamedTuple):
-    """The modules that show releases."""
-
-    document: ModuleType
-    formats: ModuleType
-    render: ModuleType
-    table: ModuleType
-
-
-def views() -> Views:
-    """Return the modules that show releases.
-
-    They know what a release is, and it knows nothing of them until it is shown: the one late import
-    of this room.
-    """
-    from halfnoise.results import document, formats, render, table
-
-    return Views(document, formats, render, table)
 
 
 class Published:
     """A result: noisy values and all that is public beside them. No true total."""
 
     __slots__ = ()
+    guarantee: Guarantee
+
+    @staticmethod
+    def _views() -> ModuleType:
+        """Return the module that shows releases, and with it all others that do.
+
+        They know what a release is, and it knows nothing of them until it is shown: the one late
+        import of this room.
+        """
+        from halfnoise.results import formats
+
+        return formats
 
     def to_dict(self) -> dict[str, Any]:
         """Return the release as plain values, ready for JSON."""
-        return dict(views().document.to_dict(self))
+        return dict(self._views().document.to_dict(self))
 
     def to_json(self) -> str:
         """Return the release as JSON; ``from_json`` reads it back.
 
         With more values than anybody reads it is on one line, which is far quicker.
         """
-        return str(views().document.to_json(self))
+        return str(self._views().document.to_json(self))
 
     def to_polars(self) -> Any:  # noqa: ANN401
         """Return the table as a Polars frame."""
-        return views().formats.frame(self, "polars")
+        return self._views().frame(self, "polars")
 
     def to_pandas(self) -> Any:  # noqa: ANN401
         """Return the table as a pandas frame."""
-        return views().formats.frame(self, "pandas")
+        return self._views().frame(self, "pandas")
 
     def to_arrow(self) -> Any:  # noqa: ANN401
         """Return the table as a PyArrow table."""
-        return views().formats.package("pyarrow").table(self)
+        return installed("pyarrow").table(self)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return the table as a stream of Arrow, which every library of frames reads."""
-        return views().formats.arrow_stream(self, requested_schema)
+        return self._views().arrow_stream(self, requested_schema)
 
     def dp_event(self) -> Any:  # noqa: ANN401
         """Return the release as an event of Google's dp_accounting, for other accountants.
@@ -72,33 +69,29 @@ class Published:
         so little noise (epsilon 100) that it hides nothing; accountants of Renyi differential
         privacy, which does not hold for it, refuse it.
         """
-        return views().formats.dp_event(self)
+        return dp_event(self.guarantee)
 
     def notes(self) -> list[str]:
         """Say what goes with the values, and what they themselves suggest to check."""
-        return list(views().render.notes(self))
+        return list(self._views().render.notes(self))
 
     def promises(self) -> list[str]:
         """Say what is promised to each person, and by which design."""
-        return list(views().render.promises(self))
+        return list(self._views().render.promises(self))
 
     def table(self) -> str:
         """Return the values as text, rounded to what the noise makes meaningful."""
-        return str(views().render.table(self))
+        return str(self._views().render.table(self))
 
     def __repr__(self) -> str:
         """Return the release in words."""
-        return str(views().render.words(self))
+        return str(self._views().render.words(self))
 
     def _repr_html_(self) -> str:
         """Return the release as an HTML table for notebooks."""
-        return str(views().render.markup(self))
+        return str(self._views().render.markup(self))
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         """Copy and pickle by what it was made of, so that its values stay read-only."""
-        made_of = {each.name: getattr(self, each.name) for each in fields(self) if each.init}  # type: ignore[arg-type]
-        return _again, (type(self), made_of)
-
-
-def _again(kind: Callable[..., object], made_of: dict[str, object]) -> object:
-    return kind(**made_of)
+        names = [each.name for each in fields(self) if each.init]  # type: ignore[arg-type]  # its heirs are dataclasses
+        return partial(type(self), **{name: getattr(self, name) for name in names}), ()

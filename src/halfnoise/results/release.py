@@ -1,14 +1,17 @@
 """What comes out of a release: noisy values, their joint error and the guarantee. No true total."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from halfnoise.checks import fraction, refuse
+import numpy as np
+
+from halfnoise.checks import fraction, refuse, unknown
 from halfnoise.results.estimates import Estimates
 from halfnoise.results.inference import Errors, Estimate, Floats, apart, simultaneous_level
-from halfnoise.results.keyed import Keyed
-from halfnoise.results.published import Columns, views
+from halfnoise.results.published import Columns, Published
+from halfnoise.text import spelled
+from halfnoise.workload.groups import By, Key
 
 T = TypeVar("T")
 
@@ -21,10 +24,10 @@ class Release(Estimates):
     from it is post-processing.
     """
 
-    @staticmethod
-    def from_json(text: str) -> "Release | GroupedRelease":
+    @classmethod
+    def from_json(cls, text: str) -> "Release | GroupedRelease":
         """Read a release, with groups or without, from its JSON."""
-        release: Release | GroupedRelease = views().document.from_json(text)
+        release: Release | GroupedRelease = cls._views().document.from_json(text)
         return release
 
 
@@ -39,10 +42,11 @@ class _Same(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class GroupedRelease(Keyed):
+class GroupedRelease(Published):
     """The noisy values of every group, each group a ``Release`` under its key.
 
-    ``template`` is what all groups share, ``errors`` and all; its own values mean nothing.
+    ``template`` is what all groups share, and its own values mean nothing: ``questions``,
+    ``errors``, ``guarantee``, ``privacy``, ``level`` and ``facts`` can be read here as there.
     ``values`` has one row for each of ``group_keys``, its number of people last where measured.
     The noises of different groups are independent, but for a variance of ``common`` that all
     numbers of people share. ``people`` is the number of all people, each counted once, where it was
@@ -54,11 +58,14 @@ class GroupedRelease(Keyed):
     """
 
     template: Release
+    by: tuple[By, ...]
+    group_keys: tuple[Key, ...]
     values: Floats
     common: float = 0.0
     people: Estimate | None = None
     most: int = 1
     discovered: bool = False
+    _places: dict[object, int] = field(init=False)
 
     from_json = staticmethod(Release.from_json)
     names = _Same(lambda release: release.names)
@@ -72,8 +79,25 @@ class GroupedRelease(Keyed):
 
     def __post_init__(self) -> None:
         """Make the values read-only, and note where each group stands."""
-        Keyed.__post_init__(self)
         self.values.flags.writeable = False
+        places = {_reading(key): place for place, key in enumerate(self.group_keys)}
+        object.__setattr__(self, "_places", places)
+
+    def __len__(self) -> int:
+        """Return how many groups there are."""
+        return len(self.group_keys)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Go through the keys: single values for one column, tuples for several."""
+        return (key if len(self.by) > 1 else key[0] for key in self.group_keys)
+
+    def keys(self) -> list[Any]:
+        """Return the keys: single values for one column, tuples for several."""
+        return list(self)
+
+    def __contains__(self, key: object) -> bool:
+        """Whether there is a group under this key."""
+        return self._find(key) is not None
 
     def __getitem__(self, key: object) -> Release:
         """Return the release of one group."""
@@ -103,7 +127,7 @@ class GroupedRelease(Keyed):
         """
         one, other = self._place(a), self._place(b)
         title = f"{name}, {self._title(one)} - {self._title(other)}"
-        if share or (name in self.template.means and name not in self.names):
+        if share or name in self.template.means:
             groups = [self._group(place) for place in (one, other)]
             two = [group.share(name) if share else group.mean(name) for group in groups]
             nothing = Estimate(name=title, estimate=0.0, std=0.0, low=0.0, high=0.0)
@@ -127,7 +151,7 @@ class GroupedRelease(Keyed):
             self.template,
             values=self.values[places].sum(axis=0),
             errors=self._errors(len(places), together=len(places)),
-            remarks=views().render.of_total(self),
+            remarks=self._views().render.remarks(self, total=True),
         )
 
     def intervals(self, *, level: float, simultaneous: bool = False) -> "GroupedRelease":
@@ -139,10 +163,9 @@ class GroupedRelease(Keyed):
         """
         each = fraction(level=level)
         if simultaneous and len(self):
-            queries = len(self.names)
-            others = len(self.template.means) + (self.values.shape[1] > queries)
+            others = len(self.template.means) + self.template.has_size
             alone = level ** (1 / (len(self) + (self.people is not None)))
-            each = simultaneous_level(self.errors, queries, others, alone)
+            each = simultaneous_level(self.errors, len(self.names), others, alone)
         return replace(self, template=replace(self.template, level=each))
 
     def rounded(self) -> "GroupedRelease":
@@ -150,12 +173,50 @@ class GroupedRelease(Keyed):
         return replace(self, template=self.template.rounded())
 
     def columns(self) -> Columns:
-        """Return the table by column: the keys of a group, then as for one release."""
-        return self._beside(views().table.columns(self.template, self.values))
+        """Return the table by column: the keys of a group, then as for one release.
+
+        A column of keys with the title of another column gets " (group)" behind its title.
+        """
+        table: Columns = self._views().table.columns(self.template, self.values)
+        rows = len(table["name"]) // max(1, len(self))
+        keys: Columns = {}
+        for place, by in enumerate(self.by):
+            others = (*table, *keys, *(each.column for each in self.by[place + 1 :]))
+            title, taken = by.column, {other.casefold() for other in others}
+            while title.casefold() in taken:
+                title += " (group)"
+            column = np.empty(len(self), dtype=object)
+            column[:] = [key[place] for key in self.group_keys]
+            keys[title] = np.repeat(column, rows)
+        return keys | table
 
     def _group(self, place: int) -> Release:
-        remarks = views().render.of_group(self)
+        remarks = self._views().render.remarks(self, total=False)
         return replace(self.template, values=self.values[place], remarks=remarks)
+
+    def _find(self, key: object) -> int | None:
+        """Return where a group stands: its key is that, type and all, or the only one equal to it.
+
+        One value alone stands for all columns.
+        """
+        wanted = key if isinstance(key, tuple) else (key,) * len(self.by)
+        try:
+            place = self._places.get(_reading(wanted))
+        except TypeError:  # a list or the like, which is no key
+            return None
+        if place is not None:
+            return place
+        alike = [place for place, each in enumerate(self.group_keys) if each == wanted]
+        return alike[0] if len(alike) == 1 else None
+
+    def _place(self, key: object) -> int:
+        if (place := self._find(key)) is None:
+            raise unknown("group", key, self.keys())
+        return place
+
+    def _title(self, place: int) -> str:
+        key = self.group_keys[place]
+        return " · ".join("(none)" if value is None else spelled(value) for value in key)
 
     def _errors(self, copies: int, *, together: float) -> Errors:
         """Return the errors of groups added up, or subtracted where ``together`` is 0.
@@ -167,6 +228,11 @@ class GroupedRelease(Keyed):
         if self.common:
             covariance = covariance.with_last(more=(together - 1) * self.common)
         return replace(self.errors, covariance=covariance, copies=copies)
+
+
+def _reading(key: tuple[Any, ...]) -> object:
+    # True, 1 and 1.0 are equal, but name different groups.
+    return tuple((type(value), value) for value in key)
 
 
 Released: TypeAlias = Release | GroupedRelease

@@ -6,27 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from halfnoise.privacy.words import promise
-from halfnoise.results.keyed import spelled
 from halfnoise.results.release import GroupedRelease, Released
 from halfnoise.results.table import COLUMNS
-from halfnoise.text import meaningful, percent, short, text_table
+from halfnoise.text import meaningful, percent, short, spelled, text_table
 
 NOISE_ONLY = (
     "Intervals cover the noise that protects people, not who was asked or how they answered."
 )
 ROUNDED = "Counts are rounded and kept in range after the release."
+BIASED = "small groups that pass are biased upward."
 DISCOVERED = (
-    "Groups were found in the data: only those that passed a threshold are here, and small groups"
-    " that pass are biased upward."
+    f"Groups were found in the data: only those that passed a threshold are here, and {BIASED}"
 )
-FOUND = (
-    "This group was found in the data and passed a threshold; small groups that pass are biased"
-    " upward."
-)
-SELECTED = (
-    "Only groups that passed a threshold are in this total, and small groups that pass are biased"
-    " upward."
-)
+FOUND = f"This group was found in the data and passed a threshold; {BIASED}"
+SELECTED = f"Only groups that passed a threshold are in this total, and {BIASED}"
 
 MOST = 0.5
 """The share of people elsewhere from which it is worth a note."""
@@ -80,14 +73,10 @@ def notes(release: Released) -> list[str]:
     return first + [note for question in release.questions for note in question.notes(values)]
 
 
-def of_group(release: GroupedRelease) -> tuple[str, ...]:
-    """Return what goes with the values of one group."""
-    return (FOUND,) if release.discovered else ()
-
-
-def of_total(release: GroupedRelease) -> tuple[str, ...]:
-    """Return what goes with the sum over groups."""
-    return (*([SELECTED] if release.discovered else []), *_overlap(release))
+def remarks(release: GroupedRelease, *, total: bool) -> tuple[str, ...]:
+    """Return what goes with the values of one group, or with the sum over several."""
+    passed = (SELECTED if total else FOUND,) if release.discovered else ()
+    return (*passed, *_overlap(release)) if total else passed
 
 
 def _on_groups(release: GroupedRelease) -> list[str]:
@@ -118,10 +107,9 @@ def _overlap(release: GroupedRelease) -> list[str]:
 
 def _elsewhere(release: GroupedRelease, other: str | None) -> list[str]:
     """Say if most people are in no listed group, which may be a matter of spelling."""
-    place = None if other is None else release.find(other)
-    if place is None or not release.template.has_size:
+    if other is None or other not in release or not release.template.has_size:
         return []
-    part, whole = float(release.values[place, -1]), float(release.values[:, -1].sum())
+    part, whole = float(release[other].values[-1]), float(release.values[:, -1].sum())
     if not part > MOST * whole > 0:
         return []
     share = f"{min(part / whole, 1):.0%}"

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from halfnoise.results.inference import Floats, ratios
-from halfnoise.results.keyed import spelled
 from halfnoise.results.published import Columns
 from halfnoise.results.release import Release
+from halfnoise.text import spelled
 from halfnoise.workload.question import SIZE, Row
 
 NUMBERS = ("estimate", "std", "low", "high")

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from halfnoise.checks import refuse
-from halfnoise.spec.queries import Words, entries, number, split, whole_number
+from halfnoise.spec.queries import Words, entries, split, whole_number
 from halfnoise.workload.groups import DISCOVER, EVERY, By, Groups
-from halfnoise.workload.workload import Rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,23 +42,13 @@ class Listed:
         return [_quoted(each) for each in listed]
 
 
-def group_rules(words: Words, columns: Sequence[str]) -> tuple[list[By] | None, Rules]:
-    """Read by what people are in groups, and the rules of groups that were said."""
-    columns_named = by(words.get("by") or (), columns)
-    rules: Rules = {}
-    if (listed := words.get("groups")) is not None:
-        several = len(columns_named) > 1
-        texts = listed.words(several=several) if isinstance(listed, Listed) else listed
-        rules["groups"] = groups(texts, columns_named)
-    if words.get("no-group-sizes"):
-        rules["group_sizes"] = False
-    if (other := words.get("other")) is not None:
-        rules["other"] = None if other.lower() == "none" else other
-    if (most := words.get("max-groups")) is not None:
-        rules["max_groups"] = whole_number("--max-groups", most)
-    if (delta := words.get("discover-delta")) is not None:
-        rules["discover_delta"] = number("--discover-delta", delta)
-    return columns_named or None, rules
+def grouping(words: Words, columns: Sequence[str]) -> tuple[list[By], Groups]:
+    """Read by which columns people are in groups, and in which."""
+    named = by(words.get("by") or (), columns)
+    texts = words.get("groups")
+    if isinstance(texts, Listed):
+        texts = texts.words(several=len(named) > 1)
+    return named, groups(texts, named) if texts else None
 
 
 def by(texts: Iterable[str], columns: Sequence[str] = ()) -> list[By]:

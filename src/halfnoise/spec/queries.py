@@ -1,4 +1,4 @@
-"""Words turned into a workload and a budget.
+"""Words turned into queries.
 
 Every query takes a column (``visits=0:20``) or, to try things out, plain numbers (``0:20``).
 Conditions are words that no shell eats: ``over_65=age:at-least:65``.
@@ -6,7 +6,7 @@ Conditions are words that no shell eats: ``over_65=age:at-least:65``.
 
 import csv
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -14,21 +14,10 @@ from typing import Any
 
 from halfnoise.checks import refuse
 from halfnoise.errors import InvalidParameterError
-from halfnoise.privacy.definitions import (
-    ApproxDP,
-    ConcentratedDP,
-    GaussianDP,
-    Neighbors,
-    Privacy,
-    PureDP,
-    RenyiDP,
-)
 from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.conditions import Where
-from halfnoise.workload.groups import By
 from halfnoise.workload.numbers import Count, Counts, Mean, Sum
 from halfnoise.workload.queries import Query
-from halfnoise.workload.workload import Rules, Workload
 
 Words = Mapping[str, Any]
 """What was said, by word: text, a list of texts, or yes."""
@@ -38,6 +27,7 @@ _CONDITION = re.compile(
     rf"(?:(?P<name>[^=]+)=)?(?P<column>.+?):(?P<word>{'|'.join(_WORDS)}):(?P<value>.*)"
 )
 NAMELESS = "(amount)", "(choice)", "(bands)", "(items)"
+"""What stands for the column of a query that is given by plain numbers."""
 
 
 def number(flag: str, text: str) -> float:
@@ -60,43 +50,28 @@ def whole_number(flag: str, text: str) -> int:
         raise refuse(flag, "a whole number", text) from None
 
 
-def workload(
-    words: Words,
-    columns: Sequence[str] | None,
-    unit: Sequence[str],
-    by: Sequence[By] | None,
-    groups: Rules,
-) -> Workload:
-    """Read the queries and the rules that hold for all of them."""
-    given = {name: words[name] for name in words if words[name] is not None}
-    at_most = whole_number("--at-most", given["at-most"]) if "at-most" in given else None
+def queries(
+    words: Words, columns: Sequence[str] | None, unit: Sequence[str], at_most: int | None
+) -> list[Query]:
+    """Read all queries, with what holds for all of them; ``at_most`` is the limit of items."""
     others = None if columns is None else [name for name in columns if name not in unit]
-    asked: list[Query] = [query for text in given.get("count", ()) for query in count(text, others)]
-    asked += [Counts(whole_number("--counts", given["counts"]))] if "counts" in given else []
+    asked: list[Query] = [
+        query for text in words.get("count") or () for query in count(text, others)
+    ]
+    if words.get("counts") is not None:
+        asked.append(Counts(whole_number("--counts", words["counts"])))
     for kind, read in (("sum", sum_), ("mean", mean), ("choice", choice), ("bins", bins)):
-        asked += [read(text) for text in given.get(kind, ())]
-    asked += [items(text, at_most) for text in given.get("items", ())]
+        asked += [read(text) for text in words.get(kind) or ()]
+    asked += [items(text, at_most) for text in words.get("items") or ()]
     if not asked:
         raise InvalidParameterError(
             "there is nothing to publish yet; ask for something, for example --count smoker, or"
             " --counts 100 to try things out"
         )
-    everywhere: dict[str, Any] = {}
-    if codes := split(given.get("missing", "")):
-        everywhere["missing"] = codes
-    if "where" in given:
-        everywhere["where"] = where(given["where"])
-    asked = [q if isinstance(q, Counts) else replace(q, **everywhere) for q in distinct(asked)]
-    rules: Rules = {
-        "neighbors": neighbors(given.get("neighbors", "add-remove")),
-        "at_most": None if given.get("items") else at_most,
-        "importance": importance(given.get("importance", ())),
-    }
-    if "size-importance" in given:
-        rules["size_importance"] = number("--size-importance", given["size-importance"])
-    if "size-dial" in given:
-        rules["size_dial"] = number("--size-dial", given["size-dial"])
-    return Workload(asked, by=by, **rules | groups)
+    missing, condition = split(words.get("missing") or ""), words.get("where")
+    only = None if condition is None else where(condition)
+    everywhere: dict[str, Any] = {"missing": missing, "where": only} if missing or only else {}
+    return [q if isinstance(q, Counts) else replace(q, **everywhere) for q in distinct(asked)]
 
 
 def count(text: str, columns: Sequence[str] | None = None) -> list[Count]:
@@ -107,10 +82,10 @@ def count(text: str, columns: Sequence[str] | None = None) -> list[Count]:
     >>> [query.column for query in count("feat_*", columns=["id", "feat_a", "feat_b"])]
     ['feat_a', 'feat_b']
     """
-    found = _CONDITION.fullmatch(text)
-    if found is not None:
-        name, column = found["name"], found["column"]
-        condition = _condition(found)
+    match = _CONDITION.fullmatch(text)
+    if match is not None:
+        name, column = match["name"], match["column"]
+        condition = _condition(match)
         if "true" in condition:
             return [Count(column, name=name, **condition)]
         return [Count(column, name=name or str(Where(column, **condition)), **condition)]
@@ -129,10 +104,10 @@ def count(text: str, columns: Sequence[str] | None = None) -> list[Count]:
 
 def where(text: str) -> Where:
     """Read ``--where COL:at-least:18``."""
-    found = _CONDITION.fullmatch(text)
-    if found is None or found["word"] == "yes" or found["name"]:
+    match = _CONDITION.fullmatch(text)
+    if match is None or match["word"] == "yes" or match["name"]:
         raise refuse("--where", "written COL:WORD:VALUE", text, "for example age:at-least:18")
-    return Where(found["column"], **_condition(found))
+    return Where(match["column"], **_condition(match))
 
 
 def sum_(text: str) -> Sum:
@@ -141,14 +116,22 @@ def sum_(text: str) -> Sum:
     >>> sum_("visits=0:20").bounds
     (0.0, 20.0)
     """
-    column, bounds = _column_and_rest("--sum", text, name="(amount)")
-    return Sum(column, bounds=_bounds("--sum", bounds))
+    column, bounds = _amount("--sum", text)
+    return Sum(column, bounds=bounds)
 
 
 def mean(text: str) -> Mean:
     """Read ``--mean COL=LO:HI``, or ``0:20`` alone."""
-    column, bounds = _column_and_rest("--mean", text, name="(amount)")
-    return Mean(column, bounds=_bounds("--mean", bounds))
+    column, bounds = _amount("--mean", text)
+    return Mean(column, bounds=bounds)
+
+
+def _amount(flag: str, text: str) -> tuple[str, tuple[float, float]]:
+    column, bounds = column_and_rest(flag, text, name="(amount)")
+    low, colon, high = bounds.partition(":")
+    if not colon:
+        raise refuse(flag, "written COLUMN=LOW:HIGH", bounds, f"for example {flag} visits=0:20")
+    return column, (number(flag, low), number(flag, high))
 
 
 def choice(text: str) -> Choice:
@@ -157,13 +140,13 @@ def choice(text: str) -> Choice:
     >>> len(choice("5").categories)
     6
     """
-    column, listed = _column_and_rest("--choice", text, name="(choice)", listed=True)
+    column, listed = column_and_rest("--choice", text, name="(choice)", listed=True)
     return Choice(column, _listed("--choice", listed, named="=" in text))
 
 
 def bins(text: str) -> Bins:
     """Read ``--bins COL=0,18,65``, or the number of bands alone ("other" comes on top)."""
-    column, listed = _column_and_rest("--bins", text, name="(bands)")
+    column, listed = column_and_rest("--bins", text, name="(bands)")
     if "=" not in text:
         return Bins(column, tuple(map(float, range(_how_many("--bins", listed)))))
     return Bins(column, tuple(number("--bins", edge) for edge in listed.split(",")))
@@ -171,68 +154,8 @@ def bins(text: str) -> Bins:
 
 def items(text: str, at_most: int | None) -> Items:
     """Read ``--items COL=a,b,c``, ``--items COL=@items.txt``, or the number of items alone."""
-    column, listed = _column_and_rest("--items", text, name="(items)", listed=True)
+    column, listed = column_and_rest("--items", text, name="(items)", listed=True)
     return Items(column, _listed("--items", listed, named="=" in text), at_most=at_most)
-
-
-def importance(texts: Iterable[str]) -> dict[str, float]:
-    """Read ``--importance NAME=W``, any number of times."""
-    weights = {}
-    for text in texts:
-        column, weight = _column_and_rest("--importance", text, name="")
-        if not column:
-            raise refuse("--importance", "written NAME=NUMBER", text, "for example smoker=4")
-        weights[column] = number("--importance", weight)
-    return weights
-
-
-def neighbors(text: str) -> Neighbors:
-    """Read ``--neighbors add-remove|replace``."""
-    try:
-        return Neighbors(text)
-    except ValueError:
-        raise refuse("--neighbors", "add-remove or replace", text) from None
-
-
-def privacy(words: Words) -> Privacy | None:
-    """Read the budget; None where there is none. A delta alone is no budget.
-
-    >>> privacy({"epsilon": "1", "delta": "1e-6"})
-    ApproxDP(epsilon=1.0, delta=1e-06)
-    """
-    given = [name for name in ("epsilon", "mu", "rho", "rdp") if words.get(name) is not None]
-    delta = words.get("delta")
-    if len(given) > 1:
-        said = " and ".join(f"--{name}" for name in given)
-        raise InvalidParameterError(
-            f"the budget must be given one way, got {said}; keep one of them"
-        )
-    if not given:
-        return None
-    (name,) = given
-    if delta is not None and name != "epsilon":
-        raise InvalidParameterError(
-            f"--delta goes with --epsilon, got --{name} --delta {delta}; leave --delta out"
-        )
-    flag, text = f"--{name}", words[name]
-    if name == "rdp":
-        alpha, colon, bound = text.partition(":")
-        if not colon:
-            raise refuse(flag, "written ALPHA:EPSILON", text, "for example --rdp 8:1")
-        return RenyiDP(alpha=number(flag, alpha), epsilon=number(flag, bound))
-    amount = number(flag, text)
-    if name == "mu":
-        return GaussianDP(mu=amount)
-    if name == "rho":
-        return ConcentratedDP(rho=amount)
-    if delta is None:
-        return PureDP(epsilon=amount)
-    return ApproxDP(epsilon=amount, delta=number("--delta", delta))
-
-
-def nameless(query: Query) -> bool:
-    """Whether a query was given by plain numbers, which name no column."""
-    return query.column in NAMELESS
 
 
 def distinct(queries: Sequence[Query]) -> list[Query]:
@@ -241,7 +164,7 @@ def distinct(queries: Sequence[Query]) -> list[Query]:
     named: list[Query] = []
     for query in queries:
         seen[query.label] = seen.get(query.label, 0) + 1
-        if seen[query.label] > 1 and nameless(query) and not isinstance(query, Counts):
+        if seen[query.label] > 1 and not isinstance(query, Counts) and query.column in NAMELESS:
             named.append(replace(query, name=f"{query.label} #{seen[query.label]}"))
         else:
             named.append(query)
@@ -269,10 +192,10 @@ def entries(text: str) -> list[str]:
         ) from None
 
 
-def _condition(found: re.Match[str]) -> dict[str, Any]:
-    word, value = found["word"], found["value"].strip()
+def _condition(match: re.Match[str]) -> dict[str, Any]:
+    word, value = match["word"], match["value"].strip()
     if not value:
-        raise refuse("a condition", "written COLUMN:WORD:VALUE", found[0], "give the value")
+        raise refuse("a condition", "written COLUMN:WORD:VALUE", match[0], "give the value")
     if word == "between":
         low, dots, high = value.partition("..")
         if not dots:
@@ -283,7 +206,8 @@ def _condition(found: re.Match[str]) -> dict[str, Any]:
     return {"equals" if word == "is" else word.replace("-", "_"): value}
 
 
-def _column_and_rest(flag: str, text: str, *, name: str, listed: bool = False) -> tuple[str, str]:
+def column_and_rest(flag: str, text: str, *, name: str, listed: bool = False) -> tuple[str, str]:
+    """Part a text at its sign; without one all of it is the rest, of ``name``."""
     # A column's name may hold the sign; before a list it may not, as "<=10" is a category.
     column, equals, rest = text.partition("=") if listed else text.rpartition("=")
     if equals and not (column and rest):
@@ -291,18 +215,11 @@ def _column_and_rest(flag: str, text: str, *, name: str, listed: bool = False) -
     return (column, rest) if equals else (name, text)
 
 
-def _bounds(flag: str, text: str) -> tuple[float, float]:
-    low, colon, high = text.partition(":")
-    if not colon:
-        raise refuse(flag, "written COLUMN=LOW:HIGH", text, f"for example {flag} visits=0:20")
-    return number(flag, low), number(flag, high)
-
-
 def _how_many(flag: str, text: str) -> int:
-    found = whole_number(flag, text) if text.lstrip("-").isdigit() else 0
-    if found < 1:
+    many = whole_number(flag, text) if text.lstrip("-").isdigit() else 0
+    if many < 1:
         raise refuse(flag, "written COLUMN=A,B,C or a whole number of at least 1", text)
-    return found
+    return many
 
 
 def _listed(flag: str, text: str, *, named: bool) -> tuple[str, ...]:

@@ -94,7 +94,7 @@ def gather(words: Words) -> dict[str, Any]:
         raise InvalidParameterError("--set fills a place in a spec; say --spec FILE too")
     if any(not equals for _, equals, _ in settings):
         raise refuse("--set", "written NAME=VALUE", words["set"], "for example day=2026-11-15")
-    own = {name: value for name, value in words.items() if name in WORDS}
+    own = {name: value for name, value in words.items() if name not in ("spec", "set")}
     if "spec" not in words:
         return own
     stored = read_spec(words["spec"], {name: value for name, _, value in settings})

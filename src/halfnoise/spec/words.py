@@ -10,12 +10,25 @@ A file can be reviewed, repeated and kept in version control; ``{day}`` in it is
 ``--set day=2026-11-15``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
+from halfnoise.checks import refuse
 from halfnoise.data.sources.source import TextFormat
+from halfnoise.errors import InvalidParameterError
+from halfnoise.privacy.definitions import (
+    ApproxDP,
+    ConcentratedDP,
+    GaussianDP,
+    Neighbors,
+    Privacy,
+    PureDP,
+    RenyiDP,
+)
 from halfnoise.request import Request
-from halfnoise.spec.groups import group_rules
-from halfnoise.spec.queries import Words, number, privacy, split, workload
+from halfnoise.spec.groups import grouping
+from halfnoise.spec.queries import Words, column_and_rest, number, queries, split, whole_number
+from halfnoise.workload.workload import Workload
 
 QUERIES = ("count", "counts", "sum", "mean", "choice", "bins", "items")
 GROUPS = ("by", "groups", "other", "max-groups", "no-group-sizes", "discover-delta")
@@ -50,11 +63,21 @@ def read(words: Words, columns: Sequence[str] | None = None) -> Request:
         # A name may hold a comma.
         for name in ((text,) if text in (columns or ()) else split(text))
     )
-    asked = workload(words, columns, unit, *group_rules(words, columns or ()))
+    rules: dict[str, Any] = {
+        name.replace("-", "_"): read_rule(f"--{name}", words[name])
+        for name, read_rule in _RULES.items()
+        if words.get(name) is not None
+    }
+    if words.get("no-group-sizes"):
+        rules["group_sizes"] = False
+    at_most = rules.pop("at_most", None) if words.get("items") else None
+    asked = queries(words, columns, unit, at_most)
+    by, groups = grouping(words, columns or ())
+    workload = Workload(asked, by=by or None, groups=groups, **rules)
     budget = privacy(words)
     delta, size, level = (words.get(name) for name in ("delta", "known-size", "level"))
     return Request(
-        workload=asked,
+        workload=workload,
         privacy=budget,
         delta=number("--delta", delta) if budget is None and delta is not None else None,
         unit=unit,
@@ -63,3 +86,66 @@ def read(words: Words, columns: Sequence[str] | None = None) -> Request:
         known_size=number("--known-size", size) if size else None,
         level=number("--level", level) if level else 0.95,
     )
+
+
+def privacy(words: Words) -> Privacy | None:
+    """Read the budget; None where there is none. A delta alone is no budget.
+
+    >>> privacy({"epsilon": "1", "delta": "1e-6"})
+    ApproxDP(epsilon=1.0, delta=1e-06)
+    """
+    given = [name for name in ("epsilon", "mu", "rho", "rdp") if words.get(name) is not None]
+    delta = words.get("delta")
+    if len(given) > 1:
+        said = " and ".join(f"--{name}" for name in given)
+        raise InvalidParameterError(
+            f"the budget must be given one way, got {said}; keep one of them"
+        )
+    if not given:
+        return None
+    (name,) = given
+    if delta is not None and name != "epsilon":
+        raise InvalidParameterError(
+            f"--delta goes with --epsilon, got --{name} --delta {delta}; leave --delta out"
+        )
+    flag, text = f"--{name}", words[name]
+    if name == "rdp":
+        alpha, colon, bound = text.partition(":")
+        if not colon:
+            raise refuse(flag, "written ALPHA:EPSILON", text, "for example --rdp 8:1")
+        return RenyiDP(alpha=number(flag, alpha), epsilon=number(flag, bound))
+    amount = {name: number(flag, text)}
+    if delta is not None:
+        return ApproxDP(**amount, delta=number("--delta", delta))
+    kinds: dict[str, Callable[..., Privacy]] = {"epsilon": PureDP, "mu": GaussianDP}
+    return kinds.get(name, ConcentratedDP)(**amount)
+
+
+def _importance(flag: str, texts: Iterable[str]) -> dict[str, float]:
+    weights = {}
+    for text in texts:
+        column, weight = column_and_rest(flag, text, name="")
+        if not column:
+            raise refuse(flag, "written NAME=NUMBER", text, "for example smoker=4")
+        weights[column] = number(flag, weight)
+    return weights
+
+
+def _neighbors(flag: str, text: str) -> Neighbors:
+    try:
+        return Neighbors(text)
+    except ValueError:
+        raise refuse(flag, "add-remove or replace", text) from None
+
+
+_RULES: Mapping[str, Callable[[str, Any], object]] = {
+    "at-most": whole_number,
+    "discover-delta": number,
+    "importance": _importance,
+    "max-groups": whole_number,
+    "neighbors": _neighbors,
+    "other": lambda _, text: None if text.lower() == "none" else text,
+    "size-dial": number,
+    "size-importance": number,
+}
+"""How the rules of a workload are read, by word."""

@@ -1,6 +1,8 @@
 """What all queries of a table share."""
 
+from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
 
 from halfnoise.checks import refuse
 from halfnoise.errors import InvalidParameterError
@@ -8,20 +10,24 @@ from halfnoise.workload.conditions import Literal, Where, check_column, check_li
 from halfnoise.workload.grid import Grain
 from halfnoise.workload.sets import AtMost, ContributionSet, OneOf
 
+if TYPE_CHECKING:
+    import narwhals as nw
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What all queries of a table share.
 
-    ``name``: what it is called in the result, if not like the column. ``where``: only people who
+    ``column``: its name, or an expression of narwhals, which needs a ``name``. ``name``: what it is
+    called in the result, if not like the column. ``where``: only people who
     meet this condition count, the others contribute nothing. ``missing``: codes for no answer.
     """
 
-    column: str
+    column: "str | nw.Expr"
     _: KW_ONLY
     name: str | None = None
     where: Where | None = None
-    missing: tuple[Literal, ...] = ()
+    missing: Literal | Collection[Literal] = ()
 
     def __post_init__(self) -> None:
         if not self._is_expression:
@@ -39,9 +45,14 @@ class Asked:
         return type(self.column).__module__.startswith("narwhals")
 
     @property
+    def codes(self) -> tuple[Literal, ...]:
+        """The codes for no answer."""
+        return check_literals("missing", self.missing)
+
+    @property
     def label(self) -> str:
         """What it is called."""
-        return self.name or self.column
+        return self.name or str(self.column)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -63,7 +74,7 @@ class Asked:
         'visits, kept in 0 to 20 for each person, no answer: -99'
         """
         only = "" if self.where is None else f", only people with {self.where}"
-        codes = ", ".join(map(str, self.missing))
+        codes = ", ".join(map(str, self.codes))
         return self._reads + only + (f", no answer: {codes}" if codes else "")
 
     @property
@@ -74,5 +85,5 @@ class Asked:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are read."""
-        own = () if self._is_expression else (self.column,)
+        own = (self.column,) if isinstance(self.column, str) else ()
         return own if self.where is None else (*own, self.where.column)

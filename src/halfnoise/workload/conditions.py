@@ -5,7 +5,7 @@ A condition is a frozen value that says what must hold; reading cells is another
 
 import datetime as dt
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TypeAlias
 
@@ -39,7 +39,7 @@ below, up_to, between, equals, is_in, got none
     between: tuple[Literal, Literal] | None = None
     equals: Literal | None = None
     is_in: Sequence[Literal] | None = None
-    missing: tuple[Literal, ...] = ()
+    missing: Literal | Collection[Literal] = ()
 
     def __post_init__(self) -> None:
         check_column(self.column)
@@ -70,6 +70,11 @@ below, up_to, between, equals, is_in, got none
         """What cells are compared with."""
         value = getattr(self, self.word)
         return value if isinstance(value, tuple) else (value,)
+
+    @property
+    def codes(self) -> tuple[Literal, ...]:
+        """The codes for no answer."""
+        return check_literals("missing", self.missing)
 
     def _check_order(self) -> None:
         days = [day for day in map(as_date, self.values) if day is not None]

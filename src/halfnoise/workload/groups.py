@@ -183,7 +183,7 @@ def _keys(columns: Sequence[By], groups: Iterable[object]) -> tuple[Key, ...]:
         for value in key:
             if value is not None and not comparable(value):
                 raise refuse("a group", "named by text, a number, a day or None", value)
-    once(keys, [tuple((type(value), value) for value in key) for key in keys])
+    refuse_twice(keys, [tuple((type(value), value) for value in key) for key in keys])
     return keys
 
 
@@ -192,7 +192,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401
     return value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
 
 
-def once(keys: Sequence[Key], readings: Sequence[object]) -> None:
+def refuse_twice(keys: Sequence[Key], readings: Sequence[object]) -> None:
     """Refuse keys of which two read the same."""
     seen: dict[object, Key] = {}
     for key, reading in zip(keys, readings, strict=True):

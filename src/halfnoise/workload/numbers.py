@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from halfnoise.checks import finite, known_keywords, refuse, whole
 from halfnoise.errors import InvalidParameterError
@@ -51,7 +51,8 @@ equals=None, is_in=None, missing=())
         given: dict[str, Any] = {word: getattr(self, word) for word in WORDS}
         if all(value is None for value in given.values()):
             return None
-        return Where(self.column, **given, missing=self.missing)
+        # An expression is refused there.
+        return Where(cast("str", self.column), **given, missing=self.missing)
 
     @property
     def shape(self) -> ContributionSet:

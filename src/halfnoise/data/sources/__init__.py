@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-import narwhals as nw
+import narwhals.stable.v2 as nw
 
 from halfnoise.data.sources.files import open_files
 from halfnoise.data.sources.frames import from_frame

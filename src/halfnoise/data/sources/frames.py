@@ -1,18 +1,21 @@
 """Frames of every kind, made so that no cell can fail to be read."""
 
 import contextlib
+import re
+import sys
 from typing import Any
 
-import narwhals as nw
-from narwhals.dtypes import DType
+import narwhals.stable.v2 as nw
 
 from halfnoise.checks import refuse
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources.files import connect
 from halfnoise.data.sources.source import Source, TextFormat, once, spelled
-from halfnoise.errors import InvalidParameterError
+from halfnoise.errors import InvalidParameterError, MissingExtraError
 
 _KINDS = "a path, or a pandas, Polars, PyArrow, DuckDB, PySpark or Ibis table"
+_ENGINES = ("pandas", "polars", "duckdb", "spark_like", "ibis")
+_OLDEST = {"ibis": "11", "pandas": "2.2.2", "polars": "1.20", "pyarrow": "16.1", "pyspark": "3.5"}
 
 
 def from_frame(data: object, text: TextFormat) -> Source:
@@ -25,28 +28,40 @@ def from_frame(data: object, text: TextFormat) -> Source:
 
 def _from_frame(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
     package = type(data).__module__.partition(".")[0]
-    if package == "pyarrow":
-        return _from_arrow(data, text)
+    _check_age(package)
     if package == "pandas" and hasattr(data, "columns"):
         once(list(data.columns))
     try:
-        frame: Any = nw.from_native(data)
+        frame: Any = None if package == "pyarrow" else nw.from_native(data)
     except TypeError:
         frame = None
-    if frame is None or not _promised(frame.implementation):
-        raise refuse("data", _KINDS, type(data).__name__)
-    if frame.implementation.is_pandas():
+    engine = None if frame is None else frame.implementation
+    if engine is None or not any(getattr(engine, f"is_{name}")() for name in _ENGINES):
+        return _from_arrow(_arrow_table(data), text)
+    if engine.is_pandas():
         return _from_pandas(data, text)
-    if frame.implementation.is_spark_like():
+    if engine.is_spark_like():
         return _from_spark(data, text)
-    if frame.implementation.is_duckdb():
-        return _source(nw.from_native(_letter_by_letter(data)), text)
-    if frame.implementation.is_ibis() and data._find_backend(use_default=True).name == "sqlite":  # noqa: SLF001
+    if engine.is_duckdb():
+        return _source(_letter_by_letter(data), text)
+    if engine.is_ibis() and data._find_backend(use_default=True).name == "sqlite":  # noqa: SLF001
         raise InvalidParameterError(
             "SQLite keeps no types, so that one cell could change how others are read; read the"
             " table with DuckDB instead: duckdb.sql(\"from sqlite_scan('file.db', 'table')\")"
         )
-    return _source(frame, text)
+    return _source(data, text)
+
+
+def _check_age(package: str) -> None:
+    """Refuse an engine older than those that the tests run on: it may read cells otherwise."""
+    oldest = _OLDEST.get(package)
+    found = str(getattr(sys.modules.get(package), "__version__", ""))
+    if oldest and _numbers(found) < _numbers(oldest):
+        raise InvalidParameterError(f"{package} {found} is too old; install {oldest} or newer")
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", version)]
 
 
 def _from_spark(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
@@ -56,16 +71,14 @@ def _from_spark(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
     """
     from pyspark.sql import functions
 
-    names = list(data.columns)
-    once(names)
-    own = spelled(names)
+    own = spelled(list(data.columns))
     frame = data.toDF(*own.values())
     texts = [name for name, kind in frame.dtypes if kind == "string"]
     valid = {
         name: functions.decode(functions.encode(functions.col(name), "UTF-8"), "UTF-8")
         for name in texts
     }
-    return _source(nw.from_native(frame.withColumns(valid) if valid else frame), text, own)
+    return _source(frame.withColumns(valid) if valid else frame, text, own)
 
 
 def _letter_by_letter(relation: Any) -> Any:  # noqa: ANN401
@@ -86,44 +99,52 @@ def _letter_by_letter(relation: Any) -> Any:  # noqa: ANN401
     return relation.project(", ".join(columns))
 
 
-def _promised(kind: nw.Implementation) -> bool:
-    return (
-        kind.is_pandas()
-        or kind.is_polars()
-        or kind.is_duckdb()
-        or kind.is_spark_like()
-        or kind.is_ibis()
-    )
+def _source(table: Any, text: TextFormat, names: dict[str, str] | None = None) -> Source:  # noqa: ANN401
+    """Take a table as it is, but columns of no type, which hold nothing, as text."""
+    source = Source.over(table, text, names)
+    kinds = source.frame.collect_schema()
+    unknown = [name for name, dtype in kinds.items() if dtype == nw.Unknown]
+    own = _own_types(source.frame) if unknown else {}
+    nothing = ("null", "void", "null[pyarrow]")
+    empty = [name for name in unknown if str(own[name]).lower().strip('"') in nothing]
+    if not empty:
+        return source
+    as_text = {name: nw.col(name).cast(nw.String) for name in empty}
+    return Source.over(source.frame.with_columns(**as_text), text, names)
 
 
-def _source(frame: Any, text: TextFormat, names: dict[str, str] | None = None) -> Source:  # noqa: ANN401
-    """Take a frame as it is, but columns of no type, which hold nothing, as text."""
-    lazy = frame.lazy()
-    empty = [name for name, dtype in lazy.collect_schema().items() if _is_empty(lazy, name, dtype)]
-    if empty:
-        lazy = lazy.with_columns(**{name: nw.col(name).cast(nw.String) for name in empty})
-    inside = dict(lazy.collect_schema())
-    names = names or {name: name for name in inside}
-    dtypes = {name: inside[own] for name, own in names.items()}
-    return Source(frame=lazy, dtypes=dtypes, names=names, text=text)
+def _own_types(frame: nw.LazyFrame[Any]) -> Any:  # noqa: ANN401
+    """Return what an engine calls the types of columns."""
+    native, engine = frame.to_native(), frame.implementation
+    if engine.is_duckdb():
+        return dict(zip(native.columns, native.types, strict=True))
+    if engine.is_polars():
+        return native.collect_schema()
+    if engine.is_ibis():
+        return native.schema()
+    if engine.is_spark_like():
+        return {column.name: column.dataType.typeName() for column in native.schema}
+    return native.dtypes
 
 
-def _is_empty(frame: nw.LazyFrame[Any], name: str, dtype: DType) -> bool:
-    """Whether a column has the type of a column of nothing but nulls."""
-    if dtype != nw.Unknown:
-        return False
-    native = frame.to_native()
-    if frame.implementation.is_duckdb():
-        own = dict(zip(native.columns, native.types, strict=True))[name]
-    elif frame.implementation.is_polars():
-        own = native.collect_schema()[name]
-    elif frame.implementation.is_ibis():
-        own = native.schema()[name]
-    elif frame.implementation.is_spark_like():
-        own = native.schema[name].dataType.typeName()
-    else:
-        own = native.dtypes[name]
-    return str(own).lower().strip('"') in ("null", "void", "null[pyarrow]")
+def _arrow_table(data: Any) -> Any:  # noqa: ANN401
+    """Return Arrow memory as a table; a stream can be read once, and is."""
+    refused = refuse("data", _KINDS, type(data).__name__)
+    if not hasattr(data, "__arrow_c_stream__"):
+        raise refused
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise MissingExtraError(
+            "reading a stream of Arrow memory needs PyArrow: pip install pyarrow"
+        ) from None
+    if isinstance(data, pa.Table):
+        return data
+    try:
+        stream = pa.RecordBatchReader.from_stream(data)
+    except (pa.ArrowException, TypeError):
+        raise refused from None
+    return stream.read_all()
 
 
 def _from_arrow(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
@@ -131,12 +152,7 @@ def _from_arrow(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if isinstance(data, pa.RecordBatch):
-        data = pa.Table.from_batches([data])
-    if not isinstance(data, pa.Table):
-        raise refuse("data", _KINDS, type(data).__name__, "read it into a table first")
-    names = list(data.column_names)
-    once(names)
+    names = spelled(list(data.column_names))
     columns = []
     for column in data.columns:
         kind, read = column.type, column.type
@@ -146,8 +162,8 @@ def _from_arrow(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
         elif pa.types.is_float16(kind) or pa.types.is_decimal256(kind):
             read = pa.float64()
         columns.append(column if read == kind else pc.cast(column, read, safe=False))
-    table = pa.table(columns, names=[*spelled(names).values()])
-    return _source(nw.from_native(connect().from_arrow(table)), text, spelled(names))
+    table = pa.table(columns, names=[*names.values()])
+    return _source(connect().from_arrow(table), text, names)
 
 
 def _from_pandas(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
@@ -171,7 +187,7 @@ def _from_pandas(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
         import pyarrow as pa
 
         return _from_arrow(pa.Table.from_pandas(plain, preserve_index=False), text)
-    return _source(nw.from_native(plain), text)
+    return _source(plain, text)
 
 
 def _as_text(column: Any) -> Any:  # noqa: ANN401

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-import narwhals as nw
+import narwhals.stable.v2 as nw
 from narwhals.dtypes import DType
 
 from halfnoise.checks import known_keywords, refuse
@@ -56,25 +56,35 @@ class TextFormat:
         return {"delimiter": self.delimiter or ",", **quoting}
 
 
-def ready() -> None:
-    """Do nothing: the rows are there."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """A table that has not been read yet: a lazy frame, and its columns with their types.
 
-    ``names`` are the columns' names inside the frame, which engines can spell. ``prepare`` puts
-    the rows where the frame will look for them; it is called once the release is allowed.
-    ``extract``, where there is no header to tell which columns there are, makes the table of some.
+    ``names`` are the columns' names inside the frame, which engines can spell. ``fill`` puts the
+    rows where the frame looks for them, and waits until a release is allowed. ``extract``, where
+    there is no header to tell which columns there are, makes the table of some.
     """
 
     frame: nw.LazyFrame[Any]
     dtypes: Mapping[str, DType]
     names: Mapping[str, str]
     text: TextFormat
-    prepare: Callable[[], None] = ready
+    fill: Callable[[], None] = lambda: None
     extract: "Callable[[Sequence[str]], Source] | None" = None
+
+    @classmethod
+    def over(
+        cls,
+        table: Any,  # noqa: ANN401  # a table of any engine
+        text: TextFormat,
+        names: Mapping[str, str] | None = None,
+    ) -> "Source":
+        """Return a table with its columns by name, or by the names that stand for them inside."""
+        frame: nw.LazyFrame[Any] = nw.from_native(table, pass_through=False).lazy()
+        inside = dict(frame.collect_schema())
+        names = {name: name for name in inside} if names is None else names
+        dtypes = {name: inside[own] for name, own in names.items()}
+        return cls(frame=frame, dtypes=dtypes, names=names, text=text)
 
     @property
     def columns(self) -> list[str]:

@@ -1,0 +1,5 @@
+"""The command as a module: ``python -m halfnoise``."""
+
+from halfnoise.cli import main
+
+main()

@@ -1,0 +1,140 @@
+# ruff: noqa: SLF001  # the private parts that the check reads are planted here
+
+import datetime as dt
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import narwhals
+import narwhals.stable.v1
+import narwhals.stable.v2
+import numpy as np
+import polars as pl
+import pytest
+
+import halfnoise as hn
+from support import engines
+
+q: Any = hn  # queries also take lists and expressions, which their annotations do not say
+
+NAMESPACES: dict[str, Any] = {
+    "main": narwhals,
+    "v1": narwhals.stable.v1,
+    "v2": narwhals.stable.v2,
+}
+SHARP = hn.GaussianDP(mu=1e6)
+DAY = dt.datetime(2026, 11, 15)  # noqa: DTZ001
+
+# Each is met by three of the five rows of ``table``.
+ACCEPTED: dict[str, Callable[[Any], Any]] = {
+    "comparison": lambda nw: nw.col("x") > 2,
+    "either": lambda nw: (nw.col("x") > 3) | (nw.col("y") == "b"),
+    "list": lambda nw: nw.col("x").is_in([1, 3, 5]),
+    "when": lambda nw: nw.when(nw.col("x") > 2).then(nw.lit("yes")).otherwise(nw.lit("no")),
+    "chain": lambda nw: nw.when(nw.col("x") > 4).then(1).when(nw.col("x") < 3).then(1).otherwise(0),
+    "text": lambda nw: nw.col("y").str.to_uppercase() == "A",
+    "day": lambda nw: nw.col("d") >= DAY,
+    "cast": lambda nw: nw.col("x").cast(nw.Float64) / 2 < 1.6,
+    "number of numpy": lambda nw: nw.col("x") > np.int64(2),
+}
+
+REFUSED: dict[str, Callable[[Any], Any]] = {
+    "mean": lambda nw: nw.col("x") > nw.col("x").mean(),
+    "rank": lambda nw: nw.col("x").rank() > 1,
+    "shift": lambda nw: nw.col("x").shift(1) > 1,
+    "over": lambda nw: nw.col("x").max().over("y") > 1,
+    "unique": lambda nw: nw.col("x").is_unique(),
+    "forward": lambda nw: nw.col("x").fill_null(strategy="forward") > 1,
+    "filled": lambda nw: nw.col("x").fill_null(nw.col("x").max()) > 1,
+    "clipped": lambda nw: nw.col("x").clip(0, nw.col("x").mean()) > 1,
+    "between": lambda nw: nw.col("x").is_between(0, nw.col("x").mean()),
+    "then": lambda nw: nw.when(nw.col("x") > 1).then(nw.col("x").max()) > 1,
+    "otherwise": lambda nw: nw.when(nw.col("x") > 1).then(1).otherwise(nw.col("x").max()),
+    "condition": lambda nw: nw.when(nw.col("x").max() > 1).then(1),
+    "chain": lambda nw: nw.when(nw.col("x") > 9).then(1).when(nw.col("x").max() > 1).then(1),
+    "batches": lambda nw: nw.col("x").map_batches(lambda s: s) > 1,
+    "number of rows": lambda nw: nw.len() > 1,
+    "series": lambda nw: nw.col("x") == nw.new_series("s", [1, 2, 3, 4, 5], backend="polars"),
+    "array": lambda nw: nw.col("x").is_in(np.array([1, 2, 3, 4, 5])),
+    "guessed day": lambda nw: nw.col("y").str.to_datetime() > DAY,
+    "all columns": lambda nw: nw.all() > 1,
+}
+
+
+def table() -> Any:
+    """Return five people."""
+    days = [dt.datetime(2026, 11, day) for day in (13, 14, 15, 16, 17)]  # noqa: DTZ001
+    columns = {"x": [1, 2, 3, 4, 5], "y": ["a", "b", "a", "c", "a"], "d": days}
+    return pl.DataFrame(columns).to_arrow()
+
+
+def released(data: Any, expression: Any) -> int:
+    """Return how many people meet an expression, with next to no noise."""
+    query = q.Count(expression, name="e")
+    return round(hn.release(data, [query], row_is_person=True, privacy=SHARP)["e"].estimate)
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+@pytest.mark.parametrize("space", NAMESPACES)
+@pytest.mark.parametrize("engine", ["arrow", "duckdb", "ibis", "pandas", "parquet", "polars-lazy"])
+def test_namespaces(engine: str, space: str, name: str, tmp_path: Path) -> None:
+    """Expressions of narwhals' own namespace and of its stable ones are read alike."""
+    data = engines.ENGINES[engine](table(), tmp_path)
+    assert released(data, ACCEPTED[name](NAMESPACES[space])) == 3
+
+
+@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("space", NAMESPACES)
+def test_refusals(space: str, name: str) -> None:
+    """In every namespace, what looks at several rows is refused, however deep it is hidden."""
+    with pytest.raises(hn.InvalidParameterError, match="more than one row"):
+        released(pl.from_arrow(table()), REFUSED[name](NAMESPACES[space]))
+
+
+@pytest.mark.parametrize("space", NAMESPACES)
+def test_frames_of_narwhals(space: str) -> None:
+    """A frame that is already wrapped, by any namespace, is read like what it wraps."""
+    wrapped = NAMESPACES[space].from_native(pl.from_arrow(table()))
+    assert released(wrapped, narwhals.col("x") > 2) == 3
+
+
+def node(**parts: Any) -> Any:
+    """Return a step of an expression that looks at one row, with other parts."""
+    (own,) = narwhals.col("x")._nodes
+    return SimpleNamespace(**{**vars(own), **parts})
+
+
+def test_unknown_parts() -> None:
+    """If narwhals' private parts are not those that are known, every expression is refused."""
+    mean = narwhals.col("x").mean()
+    without = node()
+    del without.kwargs
+    strange: list[Any] = [
+        [],  # no tuple
+        (),
+        None,
+        (object(),),
+        (without,),
+        (node(kind="COL"),),
+        (node(kind=SimpleNamespace(name="NEW")),),
+        (node(kwargs=None),),
+        (node(kwargs={"names": ["x"], "by": mean}),),
+        (node(kwargs={"names": ["x"], "by": {"deep": [(mean,)]}}),),
+        (node(exprs=iter(())),),
+        (node(news=mean),),
+        (node(news=object()),),
+    ]
+    frame = pl.from_arrow(table())
+    for nodes in strange:
+        expression = narwhals.col("x") > 2
+        expression._nodes = nodes
+        with pytest.raises(hn.InvalidParameterError, match="more than one row"):
+            released(frame, expression)
+    bare = narwhals.col("x") > 2
+    del bare._nodes
+    with pytest.raises(hn.InvalidParameterError, match="more than one row"):
+        released(frame, bare)
+    same = narwhals.col("x") > 2
+    same._nodes = (node(), *same._nodes[1:])
+    assert released(frame, same) == 3  # else the others would be refused for nothing
