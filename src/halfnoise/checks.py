@@ -9,6 +9,7 @@ halfnoise.errors.InvalidParameterError: delta must be strictly between 0 and 1, 
 DP use PureDP(epsilon=...)
 """
 
+import datetime as dt
 import functools
 import importlib
 import inspect
@@ -124,3 +125,41 @@ def installed(name: str) -> Any:  # noqa: ANN401
         raise MissingExtraError(
             f"this needs the package {hint}, which is not installed; run pip install {hint}"
         ) from error
+
+
+def check_column(column: object) -> None:
+    """Refuse a column without a name."""
+    if not isinstance(column, str) or not column:
+        raise refuse("column", "a column's name", column)
+
+
+def check_literals(name: str, values: object) -> tuple[str | float | bool | dt.date, ...]:
+    """Return several values to compare with; one alone will do."""
+    if isinstance(values, str | int | float | dt.date):
+        return (values,)
+    if not isinstance(values, tuple | list | set | frozenset):
+        raise refuse(name, "a list", values)
+    for value in values:
+        if not isinstance(value, str | int | float | dt.date):
+            raise refuse(name, "text, numbers or dates", value)
+    return tuple(values)
+
+
+def number(flag: str, text: str) -> float:
+    """Read a number.
+
+    >>> number("--epsilon", "1e-3")
+    0.001
+    """
+    try:
+        return float(text)
+    except ValueError:
+        raise refuse(flag, "a number", text) from None
+
+
+def whole_number(flag: str, text: str) -> int:
+    """Read a whole number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise refuse(flag, "a whole number", text) from None

@@ -88,19 +88,27 @@ def divide_down(amount: float, parts: int) -> float:
     return math.nextafter(share, 0) if Fraction(share) * parts > Fraction(amount) else share
 
 
-def largest(good: Callable[[float], bool]) -> float:
-    """Bisect the positive float64s for the last one that is good; good then not good."""
+Claim = Callable[[float], tuple[arb, arb]]  # that the left is at most the right, at a number
+
+
+def largest(claim: Claim, *, proved: bool = True) -> float:
+    """Bisect the positive float64s for the last at which a claim is proved, or for which not.
+
+    Up to there it is, and beyond it is not, or the other way round.
+    """
     # Positive floats are ordered as their bit patterns, up to that of infinity.
     low, high = 1, 0x7FF << 52
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if good(_float(middle)) else (low, middle)
+        number = _float(middle)
+        found = holds(lambda: claim(number))  # noqa: B023  # called at once
+        low, high = (middle, high) if found is proved else (low, middle)
     return _float(low)
 
 
-def smallest(good: Callable[[float], bool]) -> float:
-    """Bisect the positive float64s for the first one that is good; not good then good."""
-    return math.nextafter(largest(lambda x: not good(x)), math.inf)
+def smallest(claim: Claim) -> float:
+    """Bisect the positive float64s for the first at which a claim is proved."""
+    return math.nextafter(largest(claim, proved=False), math.inf)
 
 
 def _float(bits: int) -> float:

@@ -41,6 +41,15 @@ class Twice(Design):
     name = "twice-gaussian"
     noise = Noise.GAUSSIAN
 
+    @classmethod
+    def offers(cls, setting: Setting) -> "Iterator[Twice]":
+        """Offer it for counts."""
+        workload, budget = setting.workload, setting.budget
+        counts = all(block.shape.ones is not None for block in workload.blocks)
+        if setting.noise is Noise.GAUSSIAN and counts and not workload.discovers:
+            design = cls(blocks=workload.blocks, scale=1 / budget, touched=workload.touched)
+            yield design.certified(budget)
+
     @property
     def size(self) -> int:
         """The number of what is measured: all counts, and the number of people."""
@@ -113,19 +122,10 @@ class TwiceMeasured(Measurement):
         raise NotImplementedError
 
 
-def twice(setting: Setting) -> Iterator[Design]:
-    """Offer it for counts."""
-    workload, budget = setting.workload, setting.budget
-    counts = all(block.shape.ones is not None for block in workload.blocks)
-    if setting.noise is Noise.GAUSSIAN and counts and not workload.discovers:
-        design = Twice(blocks=workload.blocks, scale=1 / budget, touched=workload.touched)
-        yield design.certified(budget)
-
-
 @pytest.fixture
 def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the house offer nothing else."""
-    monkeypatch.setattr(candidates, "CANDIDATES", (twice,))
+    monkeypatch.setattr(candidates, "CANDIDATES", (Twice,))
 
 
 PEOPLE = pl.DataFrame({"a": [True, False] * 500, "b": [True] * 1000, "place": ["n", "s"] * 500})
@@ -136,7 +136,7 @@ EXACT = hn.GaussianDP(mu=1e4)
 
 def test_it_is_offered_beside_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """One more line in candidates is all it takes; the best design is still chosen."""
-    monkeypatch.setattr(candidates, "CANDIDATES", (*candidates.CANDIDATES, twice))
+    monkeypatch.setattr(candidates, "CANDIDATES", (*candidates.CANDIDATES, Twice))
     plan = hn.plan(hn.Workload([hn.Counts(9)]), privacy=hn.GaussianDP(mu=1))
     assert "twice-gaussian" in plan.table()
     assert plan.chosen.name == "correlated-gaussian"

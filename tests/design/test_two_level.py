@@ -11,7 +11,7 @@ import halfnoise as hn
 from halfnoise.design.candidates import designs
 from halfnoise.design.centers import gaussian_centers
 from halfnoise.design.design import Setting
-from halfnoise.design.two_level import TwoLevel, two_level, two_level_designs
+from halfnoise.design.two_level import TwoLevel, two_level
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Budget
 from halfnoise.workload.sets import AtMost
@@ -21,7 +21,7 @@ from support.small_workloads import design_of, designs_of, maker
 def best_two_level(workload: hn.Workload) -> TwoLevel | None:
     """Return the two-level design that is offered at mu = 1, if there is one."""
     setting = Setting(workload=workload, noise=Noise.GAUSSIAN, budget=1.0)
-    return next(two_level_designs(setting), None)
+    return next(TwoLevel.offers(setting), None)
 
 
 def counts(d: int, m: int, most: int) -> hn.Workload:

@@ -11,7 +11,7 @@ import pytest
 
 import halfnoise as hn
 from halfnoise.privacy.definitions import DiscoveryDP
-from halfnoise.results.formats import FORMATS, as_csv, as_json_lines, as_markdown, write_release
+from halfnoise.results.formats import FORMATS, Output, as_csv, as_json_lines, as_markdown
 from halfnoise.results.table import COLUMNS
 from halfnoise.workload.groups import By
 from support.commands import EXACT, estimates, refused, run, write_survey
@@ -117,7 +117,7 @@ def test_the_input_is_never_the_output(
 def test_csv_opens_in_a_spreadsheet(tmp_path: Path) -> None:
     """A CSV file starts with a byte-order mark, and no name in it is a formula."""
     names = ["=1+1", "+1", "-1", "@x", "\tx", "fine", 'a "quoted", one', "größe"]
-    write_release(named(*names), tmp_path / "table.csv")
+    Output("--out", tmp_path / "table.csv").write(named(*names))
     raw = (tmp_path / "table.csv").read_bytes()
     assert raw.startswith(b"\xef\xbb\xbf")
     assert raw.count(b"\xef\xbb\xbf") == 1
@@ -167,7 +167,7 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     out.write_text("old", encoding="utf-8")
     monkeypatch.setattr("os.replace", full)
     with pytest.raises(hn.DataError, match="could not be written; check the folder"):
-        write_release(named("x"), out, overwrite=True)
+        Output("--out", out, overwrite=True).write(named("x"))
     assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ["old"]
 
 
@@ -248,7 +248,7 @@ def test_groups_in_json_lines() -> None:
 def test_parquet_keeps_types(tmp_path: Path, values: list[Any], kind: str) -> None:
     """A column of keys has their type, with gaps; one of several types is text."""
     by = (By('a "quoted", key'),)
-    write_release(made([(value,) for value in values], by), tmp_path / "table.parquet")
+    Output("--out", tmp_path / "table.parquet").write(made([(value,) for value in values], by))
     table = duckdb.read_parquet(str(tmp_path / "table.parquet"))
     assert table.columns == [by[0].column, *COLUMNS]
     assert table.types[0] == kind
@@ -265,7 +265,7 @@ def test_every_format_takes_groups(tmp_path: Path, ending: str) -> None:
     """Groups are written in every format, also where there is none."""
     for place, release in enumerate((made(), made(()))):
         path = tmp_path / f"{place}{ending}"
-        write_release(release, path)
+        Output("--out", path).write(release)
         assert path.exists()
         if ending == ".json":
             again = hn.Release.from_json(path.read_text("utf-8"))

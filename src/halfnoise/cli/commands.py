@@ -4,26 +4,26 @@ import json
 import re
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from halfnoise.checks import refuse
+from halfnoise.checks import number, refuse, whole_number
 from halfnoise.cli.options import PLAN, RELEASE, with_options
 from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source, open_source
 from halfnoise.errors import HalfnoiseError, InvalidParameterError
-from halfnoise.mechanism import carry_out
+from halfnoise.mechanism import Step, carry_out
 from halfnoise.planning.outlook import DELTA, Outlook, budget_for, plan
 from halfnoise.planning.plan import Plan
 from halfnoise.request import Request
-from halfnoise.results.formats import as_csv, check_output, check_place, write_file, write_release
+from halfnoise.results.formats import Output, as_csv
 from halfnoise.results.release import GroupedRelease, Release
 from halfnoise.results.render import NOISE_ONLY
-from halfnoise.spec.queries import NAMELESS, Words, number, whole_number
+from halfnoise.spec.queries import NAMELESS, Words
 from halfnoise.spec.toml import gather, write_spec
 from halfnoise.spec.words import read, text_format
 
@@ -97,19 +97,20 @@ def release_command(
     --epsilon 1 --delta 1e-6 --out table.csv
     """
     words = gather(words)
-    out = None if words.get("out") in (None, "-") else Path(words["out"])
+    named = words.get("out") not in (None, "-")
+    out = Output("--out", Path(words["out"]), "overwrite" in words) if named else None
     with open_source(data, text=text_format(words)) as source:
         request = read(words, source.columns)
         _check_release(request, words)
         if out is not None:
-            check_output(out, overwrite="overwrite" in words, inputs=data)
-        save = _saving(words, request, others=[*data, *([] if out is None else [str(out)])])
+            out.check(data)
+        save = _saving(words, request, others=[*data, *([] if out is None else [str(out.path)])])
         if "dry-run" in words:
             _check_columns(source, request)
             request.check()
             _dry_run(request)
         else:
-            _show(carry_out(source, request, step=_spinner), words)
+            _show(carry_out(source, request, step=_spinner()), out, words)
     save()
 
 
@@ -141,11 +142,11 @@ def _saving(words: Words, request: Request, *, others: Sequence[str]) -> Callabl
     """Check where the spec shall go, and return what writes it once all went well."""
     if "save-spec" not in words:
         return lambda: None
-    path = Path(words["save-spec"])
-    check_place("--save-spec", path, overwrite="overwrite" in words, inputs=others)
+    spec = Output("--save-spec", Path(words["save-spec"]), "overwrite" in words)
+    spec.check(others, a_release=False)
     workload = request.workload
     groups = workload.groups if len(workload.group_columns) < 2 else None
-    return lambda: write_file(path, write_spec(words, groups).encode())
+    return lambda: spec.write_bytes(write_spec(words, groups).encode())
 
 
 def _check_release(request: Request, words: Words) -> None:
@@ -194,13 +195,12 @@ def _dry_run(request: Request) -> None:
     typer.echo(repr(planned))
 
 
-def _show(release: Release | GroupedRelease, words: Words) -> None:
+def _show(release: Release | GroupedRelease, out: Output | None, words: Words) -> None:
     """Write to a file, print data to a pipe, or a table to a terminal; words go to stderr."""
-    out = words.get("out")
-    if out not in (None, "-"):
-        write_release(release, Path(out), overwrite="overwrite" in words)
-        typer.echo(f"Written to {out}.", err=True)
-    elif out == "-" or not sys.stdout.isatty():
+    if out is not None:
+        out.write(release)
+        typer.echo(f"Written to {words['out']}.", err=True)
+    elif words.get("out") == "-" or not sys.stdout.isatty():
         typer.echo(as_csv(release), nl=False)
     else:
         typer.echo(repr(release))
@@ -209,13 +209,13 @@ def _show(release: Release | GroupedRelease, words: Words) -> None:
         typer.echo(line, err=True)
 
 
-def _spinner(step: str) -> AbstractContextManager[object]:
-    """Show the step that the work is in, on a terminal only."""
+def _spinner() -> Step:
+    """Return what shows the step that the work is in, on a terminal only."""
     if not sys.stderr.isatty():
-        return nullcontext()
+        return nullcontext
     from rich.console import Console
 
-    return Console(stderr=True).status(f"halfnoise: {step}")
+    return lambda step: Console(stderr=True).status(f"halfnoise: {step}")
 
 
 def _with_optional_values(arguments: Sequence[str]) -> list[str]:

@@ -24,6 +24,28 @@ class Rates:
     rates: Scales
     error: float
 
+    @classmethod
+    def best(cls, block: Block, view: View, noise: Noise, *, leaves: bool = True) -> Self:
+        """Return the scales that cost at most one in every case and make the weighted error least.
+
+        The cases are those of a person who ``leaves``, or else of one who changes answers.
+
+        With one scale the farthest case decides. With two, either one case decides alone or two
+        cases bind at once; the error is convex in the rates, so the best of these that is allowed
+        is the best of all.
+        """
+        cases = view.person if leaves else view.change
+        weights = tuple(block.importance * float(w) for w in view.weights)
+        costs = [tuple(float(a) for a in case) for case in cases]
+        if len(weights) == 1:
+            candidates: list[Scales] = [(1 / max(a for (a,) in costs),)]
+        else:
+            candidates = [_one_binds(case, weights, noise) for case in costs if all(case)]
+            candidates += _both_bind(costs)
+        found = [cls(rates, _error(rates, weights, noise)) for rates in candidates]
+        allowed = [rates for rates in found if rates.worst(cases) <= 1 + 1e-9]
+        return min(allowed, key=lambda rates: rates.error)
+
     def cost(self, noise: Noise) -> float:
         """Return K^(1/q), to which the best share of the budget is proportional."""
         return math.pow(self.error, 1 / noise.q)
@@ -36,28 +58,6 @@ class Rates:
         """Return what the worst of ``cases`` costs at these scales."""
         pairs = (zip(case, self.rates, strict=True) for case in cases)
         return max(sum(float(a) * rate for a, rate in case if a) for case in pairs)
-
-
-def best_rates(block: Block, view: View, noise: Noise, *, leaves: bool = True) -> Rates:
-    """Return the scales that cost at most one in every case and make the weighted error least.
-
-    The cases are those of a person who ``leaves``, or else of one who changes answers.
-
-    With one scale the farthest case decides. With two, either one case decides alone or two cases
-    bind at once; the error is convex in the rates, so the best of these that is allowed is the best
-    of all.
-    """
-    cases = view.person if leaves else view.change
-    weights = tuple(block.importance * float(w) for w in view.weights)
-    costs = [tuple(float(a) for a in case) for case in cases]
-    if len(weights) == 1:
-        candidates: list[Scales] = [(1 / max(a for (a,) in costs),)]
-    else:
-        candidates = [_one_binds(case, weights, noise) for case in costs if all(case)]
-        candidates += _both_bind(costs)
-    found = [Rates(rates, _error(rates, weights, noise)) for rates in candidates]
-    allowed = [rates for rates in found if rates.worst(cases) <= 1 + 1e-9]
-    return min(allowed, key=lambda rates: rates.error)
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Allocation:
         """Look at blocks from their centres; where nobody leaves, only changes cost."""
         views = [b.shape.view(c, noise.p) for b, c in zip(blocks, centers, strict=True)]
         seen = list(zip(blocks, views, strict=True))
-        rates = [best_rates(b, view, noise, leaves=workload.touched > 0) for b, view in seen]
+        rates = [Rates.best(b, view, noise, leaves=workload.touched > 0) for b, view in seen]
         lean = sum(block.importance * float(view.root_weight) for block, view in seen)
         return cls(noise, views, rates, workload.size_importance + lean)
 

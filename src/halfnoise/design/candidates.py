@@ -1,27 +1,17 @@
 """Every design that there is: a new one is a file and a line here."""
 
-from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from collections.abc import Iterator
 
-from halfnoise.design.centered import at_known_size, correlated, standard
+from halfnoise.design.centered import Centered
 from halfnoise.design.design import Design, Setting
-from halfnoise.design.optimum import optimal_without_size
-from halfnoise.design.two_level import two_level_designs
+from halfnoise.design.optimum import OptimalWithoutSize
+from halfnoise.design.two_level import TwoLevel
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Budget
 from halfnoise.workload.workload import Workload
 
-# What offers designs, each at the whole budget, or none where none applies.
-Candidate: TypeAlias = Callable[[Setting], Iterator[Design]]
-
 # The plainest first: others are compared with it, and it wins ties.
-CANDIDATES: tuple[Candidate, ...] = (
-    standard,
-    correlated,
-    two_level_designs,
-    at_known_size,
-    optimal_without_size,
-)
+CANDIDATES: tuple[type[Design], ...] = (Centered, TwoLevel, OptimalWithoutSize)
 
 
 def designs(workload: Workload, budget: Budget, *, known_size: bool = False) -> Iterator[Design]:
@@ -36,4 +26,4 @@ def designs(workload: Workload, budget: Budget, *, known_size: bool = False) -> 
         if amount is not None:
             setting = Setting(workload=workload, noise=noise, budget=amount, known_size=known_size)
             for candidate in CANDIDATES:
-                yield from candidate(setting)
+                yield from candidate.offers(setting)

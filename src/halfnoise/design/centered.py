@@ -16,7 +16,7 @@ from halfnoise.design.allocation import Allocation, size_weight
 from halfnoise.design.centers import gaussian_centers, known_size_centers, laplace_centers
 from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.design.design import Design, Setting
-from halfnoise.design.measurement import CenteredMeasurement, Root, channel
+from halfnoise.design.measurement import CenteredMeasurement, Root
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.proof import ball
@@ -42,6 +42,31 @@ class Centered(Design):
     neighbors: Neighbors
     touched: int
     size_is_given: bool = False
+
+    @classmethod
+    def offers(cls, setting: Setting) -> "Iterator[Centered]":
+        """List noise on what is asked as it is, designs that lean on n, and one with n given.
+
+        The number of people can be leaned on where it is private: when people are added or removed,
+        or may change group. Where leaning does not pay, it is one more query in each group. Of
+        groups that are discovered it is always measured.
+        """
+        workload, noise = setting.workload, setting.noise
+        blocks, name, found = workload.blocks, noise.value, workload.discovers
+        plain = [None if workload.touched else block.shape.public_center for block in blocks]
+        size = Size.MEASURED if found else Size.UNUSED
+        yield best_scales(setting, plain, f"standard-{name}", size)
+        if workload.touched:
+            find = gaussian_centers if noise is Noise.GAUSSIAN else laplace_centers
+            centers = find(blocks, workload.size_importance)
+            size = Size.MEASURED if found else Size.LEANED
+            yield (design := best_scales(setting, centers, f"correlated-{name}", size))
+            if workload.grouped and design.size_scale is None:
+                yield best_scales(setting, centers, f"standard-{name}-with-size", Size.MEASURED)
+        alone = workload.neighbors is Neighbors.ADD_REMOVE and not workload.grouped
+        if setting.known_size and alone and noise is Noise.GAUSSIAN:
+            given = known_size_centers(blocks)
+            yield best_scales(setting, given, "known-size-gaussian", Size.GIVEN)
 
     def _each(self) -> Iterator[tuple[Block, Center, Scales]]:
         return zip(self.blocks, self.centers, self.scales, strict=True)
@@ -110,7 +135,7 @@ class Centered(Design):
 
     def channels(self) -> tuple[Channel, ...]:
         """Return the blocks, which are on the grid, ready to be measured."""
-        return tuple(map(channel, self.blocks, self.centers, self.scales))
+        return tuple(Channel.of(b.shape, b.quantum, c, scales) for b, c, scales in self._each())
 
     def moved(self) -> tuple[tuple[Block, ...], tuple[Center, ...]]:
         """Return the blocks and the centres on the grid."""
@@ -174,37 +199,3 @@ def best_scales(
         size_is_given=size is Size.GIVEN,
     )
     return design.certified(setting.budget)
-
-
-def standard(setting: Setting) -> Iterator[Centered]:
-    """Offer noise on what is asked as it is; sizes of groups are measured where these are found."""
-    workload = setting.workload
-    centers = [None if workload.touched else b.shape.public_center for b in workload.blocks]
-    size = Size.MEASURED if workload.discovers else Size.UNUSED
-    yield best_scales(setting, centers, f"standard-{setting.noise.value}", size)
-
-
-def correlated(setting: Setting) -> Iterator[Centered]:
-    """Offer the design that leans on the number of people and, for groups, one that gives it.
-
-    That number can be leaned on where it is private: when people are added or removed, or may
-    change group. Where leaning does not pay, it is one more query.
-    """
-    workload, noise = setting.workload, setting.noise
-    if not workload.touched:
-        return
-    find = gaussian_centers if noise is Noise.GAUSSIAN else laplace_centers
-    centers = find(workload.blocks, workload.size_importance)
-    size = Size.MEASURED if workload.discovers else Size.LEANED
-    yield (design := best_scales(setting, centers, f"correlated-{noise.value}", size))
-    if workload.grouped and design.size_scale is None:
-        yield best_scales(setting, centers, f"standard-{noise.value}-with-size", Size.MEASURED)
-
-
-def at_known_size(setting: Setting) -> Iterator[Centered]:
-    """Offer the design that leans on a number of people that is given."""
-    workload = setting.workload
-    leaves = workload.neighbors is Neighbors.ADD_REMOVE and not workload.grouped
-    if setting.known_size and leaves and setting.noise is Noise.GAUSSIAN:
-        centers = known_size_centers(workload.blocks)
-        yield best_scales(setting, centers, "known-size-gaussian", Size.GIVEN)

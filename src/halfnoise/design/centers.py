@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
-from halfnoise.design.allocation import best_rates
+from halfnoise.design.allocation import Rates
 from halfnoise.noise.law import Noise
 from halfnoise.workload.block import Block
 from halfnoise.workload.sets.base import Center, Number
@@ -21,7 +21,7 @@ _GOLDEN = (math.sqrt(5) - 1) / 2
 
 def block_cost(block: Block, center: Number | None, noise: Noise) -> float:
     """Return the block's term of T at a centre."""
-    return best_rates(block, block.shape.view(center, noise.p), noise).cost(noise)
+    return Rates.best(block, block.shape.view(center, noise.p), noise).cost(noise)
 
 
 def root_weight(block: Block, center: Number | None) -> float:

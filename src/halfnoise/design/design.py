@@ -1,6 +1,6 @@
 """The contract of a design, and of a design made ready: all that the house may know of them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -92,6 +92,10 @@ class Design(Protocol):
     noise: Noise
     size_is_given: bool = False
     people_std: float | None = None
+
+    @classmethod
+    def offers(cls, setting: Setting) -> "Iterator[Design]":
+        """List designs of this kind that apply, each at the whole budget; none where none does."""
 
     @property
     def blocks(self) -> tuple[Block, ...]:

@@ -11,7 +11,7 @@ from halfnoise.design.design import Design, Measurement, Recovered
 from halfnoise.design.threshold import Threshold, threshold
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats, Ring, in_steps, step_for, times
-from halfnoise.workload.sets.base import Center, Channel, ContributionSet, Scales
+from halfnoise.workload.sets.base import Channel
 from halfnoise.workload.totals import Totals
 
 
@@ -31,16 +31,6 @@ class Root:
         """Put a root whose values are multiples of a quantum on its grid."""
         step = step_for(scale, quantum, reach)
         return cls(step=step, scale=in_steps(scale, step), **center)
-
-
-def channel(
-    block: Block, center: Center, scales: Scales, shape: ContributionSet | None = None
-) -> Channel:
-    """Make a block on the grid ready to be measured; as another set, where that fits it."""
-    seen = shape or block.shape
-    steps = seen.steps(center, block.quantum, scales)
-    drawn = tuple(in_steps(scale, step) for scale, step in zip(scales, steps, strict=True))
-    return Channel(shape=seen, center=center, quantum=block.quantum, steps=steps, scales=drawn)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

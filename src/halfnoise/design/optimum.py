@@ -20,13 +20,13 @@ from flint import arb
 
 from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.design.design import Design, Setting
-from halfnoise.design.measurement import CenteredMeasurement, Root, channel
+from halfnoise.design.measurement import CenteredMeasurement, Root
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.proof import ball
 from halfnoise.workload.block import Block
 from halfnoise.workload.sets import OneOf
-from halfnoise.workload.sets.base import Parts
+from halfnoise.workload.sets.base import Channel, Parts
 from halfnoise.workload.workload import Workload
 
 
@@ -41,6 +41,21 @@ class OptimalWithoutSize(Design):
     name = "optimal-gaussian-without-size"
     noise = Noise.GAUSSIAN
     size_scale = None
+
+    @classmethod
+    def offers(cls, setting: Setting) -> "Iterator[OptimalWithoutSize]":
+        """Offer the optimum for one block of counts or items, where nobody is interested in n."""
+        workload, budget = setting.workload, setting.budget
+        block, *others = workload.blocks
+        d, k = block.shape.size, block.shape.ones
+        alone = workload.neighbors is Neighbors.ADD_REMOVE and workload.touched == 1
+        if not alone or workload.discovers or setting.noise is not Noise.GAUSSIAN:
+            return
+        if k is not None and not others and not workload.size_importance:
+            u, v = _best_axes(d, k)
+            across, total = 1 / (budget * math.sqrt(v)), math.sqrt(d / u) / budget
+            design = cls(blocks=(block,), across=across, total_scale=total)
+            yield design.certified(budget)
 
     def parts(self) -> tuple[Parts, ...]:
         """Return its own noise, projected, and that of the total."""
@@ -80,7 +95,7 @@ class OptimalWithoutSize(Design):
         return CenteredMeasurement(
             design=self,
             blocks=(block,),
-            channels=(channel(block, Fraction(1, d), (self.across,), OneOf(d)),),
+            channels=(Channel.of(OneOf(d), block.quantum, Fraction(1, d), (self.across,)),),
             root=Root.of(self.total_scale, block.quantum, d),
             root_is_total=True,
         )
@@ -91,21 +106,6 @@ class OptimalWithoutSize(Design):
         d, own = self.blocks[0].shape.size, self.across**2
         shared = Shared((self.total_scale**2 / d - own) / d, (Run(0, d, 1.0),))
         return Covariance(d, (Run(0, d, own),), (shared,))
-
-
-def optimal_without_size(setting: Setting) -> Iterator[OptimalWithoutSize]:
-    """Offer the optimum for one block of counts or items, where nobody is interested in n."""
-    workload, budget = setting.workload, setting.budget
-    block, *others = workload.blocks
-    d, k = block.shape.size, block.shape.ones
-    alone = workload.neighbors is Neighbors.ADD_REMOVE and workload.touched == 1
-    if not alone or workload.discovers or setting.noise is not Noise.GAUSSIAN:
-        return
-    if k is not None and not others and not workload.size_importance:
-        u, v = _best_axes(d, k)
-        across, total = 1 / (budget * math.sqrt(v)), math.sqrt(d / u) / budget
-        design = OptimalWithoutSize(blocks=(block,), across=across, total_scale=total)
-        yield design.certified(budget)
 
 
 def _best_axes(d: int, k: int) -> tuple[float, float]:

@@ -72,6 +72,23 @@ class TwoLevel(Design):
     name = "two-level-gaussian"
     noise = Noise.GAUSSIAN
 
+    @classmethod
+    def offers(cls, setting: Setting) -> "Iterator[TwoLevel]":
+        """Offer the best design of its kind, unless nothing leans on the sizes of groups.
+
+        Leaning on a size costs less than where noise is scaled for G groups, so the centres of
+        blocks lean on it more.
+        """
+        workload = setting.workload
+        several = workload.neighbors is Neighbors.ADD_REMOVE and workload.touched > 1
+        if not several or workload.discovers or setting.noise is not Noise.GAUSSIAN:
+            return
+        level = Level.of(workload)
+        charge = (math.sqrt(level.spread) + float(level.center)) ** 2 / level.most
+        centers = gaussian_centers(workload.blocks, workload.size_importance, charge)
+        if level.center and (workload.size_importance or any(centers)):
+            yield two_level(workload, workload.blocks, centers, setting.budget)
+
     @property
     def blocks(self) -> tuple[Block, ...]:
         """The blocks of one group."""
@@ -136,23 +153,6 @@ class TwoLevel(Design):
             root=Root.of(final.group.size_scale or 0.0, Fraction(1, center.denominator)),
             everyone=Root.of(final.people_std, Fraction(1), center=center),
         )
-
-
-def two_level_designs(setting: Setting) -> Iterator[TwoLevel]:
-    """Offer the best design of its kind, unless nothing leans on the sizes of groups.
-
-    Leaning on a size costs less than where noise is scaled for G groups, so the centres of blocks
-    lean on it more.
-    """
-    workload = setting.workload
-    several = workload.neighbors is Neighbors.ADD_REMOVE and workload.touched > 1
-    if not several or workload.discovers or setting.noise is not Noise.GAUSSIAN:
-        return
-    level = Level.of(workload)
-    charge = (math.sqrt(level.spread) + float(level.center)) ** 2 / level.most
-    centers = gaussian_centers(workload.blocks, workload.size_importance, charge)
-    if level.center and (workload.size_importance or any(centers)):
-        yield two_level(workload, workload.blocks, centers, setting.budget)
 
 
 def two_level(

@@ -60,8 +60,8 @@ class Spending(NamedTuple):
         Of (epsilon, delta) the noise gets what discovering leaves of delta; in every other
         definition the delta of discovering comes on top, and must be given.
 
-        >>> from halfnoise.workload.groups import grouping
-        >>> shops = grouping("shop", "discover", "other", 1, None)
+        >>> from halfnoise.workload.groups import Grouping
+        >>> shops = Grouping.of("shop", "discover", "other", 1, None)
         >>> Spending.of(ApproxDP(epsilon=1, delta=1e-6), shops, 1).delta
         1e-07
         """

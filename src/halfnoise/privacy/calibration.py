@@ -35,17 +35,17 @@ def gaussian_delta(mu: arb, epsilon: arb) -> arb:
 @lru_cache(maxsize=1024)
 def mu_of_approx(epsilon: float, delta: float) -> float:
     """Return the largest float64 mu proved to give (epsilon, delta)."""
-    return largest(lambda mu: _private(mu, epsilon, delta))
+    return largest(lambda mu: (gaussian_delta(arb(mu), arb(epsilon)), arb(delta)))
 
 
 @lru_cache(maxsize=1024)
 def epsilon_of_mu(mu: float, delta: float) -> float:
     """Return the smallest float64 epsilon >= 0 proved to hold with mu and delta."""
-    return 0.0 if _private(mu, 0.0, delta) else smallest(lambda e: _private(mu, e, delta))
 
+    def private(epsilon: float) -> tuple[arb, arb]:
+        return gaussian_delta(arb(mu), arb(epsilon)), arb(delta)
 
-def _private(mu: float, epsilon: float, delta: float) -> bool:
-    return holds(lambda: (gaussian_delta(arb(mu), arb(epsilon)), arb(delta)))
+    return 0.0 if holds(lambda: private(0.0)) else smallest(private)
 
 
 def delta_of_mu(mu: float, epsilon: float) -> float:
@@ -60,6 +60,4 @@ def mu_of_pure(epsilon: float) -> float:
     Phi(-mu/2) <= 1/(1+e^epsilon): the two-point trade-off curve of epsilon-DP lies above the
     Gaussian one everywhere as soon as it does at its corner.
     """
-    return smallest(
-        lambda mu: holds(lambda: (normal_cdf(-arb(mu) / 2), 1 / (1 + arb(epsilon).exp())))
-    )
+    return smallest(lambda mu: (normal_cdf(-arb(mu) / 2), 1 / (1 + arb(epsilon).exp())))

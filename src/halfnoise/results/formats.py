@@ -13,6 +13,7 @@ import io
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -29,53 +30,56 @@ from halfnoise.text import spelled
 __all__ = ["document", "render", "table"]  # what shows releases, found from here
 
 
-def check_output(path: Path, *, overwrite: bool, inputs: Sequence[str]) -> None:
-    """Refuse an output that cannot or must not be written, before anything is spent."""
-    if path.suffix.lower() not in FORMATS:
-        raise refuse("--out", f"a file ending in {', '.join(FORMATS)}", str(path))
-    lines = path.suffix.lower() == ".jsonl"
-    check_place("--out", path, overwrite=overwrite or lines, inputs=inputs)
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A file to be written, named by the option ``flag``."""
 
+    flag: str
+    path: Path
+    overwrite: bool = False
 
-def check_place(flag: str, path: Path, *, overwrite: bool, inputs: Sequence[str]) -> None:
-    """Refuse a place where a file cannot or must not be written."""
-    if path.is_dir() or not path.parent.is_dir():
-        raise refuse(flag, "a file in a folder that exists", str(path))
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise refuse(flag, "a file that you may write", str(path))
-    if not path.exists():
-        return
-    named = [Path(name) for each in inputs for name in (each, *glob(each, recursive=True))]  # noqa: PTH207
-    if any(each.exists() and path.samefile(each) for each in named):
-        raise refuse(flag, "another file than the input", str(path))
-    if not overwrite:
-        raise InvalidParameterError(
-            f"the output {str(path)!r} exists; name another, or say --overwrite"
-        )
-
-
-def write_release(release: Released, path: Path, *, overwrite: bool = False) -> None:
-    """Write a release in the format of the file's ending; JSON lines are appended to others."""
-    lines = path.suffix.lower() == ".jsonl"
-    write_file(path, FORMATS[path.suffix.lower()](release), append=lines and not overwrite)
-
-
-def write_file(path: Path, content: bytes, *, append: bool = False) -> None:
-    """Write a file whole or not at all, or append to it."""
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        if append:
-            with path.open("ab") as lines:
-                lines.write(content)
+    def check(self, inputs: Sequence[str], *, a_release: bool = True) -> None:
+        """Refuse what cannot or must not be written, before anything is spent."""
+        path, ending = self.path, self.path.suffix.lower()
+        if a_release and ending not in FORMATS:
+            raise refuse(self.flag, f"a file ending in {', '.join(FORMATS)}", str(path))
+        if path.is_dir() or not path.parent.is_dir():
+            raise refuse(self.flag, "a file in a folder that exists", str(path))
+        if not os.access(path if path.exists() else path.parent, os.W_OK):
+            raise refuse(self.flag, "a file that you may write", str(path))
+        if not path.exists():
             return
-        partial.write_bytes(content)
-        os.replace(partial, path)  # noqa: PTH105
-    except OSError:
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
-        raise DataError(
-            f"the output {str(path)!r} could not be written; check the folder"
-        ) from None
+        named = [Path(name) for each in inputs for name in (each, *glob(each, recursive=True))]  # noqa: PTH207
+        if any(each.exists() and path.samefile(each) for each in named):
+            raise refuse(self.flag, "another file than the input", str(path))
+        if not self.overwrite and not (a_release and ending == ".jsonl"):
+            raise InvalidParameterError(
+                f"the output {str(path)!r} exists; name another, or say --overwrite"
+            )
+
+    def write(self, release: Released) -> None:
+        """Write a release in the format of the ending; JSON lines are appended to others."""
+        ending = self.path.suffix.lower()
+        append = ending == ".jsonl" and not self.overwrite
+        self.write_bytes(FORMATS[ending](release), append=append)
+
+    def write_bytes(self, content: bytes, *, append: bool = False) -> None:
+        """Write a file whole or not at all, or append to it."""
+        path = self.path
+        partial = path.with_name(f".{path.name}.partial")
+        try:
+            if append:
+                with path.open("ab") as lines:
+                    lines.write(content)
+                return
+            partial.write_bytes(content)
+            os.replace(partial, path)  # noqa: PTH105
+        except OSError:
+            with contextlib.suppress(OSError):
+                partial.unlink(missing_ok=True)
+            raise DataError(
+                f"the output {str(path)!r} could not be written; check the folder"
+            ) from None
 
 
 def as_csv(release: Released) -> str:

@@ -4,8 +4,8 @@ import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from halfnoise.checks import refuse
-from halfnoise.spec.queries import Words, entries, split, whole_number
+from halfnoise.checks import refuse, whole_number
+from halfnoise.spec.queries import Words, entries, split
 from halfnoise.workload.groups import DISCOVER, EVERY, By, Groups
 
 

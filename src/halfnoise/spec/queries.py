@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from halfnoise.checks import refuse
+from halfnoise.checks import number, refuse, whole_number
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.conditions import Where
@@ -28,26 +28,6 @@ _CONDITION = re.compile(
 )
 NAMELESS = "(amount)", "(choice)", "(bands)", "(items)"
 """What stands for the column of a query that is given by plain numbers."""
-
-
-def number(flag: str, text: str) -> float:
-    """Read a number.
-
-    >>> number("--epsilon", "1e-3")
-    0.001
-    """
-    try:
-        return float(text)
-    except ValueError:
-        raise refuse(flag, "a number", text) from None
-
-
-def whole_number(flag: str, text: str) -> int:
-    """Read a whole number."""
-    try:
-        return int(text)
-    except ValueError:
-        raise refuse(flag, "a whole number", text) from None
 
 
 def queries(

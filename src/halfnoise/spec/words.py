@@ -13,7 +13,7 @@ A file can be reviewed, repeated and kept in version control; ``{day}`` in it is
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from halfnoise.checks import refuse
+from halfnoise.checks import number, refuse, whole_number
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import InvalidParameterError
 from halfnoise.privacy.definitions import (
@@ -27,7 +27,7 @@ from halfnoise.privacy.definitions import (
 )
 from halfnoise.request import Request
 from halfnoise.spec.groups import grouping
-from halfnoise.spec.queries import Words, column_and_rest, number, queries, split, whole_number
+from halfnoise.spec.queries import Words, column_and_rest, queries, split
 from halfnoise.workload.workload import Workload
 
 QUERIES = ("count", "counts", "sum", "mean", "choice", "bins", "items")

@@ -4,9 +4,9 @@ from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
-from halfnoise.checks import refuse
+from halfnoise.checks import check_column, check_literals, refuse
 from halfnoise.errors import InvalidParameterError
-from halfnoise.workload.conditions import Literal, Where, check_column, check_literals
+from halfnoise.workload.conditions import Literal, Where
 from halfnoise.workload.grid import Grain
 from halfnoise.workload.sets import AtMost, ContributionSet, OneOf
 

@@ -9,7 +9,7 @@ from halfnoise.checks import finite, known_keywords, refuse, whole
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.asked import Asked
 from halfnoise.workload.conditions import Literal, comparable
-from halfnoise.workload.sets import AtMost, Box, ContributionSet
+from halfnoise.workload.sets import AtMost, ContributionSet
 
 
 @known_keywords
@@ -107,12 +107,7 @@ class Items(Asked):
     @property
     def shape(self) -> ContributionSet:
         """What one person may contribute."""
-        return at_most_shape(len(self.items), self.at_most)
-
-
-def at_most_shape(size: int, most: int | None) -> ContributionSet:
-    """Return ``size`` yes/no values of which at most ``most`` are yes."""
-    return Box(size) if most is None or most == size else AtMost(size, most)
+        return AtMost.of(len(self.items), self.at_most)
 
 
 def check_at_most(most: object, size: int) -> int | None:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TypeAlias
 
-from halfnoise.checks import known_keywords, refuse
+from halfnoise.checks import check_column, check_literals, known_keywords, refuse
 from halfnoise.errors import InvalidParameterError
 
 # What a cell is compared with: text, a number, yes or no, or a date.
@@ -96,24 +96,6 @@ below, up_to, between, equals, is_in, got none
 def comparable(value: object) -> bool:
     """Whether cells can be compared with it: text, a number that is one, or a date."""
     return isinstance(value, str | int | float | dt.date) and value == value  # noqa: PLR0124
-
-
-def check_column(column: object) -> None:
-    """Refuse a column without a name."""
-    if not isinstance(column, str) or not column:
-        raise refuse("column", "a column's name", column)
-
-
-def check_literals(name: str, values: object) -> tuple[Literal, ...]:
-    """Return several values to compare with; one alone will do."""
-    if isinstance(values, str | int | float | dt.date):
-        return (values,)
-    if not isinstance(values, tuple | list | set | frozenset):
-        raise refuse(name, "a list", values)
-    for value in values:
-        if not isinstance(value, str | int | float | dt.date):
-            raise refuse(name, "text, numbers or dates", value)
-    return tuple(values)
 
 
 def as_number(literal: Literal) -> float | None:

@@ -3,12 +3,12 @@
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 from typing import Literal as Only
 
-from halfnoise.checks import fraction, known_keywords, refuse, whole
+from halfnoise.checks import check_column, fraction, known_keywords, refuse, whole
 from halfnoise.errors import InvalidParameterError
-from halfnoise.workload.conditions import Literal, check_column, comparable
+from halfnoise.workload.conditions import Literal, comparable
 
 # What names a group: one value for each column that it goes by; None is a missing value.
 Key: TypeAlias = tuple[Literal | None, ...]
@@ -68,6 +68,48 @@ class Grouping:
     most: int
     delta: float | None
 
+    @classmethod
+    def of(
+        cls, by: object, groups: object, other: object, max_groups: object, discover_delta: object
+    ) -> Self | None:
+        """Return what was said of groups, checked; None where nothing was.
+
+        >>> Grouping.of("region", ["north", "south"], "other", 1, None).released
+        (('north',), ('south',), ('other',))
+        """
+        columns = _columns(by)
+        most = whole("how many groups a person may be in", max_groups=max_groups)
+        if other is not None and (not isinstance(other, str) or not other):
+            raise refuse("other", "a name, or None to leave people elsewhere out", other)
+        if groups is None:
+            if columns:
+                raise InvalidParameterError(
+                    f"the groups by {columns[0].column!r} must be listed, got none; list them"
+                    f" (groups=['north', 'south'], --groups north,south), or say {DISCOVER!r}"
+                )
+            if most > 1 or discover_delta is not None or other != OTHER:
+                rule = "max_groups, discover_delta and other go with groups, got none"
+                raise InvalidParameterError(f"{rule}; say by and groups")
+            return None
+        if isinstance(groups, str | set | frozenset) and groups != DISCOVER:
+            rule = f"a list, as its order counts, or {DISCOVER!r}"
+            raise refuse("groups", rule, groups, "for example ['north', 'south']")
+        if groups == DISCOVER:
+            if other not in (None, OTHER):
+                raise refuse("other", "left out where groups are discovered", other)
+            delta = None if discover_delta is None else fraction(discover_delta=discover_delta)
+            return cls(by=columns, keys=None, number=None, other=None, most=most, delta=delta)
+        if discover_delta is not None:
+            raise refuse("discover_delta", f"given with groups={DISCOVER!r}", discover_delta)
+        keys = None
+        if isinstance(groups, Iterable):
+            keys = _without_other(_keys(columns, groups), other)
+            number = len(keys) + (other is not None)
+        else:
+            number = whole("list the groups, or say how many", groups=groups)
+        most = min(most, number)
+        return cls(by=columns, keys=keys, number=number, other=other, most=most, delta=None)
+
     @property
     def discovers(self) -> bool:
         """Whether the groups come from the data, beyond a threshold."""
@@ -77,7 +119,7 @@ class Grouping:
     def words(self) -> str:
         """Which groups there are, as they were read.
 
-        >>> print(grouping("region", ["north", "south"], "other", 1, None).words)
+        >>> print(Grouping.of("region", ["north", "south"], "other", 1, None).words)
         Groups by region: 'north', 'south'; everybody else is in 'other'.
         """
         columns = ", ".join(map(str, self.by))
@@ -93,48 +135,6 @@ class Grouping:
         """The keys of all groups that are released, the others last."""
         others = () if self.other is None else ((self.other,) * len(self.by),)
         return (*(self.keys or ()), *others)
-
-
-def grouping(
-    by: object, groups: object, other: object, max_groups: object, discover_delta: object
-) -> Grouping | None:
-    """Return what was said of groups, checked; None where nothing was.
-
-    >>> grouping("region", ["north", "south"], "other", 1, None).released
-    (('north',), ('south',), ('other',))
-    """
-    columns = _columns(by)
-    most = whole("how many groups a person may be in", max_groups=max_groups)
-    if other is not None and (not isinstance(other, str) or not other):
-        raise refuse("other", "a name, or None to leave people elsewhere out", other)
-    if groups is None:
-        if columns:
-            raise InvalidParameterError(
-                f"the groups by {columns[0].column!r} must be listed, got none; list them"
-                f" (groups=['north', 'south'], --groups north,south), or say {DISCOVER!r}"
-            )
-        if most > 1 or discover_delta is not None or other != OTHER:
-            rule = "max_groups, discover_delta and other go with groups, got none"
-            raise InvalidParameterError(f"{rule}; say by and groups")
-        return None
-    if isinstance(groups, str | set | frozenset) and groups != DISCOVER:
-        rule = f"a list, as its order counts, or {DISCOVER!r}"
-        raise refuse("groups", rule, groups, "for example ['north', 'south']")
-    if groups == DISCOVER:
-        if other not in (None, OTHER):
-            raise refuse("other", "left out where groups are discovered", other)
-        delta = None if discover_delta is None else fraction(discover_delta=discover_delta)
-        return Grouping(by=columns, keys=None, number=None, other=None, most=most, delta=delta)
-    if discover_delta is not None:
-        raise refuse("discover_delta", f"given with groups={DISCOVER!r}", discover_delta)
-    keys = None
-    if isinstance(groups, Iterable):
-        keys = _without_other(_keys(columns, groups), other)
-        number = len(keys) + (other is not None)
-    else:
-        number = whole("list the groups, or say how many", groups=groups)
-    most = min(most, number)
-    return Grouping(by=columns, keys=keys, number=number, other=other, most=most, delta=None)
 
 
 def in_order(key: Key) -> tuple[tuple[int, Any], ...]:

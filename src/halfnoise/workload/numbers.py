@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, cast
 
-from halfnoise.checks import finite, known_keywords, refuse, whole
+from halfnoise.checks import check_literals, finite, known_keywords, refuse, whole
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.asked import Asked
-from halfnoise.workload.conditions import WORDS, Literal, Where, check_literals
+from halfnoise.workload.conditions import WORDS, Literal, Where
 from halfnoise.workload.grid import Grain
 from halfnoise.workload.sets import Answered, Box, ContributionSet
 

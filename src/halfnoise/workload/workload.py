@@ -9,11 +9,11 @@ from halfnoise.checks import finite, known_keywords, not_negative, positive, ref
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.workload.block import Block
-from halfnoise.workload.categories import Choice, Items, at_most_shape, check_at_most
-from halfnoise.workload.groups import OTHER, Columns, Grouping, Groups, grouping
+from halfnoise.workload.categories import Choice, Items, check_at_most
+from halfnoise.workload.groups import OTHER, Columns, Grouping, Groups
 from halfnoise.workload.queries import Query
 from halfnoise.workload.question import Question
-from halfnoise.workload.sets import Box
+from halfnoise.workload.sets import AtMost, Box
 
 # The order in which blocks are listed everywhere.
 KINDS = ("count", "sum", "mean", "choice", "bins", "items")
@@ -201,7 +201,7 @@ def _blocks(workload: Workload) -> Iterator[Block]:
     for weight, queries in counts.items():
         size = sum(query.shape.size for query in queries)
         label = queries[0].label if len(queries) == 1 else f"{size} counts"
-        shape = at_most_shape(size, check_at_most(workload.at_most, size))
+        shape = AtMost.of(size, check_at_most(workload.at_most, size))
         yield Block(kind="count", shape=shape, importance=weight, label=label, asked=tuple(queries))
     for kind in KINDS[1:]:
         for query in (query for query in workload.queries if query.kind == kind):
@@ -230,7 +230,7 @@ def _check_groups(workload: Workload) -> Grouping | None:
     if isinstance(groups, Iterable) and not isinstance(groups, str | Mapping | set | frozenset):
         _set(workload, groups=tuple(groups))
     rules = (workload.other, workload.max_groups, workload.discover_delta)
-    found = grouping(workload.by, workload.groups, *rules)
+    found = Grouping.of(workload.by, workload.groups, *rules)
     if found and found.most > 1 and workload.neighbors is Neighbors.REPLACE:
         raise NotSupportedError(
             f"max_groups must be 1 where people are replaced, got {workload.max_groups}; under"

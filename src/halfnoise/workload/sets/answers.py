@@ -17,7 +17,6 @@ from halfnoise.workload.sets.base import (
     Parts,
     Scales,
     View,
-    size_of,
 )
 from halfnoise.workload.sets.counts import bounds_on
 
@@ -41,7 +40,7 @@ class OneOf(ContributionSet):
 
     def distances(self, c: Number, p: int) -> tuple[tuple[Number, ...], Number]:
         """Return the one kind of person there is."""
-        return (size_of(1 - c) ** p + (self.size - 1) * c**p,), 2
+        return (self.size_of(1 - c) ** p + (self.size - 1) * c**p,), 2
 
     def view(self, center: Number | None, p: int) -> View:
         """Return the block with the projection where it is centred."""
@@ -130,9 +129,12 @@ class Answered(ContributionSet):
         width = high - low
         reach, weight = width / 2, width**2
         if center is None:
-            reach, weight = max(size_of(low), size_of(high)), weight + ((low + high) / 2) ** 2
+            reach, weight = (
+                max(self.size_of(low), self.size_of(high)),
+                weight + ((low + high) / 2) ** 2,
+            )
         return View(
-            person=((reach**p, size_of(1 - c) ** p), (0, size_of(c) ** p)),
+            person=((reach**p, self.size_of(1 - c) ** p), (0, self.size_of(c) ** p)),
             change=((reach**p, 1), (width**p, 0)),
             weights=(1, weight),
             root_weight=width**2 * c**2,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, NamedTuple, Self, TypeAlias
 
-from halfnoise.workload.grid import Floats, Grain, Ring, short_center, step_for, times
+from halfnoise.workload.grid import Floats, Grain, Ring, in_steps, short_center, step_for, times
 
 # An exact rational for what is certified, a float for what is only searched.
 Number: TypeAlias = Fraction | float
@@ -64,6 +64,15 @@ class Channel:
     steps: tuple[Fraction, ...]
     scales: Scales
 
+    @classmethod
+    def of(
+        cls, shape: "ContributionSet", quantum: Fraction, center: Center, scales: Scales
+    ) -> Self:
+        """Make a set on the grid ready to be measured, its scales rounded up to the grid."""
+        steps = shape.steps(center, quantum, scales)
+        drawn = tuple(in_steps(scale, step) for scale, step in zip(scales, steps, strict=True))
+        return cls(shape=shape, center=center, quantum=quantum, steps=steps, scales=drawn)
+
 
 class ContributionSet(ABC):
     """The set K of one block: ``size`` sums come out, of contributions made of ``grain``."""
@@ -106,6 +115,11 @@ class ContributionSet(ABC):
         """Return the bounds in the arithmetic of the centre: exact if it is."""
         low, high = self.bounds or (0.0, 1.0)
         return (low, high) if isinstance(center, float) else (Fraction(low), Fraction(high))
+
+    @staticmethod
+    def size_of(x: Number) -> Number:
+        """Return how far a number is from zero: ``abs`` forgets which type it is."""
+        return max(x, -x)
 
     @property
     def ones(self) -> int | None:
@@ -170,8 +184,3 @@ class ContributionSet(ABC):
         """Return the estimates from noisy h: f^ = h^ + c root^."""
         f = h * float(channel.steps[0])
         return f if channel.center is None else f + float(channel.center) * root[:, None]
-
-
-def size_of(x: Number) -> Number:
-    """Return how far a number is from zero: ``abs`` forgets which type it is."""
-    return max(x, -x)

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.grid import LEAST_QUANTA, Grain, in_quanta, step_for
-from halfnoise.workload.sets.base import Center, ContributionSet, Number, Scales, size_of
+from halfnoise.workload.sets.base import Center, ContributionSet, Number, Scales
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Box(ContributionSet):
     def distances(self, c: Number, p: int) -> tuple[tuple[Number, ...], Number]:
         """Return the farther end of the range, once for each sum."""
         low, high = self.ends(c)
-        reach = max(size_of(low - c), size_of(high - c))
+        reach = max(self.size_of(low - c), self.size_of(high - c))
         return (self.size * reach**p,), self.size * (high - low) ** p
 
     def corners(self) -> Iterator[tuple[float, ...]]:
@@ -67,6 +67,11 @@ class AtMost(ContributionSet):
     # A smaller centre leans less on the number of people; beyond a half who has none is the worst.
     adjustable: ClassVar[bool] = True
 
+    @classmethod
+    def of(cls, size: int, most: int | None) -> ContributionSet:
+        """Return ``size`` yes/no values of which at most ``most``, if any number, are yes."""
+        return Box(size) if most is None or most == size else cls(size, most)
+
     @property
     def midpoint(self) -> Fraction:
         """The centre nearest to all of K, best where the number of people is known."""
@@ -93,8 +98,8 @@ class AtMost(ContributionSet):
 
     def distances(self, c: Number, p: int) -> tuple[tuple[Number, ...], Number]:
         """Return persons with ``most`` ones and with none: the cost is linear in between."""
-        ones = self.most * size_of(1 - c) ** p + (self.size - self.most) * size_of(c) ** p
-        return (ones, self.size * size_of(c) ** p), min(2 * self.most, self.size)
+        ones = self.most * self.size_of(1 - c) ** p + (self.size - self.most) * self.size_of(c) ** p
+        return (ones, self.size * self.size_of(c) ** p), min(2 * self.most, self.size)
 
     def corners(self) -> Iterator[tuple[float, ...]]:
         """List all rows of zeros and at most ``most`` ones."""
