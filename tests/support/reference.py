@@ -11,9 +11,9 @@ from fractions import Fraction
 from typing import Any
 
 from halfnoise.design.measurement import CenteredMeasurement as OnGrid
-from halfnoise.workload.asked import Asked
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Bins, Choice, Items
+from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.numbers import Count, Mean, Sum
 from halfnoise.workload.sets import AtMost
@@ -132,7 +132,7 @@ def meets(row: Row, where: Where) -> bool:
     return not missing(cell, where) and holds(cell, where)
 
 
-def missing(cell: Any, query: Asked | Where) -> bool:
+def missing(cell: Any, query: ColumnQuery | Where) -> bool:
     """Whether there is no value."""
     return cell is None or any(equal(cell, code) for code in query.codes)
 

@@ -19,14 +19,14 @@ from narwhals.dtypes import NumericType
 
 from halfnoise.data.cells import Cell, combined, is_true
 from halfnoise.data.lookup import PLACE, lookup
-from halfnoise.workload.asked import Asked
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Bins, Choice
+from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.grid import in_quanta
 from halfnoise.workload.numbers import Bounded, Count, Mean, Sum
 
-ReadCell = Callable[[Asked | Where], Cell]  # finds the cell that a query or a condition reads
+ReadCell = Callable[[ColumnQuery | Where], Cell]  # finds the cell that a query or a condition reads
 
 
 @dataclass(slots=True)
@@ -78,7 +78,7 @@ class Contribution:
             rows = rows.join(table, left_on=column, right_on=f"{column}_listed", how="left")
         return rows
 
-    def within(self, condition: nw.Expr, query: Asked) -> nw.Expr:
+    def within(self, condition: nw.Expr, query: ColumnQuery) -> nw.Expr:
         """Whether a condition holds for a row that the query looks at."""
         if query.where is not None:
             condition = condition & self.cell(query.where).meets(query.where)

@@ -19,9 +19,9 @@ from halfnoise.data.items import item_totals
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import fetch
 from halfnoise.data.sources.source import Source
-from halfnoise.workload.asked import Asked
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Items
+from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.grid import Ring
 from halfnoise.workload.totals import Totals
@@ -115,10 +115,10 @@ def _read(
     dtypes = dict(frame.collect_schema())
     spaces = None if frame.implementation.is_ibis() else SPACES  # its own are the same
 
-    def cell(asked: Asked | Where) -> Cell:
+    def cell(asked: ColumnQuery | Where) -> Cell:
         by_id = id(asked.column) in made
         name = own[id(asked.column) if by_id else asked.column]
-        label = asked.label if isinstance(asked, Asked) and by_id else str(asked.column)
+        label = asked.label if isinstance(asked, ColumnQuery) and by_id else str(asked.column)
         plain = Cell(name=name, dtype=dtypes[name], label=label, missing=asked.codes)
         return replace(plain, decimal=source.text.decimal, spaces=spaces)
 

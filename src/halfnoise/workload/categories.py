@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 
 from halfnoise.checks import finite, known_keywords, refuse, whole
 from halfnoise.errors import InvalidParameterError
-from halfnoise.workload.asked import Asked
+from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Literal, comparable
 from halfnoise.workload.sets import AtMost, ContributionSet
 
 
 @known_keywords
 @dataclass(frozen=True, slots=True)
-class Choice(Asked):
+class Choice(ColumnQuery):
     """How many people chose each of the ``categories`` of ``column``: one for each person.
 
     ``other`` takes every unlisted value and null, so that exactly one category always holds. It
@@ -29,7 +29,7 @@ class Choice(Asked):
     kind: ClassVar[str] = "choice"
 
     def __post_init__(self) -> None:
-        Asked.__post_init__(self)
+        ColumnQuery.__post_init__(self)
         listed = _check_list("categories", self.categories)
         _check_label("other", self.other)
         if self.other not in listed:
@@ -46,7 +46,7 @@ class Choice(Asked):
 
 @known_keywords
 @dataclass(frozen=True, slots=True)
-class Bins(Asked):
+class Bins(ColumnQuery):
     """How many people's ``column`` falls in each band; every edge starts one, the last is open.
 
     Values below the first edge, null and what is not a number fall in ``other``.
@@ -60,7 +60,7 @@ class Bins(Asked):
     kind: ClassVar[str] = "bins"
 
     def __post_init__(self) -> None:
-        Asked.__post_init__(self)
+        ColumnQuery.__post_init__(self)
         remedy = "for example edges=[0, 18, 65]"
         if isinstance(self.edges, str) or not isinstance(self.edges, Iterable):
             raise refuse("edges", "a list of numbers", self.edges, remedy)
@@ -79,7 +79,7 @@ class Bins(Asked):
 
 @known_keywords
 @dataclass(frozen=True, slots=True)
-class Items(Asked):
+class Items(ColumnQuery):
     """How many people have each of the ``items`` of ``column``: a set, at most ``at_most`` of them.
 
     The table has a row for each person and item. Who has more than ``at_most`` of the listed items
@@ -95,7 +95,7 @@ class Items(Asked):
     kind: ClassVar[str] = "items"
 
     def __post_init__(self) -> None:
-        Asked.__post_init__(self)
+        ColumnQuery.__post_init__(self)
         object.__setattr__(self, "items", _check_list("items", self.items))
         object.__setattr__(self, "at_most", check_at_most(self.at_most, len(self.items)))
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, cast
 
 from halfnoise.checks import check_literals, finite, known_keywords, refuse, whole
 from halfnoise.errors import InvalidParameterError
-from halfnoise.workload.asked import Asked
+from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import WORDS, Literal, Where
 from halfnoise.workload.grid import Grain
 from halfnoise.workload.sets import Answered, Box, ContributionSet
@@ -14,7 +14,7 @@ from halfnoise.workload.sets import Answered, Box, ContributionSet
 
 @known_keywords
 @dataclass(frozen=True, slots=True)
-class Count(Asked):
+class Count(ColumnQuery):
     """How many people say yes in ``column``, or meet a condition on it.
 
     Yes is true, 1, and in text 1/true/yes/y/t in any case; ``true`` names other codes. Conditions:
@@ -40,7 +40,7 @@ equals=None, is_in=None, missing=())
     kind: ClassVar[str] = "count"
 
     def __post_init__(self) -> None:
-        Asked.__post_init__(self)
+        ColumnQuery.__post_init__(self)
         object.__setattr__(self, "true", check_literals("true", self.true))
         if self.condition is not None and self.true:
             raise InvalidParameterError(f"give {self.label!r} a condition or true=, not both")
@@ -101,14 +101,14 @@ class Counts:
 
 @known_keywords
 @dataclass(frozen=True, slots=True)
-class Bounded(Asked):
+class Bounded(ColumnQuery):
     """What queries of values share: each value is clipped to ``bounds``."""
 
     _: KW_ONLY
     bounds: tuple[float, float]
 
     def __post_init__(self) -> None:
-        Asked.__post_init__(self)
+        ColumnQuery.__post_init__(self)
         bounds: object = self.bounds
         remedy = "give the lowest and the highest value that counts, for example bounds=(0, 20)"
         if not isinstance(bounds, tuple | list) or len(bounds) != 2:

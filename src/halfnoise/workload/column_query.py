@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ColumnQuery:
     """What all queries of a table share.
 
     ``column``: its name, or an expression of narwhals, which needs a ``name``. ``name``: what it is
