@@ -9,8 +9,8 @@ GROUPS_OF = $(shell $(PYTHON) -c "import sys, tomllib; groups = tomllib.load(ope
 demo: .venv/installed ## set up, then run the main job
 	$(BIN)/halfnoise demo
 
-test: .venv/developed ## set up, then run every test
-	$(BIN)/python -m pytest --numprocesses auto
+test: .venv/developed ## set up, then run every test, or a part: make test ARGS="tests/design"
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadgroup $(ARGS)
 
 check: .venv/developed ## lint, format and strict types
 	$(BIN)/ruff check .
