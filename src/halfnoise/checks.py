@@ -163,3 +163,16 @@ def whole_number(flag: str, text: str) -> int:
         return int(text)
     except ValueError:
         raise refuse(flag, "a whole number", text) from None
+
+
+def comparable(value: object) -> bool:
+    """Whether cells can be compared with it: text, a number that is one, or a date."""
+    return isinstance(value, str | int | float | dt.date) and value == value  # noqa: PLR0124
+
+
+def check_at_most(most: object, size: int) -> int | None:
+    """Return a limit between 1 and the number of queries it limits, or None."""
+    limit = None if most is None else whole(f"there are {size} to choose from", at_most=most)
+    if limit is not None and limit > size:
+        raise refuse("at_most", f"at most {size}", most, "leave it out where there is no limit")
+    return limit

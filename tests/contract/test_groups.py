@@ -1,6 +1,7 @@
 """Every engine puts people in the same groups, and gives the totals of the slow rules in each."""
 
 import datetime as dt
+import functools
 import itertools
 import math
 import operator
@@ -52,6 +53,7 @@ FOUND: list[tuple[dict[str, Any], Sequence[str]]] = [
 UNTYPED = ("csv", "tsv", "json", "objects", "pandas")  # pandas, where there are gaps
 
 
+@functools.cache
 def table() -> pa.Table:
     """Return the nasty table with days that do not exist and days at the ends of months."""
     found = nasty(7, 400)
@@ -169,6 +171,24 @@ def got(
     return found, int(exact.everyone[0])
 
 
+@functools.cache
+def listed_case(case: int) -> tuple[hn.Workload, OnGrid, dict[Key, Any], int]:
+    """Return a case of listed groups: its workload, grid, totals by the slow rules, and people."""
+    said, unit = LISTED[case]
+    workload, grid = placed(said)
+    rows = table().to_pylist()
+    people = reference.totals(rows, workload, grid, unit)[1]
+    return workload, grid, expected(rows, workload, grid, unit), people
+
+
+@functools.cache
+def found_case(case: int) -> tuple[hn.Workload, OnGrid, dict[Key, Any]]:
+    """Return a case of groups to be found: its workload, grid and totals by the slow rules."""
+    said, unit = FOUND[case]
+    workload, grid = placed(said | {"groups": "discover", "discover_delta": 1e-7})
+    return workload, grid, expected(table().to_pylist(), workload, grid, unit)
+
+
 def placed(said: dict[str, Any]) -> tuple[hn.Workload, OnGrid]:
     """Return the workload of a case on its grid."""
     workload = hn.Workload(QUERIES, **said)
@@ -179,25 +199,22 @@ def placed(said: dict[str, Any]) -> tuple[hn.Workload, OnGrid]:
 @pytest.mark.parametrize("engine", engines.ENGINES)
 def test_listed_groups(engine: str, tmp_path: Path) -> None:
     """People are in the first of the listed groups that their rows name, or among the others."""
-    rows = table().to_pylist()
     data = engines.ENGINES[engine](table(), tmp_path)
-    for said, unit in LISTED:
-        workload, grid = placed(said)
+    for case, (said, unit) in enumerate(LISTED):
+        workload, grid, wanted, people = listed_case(case)
         found, everyone = got(data, workload, grid, unit)
-        assert found == expected(rows, workload, grid, unit), said
+        assert found == wanted, said
         if "max_groups" in said:
-            assert everyone == reference.totals(rows, workload, grid, unit)[1]
+            assert everyone == people
 
 
 @pytest.mark.parametrize("engine", engines.ENGINES)
 def test_found_groups(engine: str, tmp_path: Path) -> None:
     """Keys come back as they went in, each with its totals."""
-    rows = table().to_pylist()
     data = engines.ENGINES[engine](table(), tmp_path)
-    for said, unit in FOUND:
-        workload, grid = placed(said | {"groups": "discover", "discover_delta": 1e-7})
+    for case, (said, unit) in enumerate(FOUND):
+        workload, grid, wanted = found_case(case)
         found, _ = got(data, workload, grid, unit)
-        wanted = expected(rows, workload, grid, unit)
         if any(part in engine for part in UNTYPED) and engine != "pandas-arrow":
             # Keys of text sort as text, which decides which of them a person keeps.
             if "max_groups" in said:

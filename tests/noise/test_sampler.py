@@ -75,14 +75,10 @@ def outcomes(
 @pytest.mark.xdist_group("enumeration")
 @pytest.mark.parametrize("name", SHORT)
 @pytest.mark.parametrize(
-    ("layout", "depth"),
-    [
-        (BIT_BY_BIT, 14),
-        (TWO_BITS, 6),
-    ],
-    ids=["bit by bit", "two bits"],
+    ("layout", "depth", "scale"),
+    [(BIT_BY_BIT, 12, 0.4), (BIT_BY_BIT, 14, 1.5), (TWO_BITS, 6, 0.4), (TWO_BITS, 6, 1.5)],
+    ids=["bit by bit, 0.4", "bit by bit, 1.5", "two bits, 0.4", "two bits, 1.5"],
 )
-@pytest.mark.parametrize("scale", [0.4, 1.5])
 def test_enumerated_bits_give_the_exact_probabilities(
     name: str, layout: Layout, depth: int, scale: float
 ) -> None:

@@ -108,7 +108,11 @@ def spark_session() -> Any:
         warnings.simplefilter("ignore")
         builder = SparkSession.builder.master("local[1]").appName("halfnoise")
         for key, value in {
+            # A short run of small tables: the second compiler and a second collector cost more
+            # than they save (62 seconds of the first workloads become 34).
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
             "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
             "spark.sql.shuffle.partitions": "2",
             "spark.sql.adaptive.enabled": "false",
             "spark.driver.host": "127.0.0.1",

@@ -5,10 +5,10 @@ from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
 
-from halfnoise.checks import finite, known_keywords, refuse, whole
+from halfnoise.checks import check_at_most, comparable, finite, known_keywords, refuse
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.column_query import ColumnQuery
-from halfnoise.workload.conditions import Literal, comparable
+from halfnoise.workload.conditions import Literal
 from halfnoise.workload.sets import AtMost, ContributionSet
 
 
@@ -108,14 +108,6 @@ class Items(ColumnQuery):
     def shape(self) -> ContributionSet:
         """What one person may contribute."""
         return AtMost.of(len(self.items), self.at_most)
-
-
-def check_at_most(most: object, size: int) -> int | None:
-    """Return a limit between 1 and the number of queries it limits, or None."""
-    limit = None if most is None else whole(f"there are {size} to choose from", at_most=most)
-    if limit is not None and limit > size:
-        raise refuse("at_most", f"at most {size}", most, "leave it out where there is no limit")
-    return limit
 
 
 def _check_list(name: str, values: object) -> tuple[Any, ...]:

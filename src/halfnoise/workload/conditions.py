@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TypeAlias
 
-from halfnoise.checks import check_column, check_literals, known_keywords, refuse
+from halfnoise.checks import check_column, check_literals, comparable, known_keywords, refuse
 from halfnoise.errors import InvalidParameterError
 
 # What a cell is compared with: text, a number, yes or no, or a date.
@@ -91,11 +91,6 @@ below, up_to, between, equals, is_in, got none
         words = self.word.replace("_", " ").replace("equals", "is")
         joint = " and " if self.word == "between" else ", "
         return f"{self.column} {words} {joint.join(map(str, self.values))}"
-
-
-def comparable(value: object) -> bool:
-    """Whether cells can be compared with it: text, a number that is one, or a date."""
-    return isinstance(value, str | int | float | dt.date) and value == value  # noqa: PLR0124
 
 
 def as_number(literal: Literal) -> float | None:

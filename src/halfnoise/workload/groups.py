@@ -6,9 +6,9 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self, TypeAlias
 from typing import Literal as Only
 
-from halfnoise.checks import check_column, fraction, known_keywords, refuse, whole
+from halfnoise.checks import check_column, comparable, fraction, known_keywords, refuse, whole
 from halfnoise.errors import InvalidParameterError
-from halfnoise.workload.conditions import Literal, comparable
+from halfnoise.workload.conditions import Literal
 
 # What names a group: one value for each column that it goes by; None is a missing value.
 Key: TypeAlias = tuple[Literal | None, ...]

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TypedDict, Unpack
 
-from halfnoise.checks import finite, known_keywords, not_negative, positive, refuse
+from halfnoise.checks import check_at_most, finite, known_keywords, not_negative, positive, refuse
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.workload.block import Block
-from halfnoise.workload.categories import Choice, Items, check_at_most
+from halfnoise.workload.categories import Choice, Items
 from halfnoise.workload.groups import OTHER, Columns, Grouping, Groups
 from halfnoise.workload.queries import Query
 from halfnoise.workload.question import Question
