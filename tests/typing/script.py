@@ -13,6 +13,7 @@ import halfnoise as hn
 
 SURVEY = pl.DataFrame({"smoker": [True, False], "person": [1, 2], "region": ["north", "south"]})
 QUERIES = [hn.Count("smoker"), hn.Count("age", at_least=65, name="old")]
+MIXED = [hn.Count("smoker"), hn.Sum("visits", bounds=(0, 20)), hn.Choice("blood", ["A", "B"])]
 BUDGET = hn.ApproxDP(epsilon=1, delta=1e-6)
 
 
@@ -20,6 +21,7 @@ def right() -> None:
     """Ask for everything as it is meant to be asked for."""
     table = hn.release(SURVEY, QUERIES, privacy=BUDGET, unit="person", importance={"smoker": 2})
     assert_type(table, hn.Release)
+    assert_type(hn.release(SURVEY, MIXED, privacy=BUDGET, unit="person"), hn.Release)
     table["smoker"].estimate.is_integer()
     regions = hn.release(
         SURVEY,

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from halfnoise.checks import check_column, check_literals, refuse
 from halfnoise.errors import InvalidParameterError
@@ -28,6 +28,7 @@ class ColumnQuery:
     name: str | None = None
     where: Where | None = None
     missing: Literal | Collection[Literal] = ()
+    kind: ClassVar[str]
 
     def __post_init__(self) -> None:
         if not self._is_expression:

@@ -2,7 +2,7 @@
 
 from typing import TypeAlias
 
-from halfnoise.workload.categories import Bins, Choice, Items
-from halfnoise.workload.numbers import Count, Counts, Mean, Sum
+from halfnoise.workload.column_query import ColumnQuery
+from halfnoise.workload.numbers import Counts
 
-Query: TypeAlias = Count | Counts | Sum | Mean | Choice | Bins | Items
+Query: TypeAlias = ColumnQuery | Counts
