@@ -12,7 +12,7 @@ demo: .venv/installed ## set up, then run the main job
 	$(BIN)/halfnoise demo
 
 test: .venv/developed ## set up, then run every test, or a part: make test ARGS="tests/design"
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadgroup $(ARGS)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto $(ARGS)
 
 # The parts where a version can break privacy or exactness, and the command with its pictures.
 test-lowest: $(LOWEST)/installed ## the same with the lowest versions that pyproject.toml allows

@@ -1,16 +1,23 @@
-"""How tests are shared out: one session of Spark, and what several tests share, on one worker."""
+"""How tests are shared out among workers: those that share something dear run on one of them."""
+
+from typing import Any
 
 import pytest
 
+# Words in the names of tests that go together: a session of Spark takes long to start and to warm
+# up, an enumeration and the points of a far tail take long to make.
+TOGETHER = ("spark", "enumerat", "far_tail")
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep all tests of Spark together, and start groups of tests before single ones.
 
-    A session takes long to start and to warm up, so there is one; begun first, it ends before the
-    rest does.
-    """
-    for item in items:
-        if "spark" in item.nodeid:
-            item.add_marker(pytest.mark.xdist_group("spark"))
-    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
+    """Share tests out one by one, but those that go together as one; the largest lot first."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Lots(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+        """Tests by lot; a test alone is one, too."""
+
+        def _split_scope(self, nodeid: str) -> str:
+            return next((word for word in TOGETHER if word in nodeid), nodeid)
+
+    return Lots(config, log)

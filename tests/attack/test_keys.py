@@ -26,8 +26,7 @@ def sizes(data: Any, **said: Any) -> dict[Any, int]:
 DISCOVER: dict[str, Any] = {"groups": "discover", "discover_delta": 1e-7}
 
 
-@pytest.mark.xdist_group("spark")
-def test_bytes_that_are_no_text_take_no_group_away() -> None:
+def test_bytes_that_are_no_text_take_no_group_of_spark_away() -> None:
     """In Spark they are other keys than the sign that stands for them, but look the same."""
     session = engines.spark_session()
     sign = "select id p, true y, cast(unhex('EFBFBD') as string) r from range(50)"

@@ -72,7 +72,6 @@ def outcomes(
     return enumerated(short(name, layout)[0], scale, depth)
 
 
-@pytest.mark.xdist_group("enumeration")
 @pytest.mark.parametrize("name", SHORT)
 @pytest.mark.parametrize(
     ("layout", "depth", "scale"),
@@ -89,9 +88,8 @@ def test_enumerated_bits_give_the_exact_probabilities(
         assert _contradictions(table, area, scale, decided, undecided[-1]) == []
 
 
-@pytest.mark.xdist_group("enumeration")
 @pytest.mark.parametrize("name", SHORT)
-def test_undecided_mass_halves_with_each_bit(name: str) -> None:
+def test_enumerated_mass_in_doubt_halves_with_each_bit(name: str) -> None:
     """One more bit of place and of V halves what is undecided, once the strips are resolved."""
     decided, undecided = outcomes(name, BIT_BY_BIT, 14, 1.5)
     assert sum(decided.values()) + undecided[-1] == 1

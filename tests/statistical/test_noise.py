@@ -260,7 +260,6 @@ def tail_fits(law: Law, shape: Density, scale: float, found: Ints) -> bool:
     return fits(counts, -np.diff(survival) / survival[0])
 
 
-@pytest.mark.xdist_group("far tail")
 @BOTH
 @pytest.mark.parametrize("scale", [3.0, 40.0])
 def test_far_tail_has_the_exact_distribution(name: str, scale: float) -> None:
@@ -269,7 +268,6 @@ def test_far_tail_has_the_exact_distribution(name: str, scale: float) -> None:
     assert tail_fits(law, law.table().density, scale, rounded(far_tail(name), scale))
 
 
-@pytest.mark.xdist_group("far tail")
 def test_far_tail_rejects_mutants() -> None:
     """An exponential tail in place of the Gaussian one is seen, and so is one 2% short."""
     careless = [tail_point(GAUSSIAN) for _ in range(2 * FEWER)]
