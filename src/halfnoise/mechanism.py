@@ -29,7 +29,7 @@ from halfnoise.results.release import GroupedRelease, Release
 from halfnoise.spec.toml import read_spec
 from halfnoise.spec.words import read, text_format
 from halfnoise.workload.grid import Floats, Ring
-from halfnoise.workload.groups import By, Columns, Grouping, Key, in_order
+from halfnoise.workload.groups import By, Columns, Grouping, in_order
 from halfnoise.workload.queries import Query
 from halfnoise.workload.question import SIZE
 from halfnoise.workload.totals import Totals
@@ -141,14 +141,10 @@ def carry_out(
 ) -> Release | GroupedRelease:
     """Do what was asked: plan, charge, add up, add noise, come back."""
     request.check()
-    planned = plan(
-        request.workload,
-        privacy=request.budget,
-        known_size=request.known_size is not None,
-        level=request.level,
-    )
+    workload, known = request.workload, request.known_size is not None
+    planned = plan(workload, privacy=request.budget, known_size=known, level=request.level)
     ready = planned.measurement
-    add_up = prepared(source.of(request.columns), request.workload, ready.blocks, request.unit)
+    add_up = prepared(source.of(request.columns), workload, ready.blocks, request.unit)
     if ledger is not None:
         ledger.charge(ready.guarantee)
     with step("adding up"):
@@ -169,14 +165,12 @@ def noisy(
     template = _template(plan, measurement, request)
     grouping = plan.workload.grouping
     if grouping is not None:
-        return _in_groups(template, grouping, measurement, rings, totals.keys)
+        return _in_groups(template, grouping, measurement, rings, totals)
     public = plan.workload.size_is_public
     known = float(totals.people[0]) if public else request.known_size
     back = measurement.recover(rings, known)
-    given = public or measurement.design.size_is_given
-    release = replace(
-        template, values=_with_sizes(back)[0].copy(), known_size=known if given else None
-    )
+    values, given = _with_sizes(back)[0].copy(), public or measurement.design.size_is_given
+    release = replace(template, values=values, known_size=known if given else None)
     if known is None or given:
         return release
     # A design that does not use a known number of people may still have measured it.
@@ -185,19 +179,15 @@ def noisy(
 
 
 def _in_groups(
-    template: Release,
-    grouping: Grouping,
-    measurement: Measurement,
-    rings: list[Ring],
-    found: tuple[Key, ...] | None,
+    template: Release, grouping: Grouping, ready: Measurement, rings: list[Ring], totals: Totals
 ) -> GroupedRelease:
     """Come back to the groups that are listed, or to those found that pass the threshold."""
-    keys = grouping.released
+    keys, found = grouping.released, totals.keys
     if found is not None:
-        passed = sorted(measurement.passed(rings), key=lambda place: in_order(found[place]))
+        passed = sorted(ready.passed(rings), key=lambda place: in_order(found[place]))
         keys = tuple(found[place] for place in passed)
         rings = [ring[np.array(passed, dtype=np.intp)] for ring in rings]
-    back, design = measurement.recover(rings), measurement.design
+    back, design = ready.recover(rings), ready.design
     people = None
     if back.people is not None and design.people_std is not None:
         x, std = back.people, design.people_std
@@ -217,14 +207,12 @@ def _in_groups(
 
 def _with_sizes(back: Recovered) -> Floats:
     """Return a row of estimates for each group, the number of people last where it was measured."""
-    sizes = [] if back.sizes is None else [back.sizes]
-    return np.column_stack([back.estimates, *sizes])
+    return np.column_stack([back.estimates, *([] if back.sizes is None else [back.sizes])])
 
 
 def _template(plan: Plan, measurement: Measurement, request: Request) -> Release:
     """Return a release that says all it has to say beside its values, which are still zero."""
     design, workload, limit = measurement.design, plan.workload, measurement.threshold
-    covariance = design.covariance
     facts: dict[str, Any] = {
         "design": {
             "name": design.name,
@@ -244,8 +232,8 @@ def _template(plan: Plan, measurement: Measurement, request: Request) -> Release
         }
     return Release(
         questions=workload.questions,
-        values=np.zeros(covariance.size),
-        errors=Errors(design.noise, covariance),
+        values=np.zeros(design.covariance.size),
+        errors=Errors(design.noise, design.covariance),
         guarantee=measurement.guarantee,
         privacy=plan.privacy,
         level=plan.level,

@@ -55,14 +55,11 @@ class Request:
         queries = self.workload.queries
         for query in queries:
             if isinstance(query, Counts):
-                raise InvalidParameterError(
-                    f"{query.label!r} is for planning alone; to release, name columns:"
-                    " Count('smoker')"
-                )
+                remedy = "to release, name columns: Count('smoker')"
+                raise InvalidParameterError(f"{query.label!r} is for planning alone; {remedy}")
         if self.row_is_person and self.unit:
-            raise InvalidParameterError(
-                "give unit or row_is_person, not both: they exclude each other"
-            )
+            said = "give unit or row_is_person, not both: they exclude each other"
+            raise InvalidParameterError(said)
         if not self.row_is_person and not self.unit:
             raise InvalidParameterError(
                 "who is one person is never guessed: name the column that says whom a row is about"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from importlib.metadata import version as installed
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -17,7 +17,7 @@ from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source, open_source
 from halfnoise.errors import HalfnoiseError, InvalidParameterError
 from halfnoise.mechanism import Step, carry_out
-from halfnoise.planning.outlook import DELTA, Outlook, budget_for, plan
+from halfnoise.planning.outlook import DELTA, Outlook, Terms, budget_for, plan
 from halfnoise.planning.plan import Plan
 from halfnoise.request import Request
 from halfnoise.results.formats import Output, as_csv
@@ -29,20 +29,19 @@ from halfnoise.spec.words import read, text_format
 
 app = typer.Typer(
     name="halfnoise",
-    help="Publish counts and sums about people, privately, with about half the usual noise.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+FOLDER = typer.Option(metavar="DIR", help="Where to put the survey.")
+FILES = typer.Argument(metavar="DATA", help="CSV, TSV, JSON lines or Parquet files.")
+VERSION = typer.Option("--version", metavar="", help="Show the version and stop.")
+FIGURES = typer.Argument(metavar="DIR", help="Where to put them.")
+HEADERS = typer.Argument(metavar="DATA", help="The files to come; only their header is read.")
 
 
 @app.callback(invoke_without_command=True)
-def halfnoise(
-    *,
-    version: Annotated[
-        bool, typer.Option("--version", metavar="", help="Show the version and stop.")
-    ] = False,
-) -> None:
+def halfnoise(*, version: Annotated[bool, VERSION] = False) -> None:
     """Publish counts and sums about people, privately, with about half the usual noise."""
     if version:
         typer.echo(f"halfnoise {installed('halfnoise')}")
@@ -51,13 +50,7 @@ def halfnoise(
 
 @app.command("plan")
 @with_options(PLAN)
-def plan_command(
-    words: Words,
-    data: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="DATA", help="The files to come; only their header is read."),
-    ] = None,
-) -> None:
+def plan_command(words: Words, data: Annotated[list[str] | None, HEADERS] = None) -> None:
     """Show how accurate a release would be, before any data is touched.
 
     With a budget: every way to add the noise, and the best one. Without: what each budget brings.
@@ -66,45 +59,35 @@ def plan_command(
     """
     words = gather(words)
     text = text_format(words)
-    if data:
-        with open_source(data, text=text) as source:
-            request = read(words, source.columns)
+    with open_source(data, text=text) if data else nullcontext() as source:
+        request = read(words, None if source is None else source.columns)
+        if source is not None:
             _check_columns(source, request)
-    else:
-        request = read(words)
-    save = _saving(words, request, others=data or [])
-    planned = _planned(
-        request,
-        known_size="known-size" in words,
-        margin=words.get("margin"),
-        releases=whole_number("--releases", words.get("releases", "1")),
-    )
+    save = _saving(words, request, data or [])
+    releases, margin = whole_number("--releases", words.get("releases", "1")), words.get("margin")
+    planned = _planned(request, known="known-size" in words, margin=margin, releases=releases)
     typer.echo(json.dumps(planned.to_dict(), indent=2) if "json" in words else repr(planned))
     save()
 
 
 @app.command("release")
 @with_options(RELEASE)
-def release_command(
-    words: Words,
-    data: Annotated[
-        list[str], typer.Argument(metavar="DATA", help="CSV, TSV, JSON lines or Parquet files.")
-    ],
-) -> None:
+def release_command(words: Words, data: Annotated[list[str], FILES]) -> None:
     """Release a private table from files: counts, sums and means with honest margins of error.
 
     Example: halfnoise release survey.csv --count smoker --sum visits=0:20 --unit person_id
     --epsilon 1 --delta 1e-6 --out table.csv
     """
     words = gather(words)
-    named = words.get("out") not in (None, "-")
-    out = Output("--out", Path(words["out"]), "overwrite" in words) if named else None
+    out = None
+    if words.get("out") not in (None, "-"):
+        out = Output("--out", Path(words["out"]), "overwrite" in words)
     with open_source(data, text=text_format(words)) as source:
         request = read(words, source.columns)
         _check_release(request, words)
         if out is not None:
             out.check(data)
-        save = _saving(words, request, others=[*data, *([] if out is None else [str(out.path)])])
+        save = _saving(words, request, data if out is None else [*data, str(out.path)])
         if "dry-run" in words:
             _check_columns(source, request)
             request.check()
@@ -115,11 +98,7 @@ def release_command(
 
 
 @app.command("demo")
-def demo_command(
-    folder: Annotated[Path, typer.Option(metavar="DIR", help="Where to put the survey.")] = Path(
-        "halfnoise-demo"
-    ),
-) -> None:
+def demo_command(folder: Annotated[Path, FOLDER] = Path("halfnoise-demo")) -> None:
     """Make a survey of 200,000 people who do not exist, release it, and compare with the truth."""
     from halfnoise.cli.demo import demonstrate
 
@@ -128,9 +107,7 @@ def demo_command(
 
 
 @app.command("figures")
-def figures_command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to put them.")],
-) -> None:
+def figures_command(folder: Annotated[Path, FIGURES]) -> None:
     """Redraw the paper's figures as SVG and PNG, with the plotted numbers as CSV."""
     from halfnoise.report.figures import draw_figures
 
@@ -138,7 +115,7 @@ def figures_command(
         typer.echo(path)
 
 
-def _saving(words: Words, request: Request, *, others: Sequence[str]) -> Callable[[], None]:
+def _saving(words: Words, request: Request, others: Sequence[str]) -> Callable[[], None]:
     """Check where the spec shall go, and return what writes it once all went well."""
     if "save-spec" not in words:
         return lambda: None
@@ -153,8 +130,8 @@ def _check_release(request: Request, words: Words) -> None:
     """Refuse what can be planned but not released."""
     for query in request.workload.queries:
         if query.column in NAMELESS:
-            what, remedy = f"--{query.kind}", "a plan does without"
-            raise refuse(what, "given a column to release", query.label, remedy)
+            rule = "given a column to release"
+            raise refuse(f"--{query.kind}", rule, query.label, "a plan does without")
     if "known-size" in words and request.known_size is None:
         raise InvalidParameterError("--known-size needs the number of people, for example 200000")
 
@@ -168,12 +145,11 @@ def _check_columns(source: Source, request: Request) -> None:
 
 
 def _planned(
-    request: Request, *, known_size: bool, margin: str | None = None, releases: int = 1
+    request: Request, *, known: bool, margin: str | None = None, releases: int = 1
 ) -> Plan | Outlook:
     workload, delta = request.workload, DELTA if request.delta is None else request.delta
+    shared: Terms = {"releases": releases, "level": request.level, "known_size": known}
     budget = request.privacy
-    shared: dict[str, Any] = {"releases": releases, "level": request.level}
-    shared["known_size"] = known_size
     if margin is not None:
         if budget is not None:
             raise InvalidParameterError("give a budget or --margin, not both: one tells the other")
@@ -185,14 +161,13 @@ def _planned(
 
 def _dry_run(request: Request) -> None:
     """Print the plan and the columns with their declared meaning; read no row, spend nothing."""
-    planned = _planned(request, known_size=request.known_size is not None)
+    planned = _planned(request, known=request.known_size is not None)
     for query in request.workload.queries:
         typer.echo(f"{query.kind} {query.label!r}: {query.meaning}")
     if request.workload.grouping is not None:
         typer.echo(request.workload.grouping.words)
     who = f"rows with the same {', '.join(request.unit)}" if request.unit else "one row"
-    typer.echo(f"One person: {who}. No row was read and nothing was spent.\n")
-    typer.echo(repr(planned))
+    typer.echo(f"One person: {who}. No row was read and nothing was spent.\n\n{planned!r}")
 
 
 def _show(release: Release | GroupedRelease, out: Output | None, words: Words) -> None:

@@ -20,10 +20,8 @@ _OLDEST = {"ibis": "11", "pandas": "2.2.2", "polars": "1.20", "pyarrow": "16.1",
 
 def from_frame(data: object, text: TextFormat) -> Source:
     """Return a frame as a table that has not been read yet."""
-    return quietly(
-        lambda: _from_frame(nw.to_native(data, pass_through=True), text),
-        "the table's columns could not be read; check that the frame can be computed",
-    )
+    failed = "the table's columns could not be read; check that the frame can be computed"
+    return quietly(lambda: _from_frame(nw.to_native(data, pass_through=True), text), failed)
 
 
 def _from_frame(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
@@ -54,14 +52,11 @@ def _from_frame(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
 
 def _check_age(package: str) -> None:
     """Refuse an engine older than those that the tests run on: it may read cells otherwise."""
-    oldest = _OLDEST.get(package)
     found = str(getattr(sys.modules.get(package), "__version__", ""))
-    if oldest and _numbers(found) < _numbers(oldest):
+    oldest = _OLDEST.get(package, "")
+    numbers, least = ([int(n) for n in re.findall(r"\d+", text)] for text in (found, oldest))
+    if numbers < least:
         raise InvalidParameterError(f"{package} {found} is too old; install {oldest} or newer")
-
-
-def _numbers(version: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", version)]
 
 
 def _from_spark(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
@@ -73,10 +68,10 @@ def _from_spark(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
 
     own = spelled(list(data.columns))
     frame = data.toDF(*own.values())
-    texts = [name for name, kind in frame.dtypes if kind == "string"]
     valid = {
         name: functions.decode(functions.encode(functions.col(name), "UTF-8"), "UTF-8")
-        for name in texts
+        for name, kind in frame.dtypes
+        if kind == "string"
     }
     return _source(frame.withColumns(valid) if valid else frame, text, own)
 
@@ -85,16 +80,12 @@ def _letter_by_letter(relation: Any) -> Any:  # noqa: ANN401
     """Compare text letter by letter, whatever a column's collation: else one key may be two."""
     setting = relation.query("halfnoise_rows", "select current_setting('default_collation')")
     if setting.fetchall()[0][0]:
-        raise InvalidParameterError(
-            "the connection's default_collation makes different texts equal; set it to ''"
-        )
+        said = "the connection's default_collation makes different texts equal; set it to ''"
+        raise InvalidParameterError(said)
+    names = ['"' + name.replace('"', '""') + '"' for name in relation.columns]
     columns = [
         f'{name} collate "binary" as {name}' if str(kind) == "VARCHAR" else name
-        for name, kind in zip(
-            ('"' + each.replace('"', '""') + '"' for each in relation.columns),
-            relation.types,
-            strict=True,
-        )
+        for name, kind in zip(names, relation.types, strict=True)
     ]
     return relation.project(", ".join(columns))
 
@@ -102,15 +93,15 @@ def _letter_by_letter(relation: Any) -> Any:  # noqa: ANN401
 def _source(table: Any, text: TextFormat, names: dict[str, str] | None = None) -> Source:  # noqa: ANN401
     """Take a table as it is, but columns of no type, which hold nothing, as text."""
     source = Source.over(table, text, names)
-    kinds = source.frame.collect_schema()
-    unknown = [name for name, dtype in kinds.items() if dtype == nw.Unknown]
+    schema = source.frame.collect_schema()
+    unknown = [name for name, dtype in schema.items() if dtype == nw.Unknown]
     own = _own_types(source.frame) if unknown else {}
     nothing = ("null", "void", "null[pyarrow]")
     empty = [name for name in unknown if str(own[name]).lower().strip('"') in nothing]
     if not empty:
         return source
-    as_text = {name: nw.col(name).cast(nw.String) for name in empty}
-    return Source.over(source.frame.with_columns(**as_text), text, names)
+    shown = source.frame.with_columns(nw.col(*empty).cast(nw.String))
+    return Source.over(shown.to_native(), text, names)
 
 
 def _own_types(frame: nw.LazyFrame[Any]) -> Any:  # noqa: ANN401
@@ -135,9 +126,8 @@ def _arrow_table(data: Any) -> Any:  # noqa: ANN401
     try:
         import pyarrow as pa
     except ImportError:
-        raise MissingExtraError(
-            "reading a stream of Arrow memory needs PyArrow: pip install pyarrow"
-        ) from None
+        said = "reading a stream of Arrow memory needs PyArrow: pip install pyarrow"
+        raise MissingExtraError(said) from None
     if isinstance(data, pa.Table):
         return data
     try:
@@ -170,24 +160,20 @@ def _from_pandas(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
     """Turn columns of mixed objects, which any cast could fail on, into text."""
     import pandas as pd
 
-    names = list(data.columns)
-    if not all(isinstance(name, str) for name in names):
-        raise InvalidParameterError(
-            "the names of the columns must be text; try frame.rename(columns=str)"
-        )
-    dtypes = dict(data.dtypes)
-    arrow = any(isinstance(dtype, pd.ArrowDtype) for dtype in dtypes.values())
-    plain = data.reset_index(drop=True)
+    if not all(isinstance(name, str) for name in data.columns):
+        said = "the names of the columns must be text; try frame.rename(columns=str)"
+        raise InvalidParameterError(said)
+    plain, dtypes = data.reset_index(drop=True), dict(data.dtypes)
     mixed = [name for name, dtype in dtypes.items() if dtype.kind == "O"]
     plain = plain.assign(**{name: _as_text(plain[name]) for name in mixed})
     # Narwhals cannot spell every zone, and a moment is the same in all of them.
     zoned = [name for name, dtype in dtypes.items() if isinstance(dtype, pd.DatetimeTZDtype)]
     plain = plain.assign(**{name: plain[name].dt.tz_convert("UTC") for name in zoned})
-    if arrow:
-        import pyarrow as pa
+    if not any(isinstance(dtype, pd.ArrowDtype) for dtype in dtypes.values()):
+        return _source(plain, text)
+    import pyarrow as pa
 
-        return _from_arrow(pa.Table.from_pandas(plain, preserve_index=False), text)
-    return _source(plain, text)
+    return _from_arrow(pa.Table.from_pandas(plain, preserve_index=False), text)
 
 
 def _as_text(column: Any) -> Any:  # noqa: ANN401
@@ -197,8 +183,7 @@ def _as_text(column: Any) -> Any:  # noqa: ANN401
     if pd.api.types.infer_dtype(column, skipna=True) == "string":
         with contextlib.suppress(UnicodeError):  # half of a surrogate pair
             return column.astype("string")
-    cells = map(_cell_text, column.astype(object))
-    return pd.Series(cells, index=column.index, dtype="string")
+    return pd.Series(map(_cell_text, column.astype(object)), index=column.index, dtype="string")
 
 
 def _cell_text(cell: Any) -> str | None:  # noqa: ANN401
