@@ -35,8 +35,8 @@ from halfnoise.workload.question import SIZE
 from halfnoise.workload.totals import Totals
 from halfnoise.workload.workload import Rules, Workload
 
-# Told which step of the work begins.
-Step = Callable[[str], AbstractContextManager[object]]
+Step = Callable[[str], AbstractContextManager[object]]  # told which step of the work begins
+Named = str | By | Sequence[str | By]  # the columns that name groups
 
 
 class Options(TypedDict, total=False):
@@ -64,11 +64,7 @@ def release(
 ) -> Release: ...
 @overload
 def release(
-    data: object,
-    queries: Sequence[Query],
-    *,
-    by: str | By | Sequence[str | By],
-    **options: Unpack[OptionsAndRules],
+    data: object, queries: Sequence[Query], *, by: Named, **options: Unpack[OptionsAndRules]
 ) -> GroupedRelease: ...
 @overload
 def release(

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from importlib.metadata import version as installed
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -61,8 +62,7 @@ def plan_command(words: Words, data: Annotated[list[str] | None, HEADERS] = None
     text = text_format(words)
     with open_source(data, text=text) if data else nullcontext() as source:
         request = read(words, None if source is None else source.columns)
-        if source is not None:
-            _check_columns(source, request)
+        _check_columns(source, request)
     save = _saving(words, request, data or [])
     releases, margin = whole_number("--releases", words.get("releases", "1")), words.get("margin")
     planned = _planned(request, known="known-size" in words, margin=margin, releases=releases)
@@ -121,8 +121,7 @@ def _saving(words: Words, request: Request, others: Sequence[str]) -> Callable[[
         return lambda: None
     spec = Output("--save-spec", Path(words["save-spec"]), "overwrite" in words)
     spec.check(others, a_release=False)
-    workload = request.workload
-    groups = workload.groups if len(workload.group_columns) < 2 else None
+    groups = request.workload.groups if len(request.workload.group_columns) < 2 else None
     return lambda: spec.write_bytes(write_spec(words, groups).encode())
 
 
@@ -136,9 +135,9 @@ def _check_release(request: Request, words: Words) -> None:
         raise InvalidParameterError("--known-size needs the number of people, for example 200000")
 
 
-def _check_columns(source: Source, request: Request) -> None:
+def _check_columns(source: Source | None, request: Request) -> None:
     """Refuse what the table's columns forbid; no row is read."""
-    if source.columns:
+    if source is not None and source.columns:
         table = source.of([name for name in request.columns if name not in NAMELESS])
         if request.workload.grouping is not None:
             check_keys(table.dtypes, request.workload.grouping)
@@ -193,28 +192,19 @@ def _spinner() -> Step:
     return lambda step: Console(stderr=True).status(f"halfnoise: {step}")
 
 
-def _with_optional_values(arguments: Sequence[str]) -> list[str]:
-    """Let ``--known-size`` stand alone in a plan, where the number itself does not matter."""
-    words = list(arguments)
-    for i, word in enumerate(words):
-        alone = i + 1 == len(words) or re.match(r"-\D", words[i + 1]) is not None
-        if word == "--known-size" and alone:
-            words[i] = "--known-size="
-    return words
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; what goes wrong becomes one sentence and exit status 2."""
-    words = _with_optional_values(sys.argv[1:] if arguments is None else arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    # In a plan --known-size may stand alone, as the number itself does not matter.
+    for i, (word, after) in enumerate(pairwise([*words, "--"])):
+        if word == "--known-size" and re.match(r"-\D", after):
+            words[i] = "--known-size="
     try:
         app(args=words, prog_name="halfnoise")
-    except HalfnoiseError as error:
-        sentence = str(error)
     except Exception as error:  # noqa: BLE001
         # The words of an engine may quote cells, so nothing of them is shown.
         kind = type(error).__name__
-        sentence = f"this went wrong in a way that was not foreseen ({kind}); report it"
-    else:
-        return
-    typer.echo(f"halfnoise: {sentence}", err=True)
-    sys.exit(2)
+        other = f"this went wrong in a way that was not foreseen ({kind}); report it"
+        sentence = error if isinstance(error, HalfnoiseError) else other
+        typer.echo(f"halfnoise: {sentence}", err=True)
+        sys.exit(2)

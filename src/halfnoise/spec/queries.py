@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -89,26 +90,21 @@ def where(text: str) -> Where:
     return Where(match["column"], **_condition(match))
 
 
-def sum_(text: str) -> Sum:
-    """Read ``--sum COL=LO:HI``, or ``0:20`` alone.
+def amount(kind: type[Amount], text: str) -> Amount:
+    """Read ``--sum COL=LO:HI`` or ``--mean COL=LO:HI``, or ``0:20`` alone.
 
     >>> sum_("visits=0:20").bounds
     (0.0, 20.0)
     """
-    return _amount(Sum, "--sum", text)
-
-
-def mean(text: str) -> Mean:
-    """Read ``--mean COL=LO:HI``, or ``0:20`` alone."""
-    return _amount(Mean, "--mean", text)
-
-
-def _amount(kind: type[Amount], flag: str, text: str) -> Amount:
+    flag = f"--{kind.__name__.lower()}"
     column, bounds = column_and_rest(flag, text, name="(amount)")
     low, colon, high = bounds.partition(":")
     if not colon:
         raise refuse(flag, "written COLUMN=LOW:HIGH", bounds, f"for example {flag} visits=0:20")
     return kind(column, bounds=(number(flag, low), number(flag, high)))
+
+
+sum_, mean = partial(amount, Sum), partial(amount, Mean)
 
 
 def choice(text: str) -> Choice:

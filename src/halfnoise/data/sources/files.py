@@ -55,19 +55,14 @@ def connect(**config: Any) -> Any:  # noqa: ANN401
 
     quiet = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
     connection = duckdb.connect(config=quiet | config)
-    connection.execute("set enable_progress_bar = false")
-    connection.execute("set TimeZone = 'UTC'")
+    connection.execute("set enable_progress_bar = false; set TimeZone = 'UTC'")
     return connection
 
 
 def _limit_memory(connection: Any) -> None:  # noqa: ANN401
-    """Let DuckDB hold half a GB for each thread, one at least, unless it would hold less.
-
-    Beyond that it spills to disk and is hardly slower.
-    """
-    threads, limit = connection.execute(
-        "select current_setting('threads'), current_setting('memory_limit')"
-    ).fetchone()
+    """Let DuckDB hold half a GB for each thread, one at least; beyond that it spills to disk."""
+    settings = "select current_setting('threads'), current_setting('memory_limit')"
+    threads, limit = connection.execute(settings).fetchone()
     amount, _, unit = limit.partition(" ")
     wanted = max(2, int(threads)) * 10**9 // 2
     if wanted < float(amount) * _BYTES.get(unit, 1):
@@ -105,17 +100,14 @@ def _ending(path: Path) -> str:
 
 def _parquet(connection: Any, paths: list[Path]) -> Any:  # noqa: ANN401
     """Read Parquet files whose columns agree, types included: a cast could fail on a row."""
-
-    def read(each: list[Path]) -> Any:  # noqa: ANN401
-        return connection.read_parquet(_named(each), hive_partitioning=False)
-
-    first = read(paths[:1])
+    read = partial(connection.read_parquet, hive_partitioning=False)
+    first = read(_named(paths[:1]))
     for path in paths[1:]:
-        other = read([path])
+        other = read(_named([path]))
         if (other.columns, other.types) != (first.columns, first.types):
             said = f"the columns of {str(path)!r} differ from those of {str(paths[0])!r}"
             raise InvalidParameterError(said)
-    return first if len(paths) == 1 else read(paths)
+    return first if len(paths) == 1 else read(_named(paths))
 
 
 def _named(paths: Sequence[Path]) -> list[str]:
@@ -160,10 +152,7 @@ def _cells(objects: Any, names: dict[str, str]) -> Any:  # noqa: ANN401
 
 
 def _lines(connection: Any, files: TextFiles, names: Sequence[str] = ()) -> Any:  # noqa: ANN401
-    """Read lines, cut into columns with names or whole, under a header where there are names.
-
-    Everything is declared: short lines are padded, broken ones passed over.
-    """
+    """Read lines under a header, or whole ones; short ones are padded, broken ones passed over."""
     # The delimiter of whole lines is a mark that JSON forbids.
     text = files.text if names else TextFormat(delimiter="\x1e", quote=None)
     quote = text.quote or ""

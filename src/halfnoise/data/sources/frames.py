@@ -35,7 +35,7 @@ def _from_frame(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
         frame = None
     engine = None if frame is None else frame.implementation
     if engine is None or not any(getattr(engine, f"is_{name}")() for name in _ENGINES):
-        return _from_arrow(_arrow_table(data), text)
+        return _from_arrow(data, text)
     if engine.is_pandas():
         return _from_pandas(data, text)
     if engine.is_spark_like():
@@ -60,10 +60,7 @@ def _check_age(package: str) -> None:
 
 
 def _from_spark(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
-    """Give columns names that can be spelled, and text that is valid.
-
-    Spark keeps bytes that are no text apart, and shows them all alike.
-    """
+    """Give columns names that can be spelled, and valid text: Spark shows all other bytes alike."""
     from pyspark.sql import functions
 
     own = spelled(list(data.columns))
@@ -118,30 +115,26 @@ def _own_types(frame: nw.LazyFrame[Any]) -> Any:  # noqa: ANN401
     return native.dtypes
 
 
-def _arrow_table(data: Any) -> Any:  # noqa: ANN401
-    """Return Arrow memory as a table; a stream can be read once, and is."""
+def _from_arrow(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
+    """Read Arrow memory with DuckDB: PyArrow's own casts refuse whole numbers beyond 2^53.
+
+    A stream can be read once, and is.
+    """
     refused = refuse("data", _KINDS, type(data).__name__)
     if not hasattr(data, "__arrow_c_stream__"):
         raise refused
     try:
         import pyarrow as pa
+        import pyarrow.compute as pc
     except ImportError:
         said = "reading a stream of Arrow memory needs PyArrow: pip install pyarrow"
         raise MissingExtraError(said) from None
-    if isinstance(data, pa.Table):
-        return data
-    try:
-        stream = pa.RecordBatchReader.from_stream(data)
-    except (pa.ArrowException, TypeError):
-        raise refused from None
-    return stream.read_all()
-
-
-def _from_arrow(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
-    """Read PyArrow's memory with DuckDB: its own casts refuse whole numbers beyond 2^53."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
+    if not isinstance(data, pa.Table):
+        try:
+            stream = pa.RecordBatchReader.from_stream(data)
+        except (pa.ArrowException, TypeError):
+            raise refused from None
+        data = stream.read_all()
     names = spelled(list(data.column_names))
     columns = []
     for column in data.columns:
