@@ -1,6 +1,5 @@
 """What is asked of a table, and what is refused before any row of it is read."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from halfnoise.checks import positive, refuse
@@ -70,32 +69,26 @@ class Request:
             if not isinstance(column, str) or not column:
                 raise refuse("unit", "a column's name, or several", column)
             if any(column in query.columns for query in queries):
-                raise InvalidParameterError(
-                    f"{column!r} is the unit and a query's column at once; a name or number that"
-                    " says who somebody is cannot be counted"
-                )
+                both = f"{column!r} is the unit and a query's column at once"
+                why = "a name or number that says who somebody is cannot be counted"
+                raise InvalidParameterError(f"{both}; {why}")
         if self.workload.grouping is not None:
-            _check_groups(self.workload.grouping, self.unit)
+            self._check_groups(self.workload.grouping)
 
-
-def _check_groups(grouping: Grouping, unit: Sequence[str]) -> None:
-    """Refuse groups that can be planned but not released."""
-    if not grouping.by:
-        raise InvalidParameterError(
-            "which group a row is in is never guessed: name the column that says it (--by region,"
-            " by='region'), or leave groups out"
-        )
-    if grouping.keys is None and not grouping.discovers:
-        remedy = "a number alone says how many for a plan; as a key it needs a list: --groups 20,"
-        raise refuse("groups", "listed to release, or 'discover'", grouping.number, remedy)
-    if grouping.most > 1 and not unit:
-        raise InvalidParameterError(
-            f"max_groups must be 1 where each row is a person, got {grouping.most}; a row is in one"
-            " group, so leave it out, or name the unit"
-        )
-    for by in grouping.by:
-        if by.column in unit:
-            raise InvalidParameterError(
-                f"{by.column!r} is the unit and names groups at once; a group of one person has no"
-                " privacy, so group by another column"
+    def _check_groups(self, grouping: Grouping) -> None:
+        if not grouping.by:
+            remedy = "name the column that says it (--by region, by='region'), or leave groups out"
+            raise InvalidParameterError(f"which group a row is in is never guessed: {remedy}")
+        if grouping.keys is None and not grouping.discovers:
+            remedy = (
+                "a number alone says how many for a plan; as a key it needs a list: --groups 20,"
             )
+            raise refuse("groups", "listed to release, or 'discover'", grouping.number, remedy)
+        if grouping.most > 1 and not self.unit:
+            remedy = "a row is in one group, so leave it out, or name the unit"
+            raise refuse("max_groups", "1 where each row is a person", grouping.most, remedy)
+        for by in grouping.by:
+            if by.column in self.unit:
+                why = "a group of one person has no privacy, so group by another column"
+                both = f"{by.column!r} is the unit and names groups at once"
+                raise InvalidParameterError(f"{both}; {why}")

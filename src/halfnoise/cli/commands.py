@@ -28,12 +28,8 @@ from halfnoise.spec.queries import NAMELESS, Words
 from halfnoise.spec.toml import gather, write_spec
 from halfnoise.spec.words import read, text_format
 
-app = typer.Typer(
-    name="halfnoise",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+HELP = {"help_option_names": ["-h", "--help"]}
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, context_settings=HELP)
 FOLDER = typer.Option(metavar="DIR", help="Where to put the survey.")
 FILES = typer.Argument(metavar="DATA", help="CSV, TSV, JSON lines or Parquet files.")
 VERSION = typer.Option("--version", metavar="", help="Show the version and stop.")

@@ -45,10 +45,8 @@ def queries(
         asked += [read(text) for text in words.get(kind) or ()]
     asked += [items(text, at_most) for text in words.get("items") or ()]
     if not asked:
-        raise InvalidParameterError(
-            "there is nothing to publish yet; ask for something, for example --count smoker, or"
-            " --counts 100 to try things out"
-        )
+        ask = "ask for something, for example --count smoker, or --counts 100 to try things out"
+        raise InvalidParameterError(f"there is nothing to publish yet; {ask}")
     missing, condition = split(words.get("missing") or ""), words.get("where")
     only = None if condition is None else where(condition)
     everywhere: dict[str, Any] = {"missing": missing, "where": only} if missing or only else {}

@@ -43,10 +43,9 @@ def _from_frame(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
     if engine.is_duckdb():
         return _source(_letter_by_letter(data), text)
     if engine.is_ibis() and data._find_backend(use_default=True).name == "sqlite":  # noqa: SLF001
-        raise InvalidParameterError(
-            "SQLite keeps no types, so that one cell could change how others are read; read the"
-            " table with DuckDB instead: duckdb.sql(\"from sqlite_scan('file.db', 'table')\")"
-        )
+        remedy = "duckdb.sql(\"from sqlite_scan('file.db', 'table')\")"
+        why = "SQLite keeps no types, so that one cell could change how others are read"
+        raise InvalidParameterError(f"{why}; read the table with DuckDB instead: {remedy}")
     return _source(data, text)
 
 
@@ -106,13 +105,11 @@ def _own_types(frame: nw.LazyFrame[Any]) -> Any:  # noqa: ANN401
     native, engine = frame.to_native(), frame.implementation
     if engine.is_duckdb():
         return dict(zip(native.columns, native.types, strict=True))
-    if engine.is_polars():
-        return native.collect_schema()
     if engine.is_ibis():
         return native.schema()
     if engine.is_spark_like():
         return {column.name: column.dataType.typeName() for column in native.schema}
-    return native.dtypes
+    return native.collect_schema() if engine.is_polars() else native.dtypes
 
 
 def _from_arrow(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
@@ -180,10 +177,9 @@ def _as_text(column: Any) -> Any:  # noqa: ANN401
 
 
 def _cell_text(cell: Any) -> str | None:  # noqa: ANN401
-    import pandas as pd
-
     try:
-        if cell is None or cell is pd.NA or cell is pd.NaT or cell != cell:  # noqa: PLR0124
+        # What is not a number or a time differs from itself; of NA even that cannot be said.
+        if cell is None or cell != cell:  # noqa: PLR0124
             return None
         text = cell if isinstance(cell, bytes) else str(cell).encode(errors="replace")
         return text.decode(errors="replace")
