@@ -29,13 +29,14 @@ from halfnoise.results.release import GroupedRelease, Release
 from halfnoise.spec.toml import read_spec
 from halfnoise.spec.words import read, text_format
 from halfnoise.workload.grid import Floats, Ring
-from halfnoise.workload.groups import By, Columns, Grouping, in_order
+from halfnoise.workload.groups import By, Columns, Grouping, Key, in_order
 from halfnoise.workload.queries import Query
 from halfnoise.workload.question import SIZE
 from halfnoise.workload.totals import Totals
 from halfnoise.workload.workload import Rules, Workload
 
 Step = Callable[[str], AbstractContextManager[object]]  # told which step of the work begins
+Keys = tuple[Key, ...] | None  # of the groups that were found
 Named = str | By | Sequence[str | By]  # the columns that name groups
 
 
@@ -161,7 +162,7 @@ def noisy(
     template = _template(plan, measurement, request)
     grouping = plan.workload.grouping
     if grouping is not None:
-        return _in_groups(template, grouping, measurement, rings, totals)
+        return _in_groups(template, grouping, measurement, rings, totals.keys)
     public = plan.workload.size_is_public
     known = float(totals.people[0]) if public else request.known_size
     back = measurement.recover(rings, known)
@@ -175,10 +176,10 @@ def noisy(
 
 
 def _in_groups(
-    template: Release, grouping: Grouping, ready: Measurement, rings: list[Ring], totals: Totals
+    template: Release, grouping: Grouping, ready: Measurement, rings: list[Ring], found: Keys
 ) -> GroupedRelease:
     """Come back to the groups that are listed, or to those found that pass the threshold."""
-    keys, found = grouping.released, totals.keys
+    keys = grouping.released
     if found is not None:
         passed = sorted(ready.passed(rings), key=lambda place: in_order(found[place]))
         keys = tuple(found[place] for place in passed)
@@ -208,7 +209,7 @@ def _with_sizes(back: Recovered) -> Floats:
 
 def _template(plan: Plan, measurement: Measurement, request: Request) -> Release:
     """Return a release that says all it has to say beside its values, which are still zero."""
-    design, workload, limit = measurement.design, plan.workload, measurement.threshold
+    design, workload, groups = measurement.design, plan.workload, plan.workload.grouping
     facts: dict[str, Any] = {
         "design": {
             "name": design.name,
@@ -220,12 +221,9 @@ def _template(plan: Plan, measurement: Measurement, request: Request) -> Release
         "unit": list(request.unit) or "row",
         "version": version("halfnoise"),
     }
-    if workload.grouping is not None:
-        facts["grouping"] = {
-            "other": workload.grouping.other,
-            "max_groups": workload.grouping.most,
-            "threshold": None if limit is None else limit.size,
-        }
+    if groups is not None:
+        size = None if measurement.threshold is None else measurement.threshold.size
+        facts["grouping"] = {"other": groups.other, "max_groups": groups.most, "threshold": size}
     return Release(
         questions=workload.questions,
         values=np.zeros(design.covariance.size),

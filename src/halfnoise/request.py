@@ -80,10 +80,8 @@ class Request:
             remedy = "name the column that says it (--by region, by='region'), or leave groups out"
             raise InvalidParameterError(f"which group a row is in is never guessed: {remedy}")
         if grouping.keys is None and not grouping.discovers:
-            remedy = (
-                "a number alone says how many for a plan; as a key it needs a list: --groups 20,"
-            )
-            raise refuse("groups", "listed to release, or 'discover'", grouping.number, remedy)
+            how = "a number alone says how many for a plan; as a key it needs a list: --groups 20,"
+            raise refuse("groups", "listed to release, or 'discover'", grouping.number, how)
         if grouping.most > 1 and not self.unit:
             remedy = "a row is in one group, so leave it out, or name the unit"
             raise refuse("max_groups", "1 where each row is a person", grouping.most, remedy)

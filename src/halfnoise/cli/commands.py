@@ -75,9 +75,8 @@ def release_command(words: Words, data: Annotated[list[str], FILES]) -> None:
     --epsilon 1 --delta 1e-6 --out table.csv
     """
     words = gather(words)
-    out = None
-    if words.get("out") not in (None, "-"):
-        out = Output("--out", Path(words["out"]), "overwrite" in words)
+    named = words.get("out") not in (None, "-")
+    out = Output("--out", Path(words["out"]), "overwrite" in words) if named else None
     with open_source(data, text=text_format(words)) as source:
         request = read(words, source.columns)
         _check_release(request, words)

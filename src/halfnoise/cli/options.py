@@ -34,10 +34,9 @@ class Word:
         shown: dict[str, Any] = {"metavar": self.metavar or "", "rich_help_panel": self.panel}
         option = typer.Option(f"--{self.word}", show_default=False, help=self.help, **shown)
         name, kind = self.word.replace("-", "_"), inspect.Parameter.KEYWORD_ONLY
-        if self.metavar is None:
-            return inspect.Parameter(name, kind, default=False, annotation=Annotated[bool, option])
         value: Any = list[str] | None if self.many else str | None
-        return inspect.Parameter(name, kind, default=None, annotation=Annotated[value, option])
+        default, value = (False, bool) if self.metavar is None else (None, value)
+        return inspect.Parameter(name, kind, default=default, annotation=Annotated[value, option])
 
 
 OPTIONS = (
