@@ -35,8 +35,9 @@ from halfnoise.workload.question import SIZE
 from halfnoise.workload.totals import Totals
 from halfnoise.workload.workload import Rules, Workload
 
-# Told which step of the work begins.
-Step = Callable[[str], AbstractContextManager[object]]
+Step = Callable[[str], AbstractContextManager[object]]  # told which step of the work begins
+Keys = tuple[Key, ...] | None  # of the groups that were found
+Named = str | By | Sequence[str | By]  # the columns that name groups
 
 
 class Options(TypedDict, total=False):
@@ -64,11 +65,7 @@ def release(
 ) -> Release: ...
 @overload
 def release(
-    data: object,
-    queries: Sequence[Query],
-    *,
-    by: str | By | Sequence[str | By],
-    **options: Unpack[OptionsAndRules],
+    data: object, queries: Sequence[Query], *, by: Named, **options: Unpack[OptionsAndRules]
 ) -> GroupedRelease: ...
 @overload
 def release(
@@ -141,14 +138,10 @@ def carry_out(
 ) -> Release | GroupedRelease:
     """Do what was asked: plan, charge, add up, add noise, come back."""
     request.check()
-    planned = plan(
-        request.workload,
-        privacy=request.budget,
-        known_size=request.known_size is not None,
-        level=request.level,
-    )
+    workload, known = request.workload, request.known_size is not None
+    planned = plan(workload, privacy=request.budget, known_size=known, level=request.level)
     ready = planned.measurement
-    add_up = prepared(source.of(request.columns), request.workload, ready.blocks, request.unit)
+    add_up = prepared(source.of(request.columns), workload, ready.blocks, request.unit)
     if ledger is not None:
         ledger.charge(ready.guarantee)
     with step("adding up"):
@@ -173,10 +166,8 @@ def noisy(
     public = plan.workload.size_is_public
     known = float(totals.people[0]) if public else request.known_size
     back = measurement.recover(rings, known)
-    given = public or measurement.design.size_is_given
-    release = replace(
-        template, values=_with_sizes(back)[0].copy(), known_size=known if given else None
-    )
+    values, given = _with_sizes(back)[0].copy(), public or measurement.design.size_is_given
+    release = replace(template, values=values, known_size=known if given else None)
     if known is None or given:
         return release
     # A design that does not use a known number of people may still have measured it.
@@ -185,19 +176,15 @@ def noisy(
 
 
 def _in_groups(
-    template: Release,
-    grouping: Grouping,
-    measurement: Measurement,
-    rings: list[Ring],
-    found: tuple[Key, ...] | None,
+    template: Release, grouping: Grouping, ready: Measurement, rings: list[Ring], found: Keys
 ) -> GroupedRelease:
     """Come back to the groups that are listed, or to those found that pass the threshold."""
     keys = grouping.released
     if found is not None:
-        passed = sorted(measurement.passed(rings), key=lambda place: in_order(found[place]))
+        passed = sorted(ready.passed(rings), key=lambda place: in_order(found[place]))
         keys = tuple(found[place] for place in passed)
         rings = [ring[np.array(passed, dtype=np.intp)] for ring in rings]
-    back, design = measurement.recover(rings), measurement.design
+    back, design = ready.recover(rings), ready.design
     people = None
     if back.people is not None and design.people_std is not None:
         x, std = back.people, design.people_std
@@ -217,14 +204,12 @@ def _in_groups(
 
 def _with_sizes(back: Recovered) -> Floats:
     """Return a row of estimates for each group, the number of people last where it was measured."""
-    sizes = [] if back.sizes is None else [back.sizes]
-    return np.column_stack([back.estimates, *sizes])
+    return np.column_stack([back.estimates, *([] if back.sizes is None else [back.sizes])])
 
 
 def _template(plan: Plan, measurement: Measurement, request: Request) -> Release:
     """Return a release that says all it has to say beside its values, which are still zero."""
-    design, workload, limit = measurement.design, plan.workload, measurement.threshold
-    covariance = design.covariance
+    design, workload, groups = measurement.design, plan.workload, plan.workload.grouping
     facts: dict[str, Any] = {
         "design": {
             "name": design.name,
@@ -236,16 +221,13 @@ def _template(plan: Plan, measurement: Measurement, request: Request) -> Release
         "unit": list(request.unit) or "row",
         "version": version("halfnoise"),
     }
-    if workload.grouping is not None:
-        facts["grouping"] = {
-            "other": workload.grouping.other,
-            "max_groups": workload.grouping.most,
-            "threshold": None if limit is None else limit.size,
-        }
+    if groups is not None:
+        size = None if measurement.threshold is None else measurement.threshold.size
+        facts["grouping"] = {"other": groups.other, "max_groups": groups.most, "threshold": size}
     return Release(
         questions=workload.questions,
-        values=np.zeros(covariance.size),
-        errors=Errors(design.noise, covariance),
+        values=np.zeros(design.covariance.size),
+        errors=Errors(design.noise, design.covariance),
         guarantee=measurement.guarantee,
         privacy=plan.privacy,
         level=plan.level,

@@ -1,6 +1,5 @@
 """What is asked of a table, and what is refused before any row of it is read."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from halfnoise.checks import positive, refuse
@@ -55,14 +54,11 @@ class Request:
         queries = self.workload.queries
         for query in queries:
             if isinstance(query, Counts):
-                raise InvalidParameterError(
-                    f"{query.label!r} is for planning alone; to release, name columns:"
-                    " Count('smoker')"
-                )
+                remedy = "to release, name columns: Count('smoker')"
+                raise InvalidParameterError(f"{query.label!r} is for planning alone; {remedy}")
         if self.row_is_person and self.unit:
-            raise InvalidParameterError(
-                "give unit or row_is_person, not both: they exclude each other"
-            )
+            said = "give unit or row_is_person, not both: they exclude each other"
+            raise InvalidParameterError(said)
         if not self.row_is_person and not self.unit:
             raise InvalidParameterError(
                 "who is one person is never guessed: name the column that says whom a row is about"
@@ -73,32 +69,24 @@ class Request:
             if not isinstance(column, str) or not column:
                 raise refuse("unit", "a column's name, or several", column)
             if any(column in query.columns for query in queries):
-                raise InvalidParameterError(
-                    f"{column!r} is the unit and a query's column at once; a name or number that"
-                    " says who somebody is cannot be counted"
-                )
+                both = f"{column!r} is the unit and a query's column at once"
+                why = "a name or number that says who somebody is cannot be counted"
+                raise InvalidParameterError(f"{both}; {why}")
         if self.workload.grouping is not None:
-            _check_groups(self.workload.grouping, self.unit)
+            self._check_groups(self.workload.grouping)
 
-
-def _check_groups(grouping: Grouping, unit: Sequence[str]) -> None:
-    """Refuse groups that can be planned but not released."""
-    if not grouping.by:
-        raise InvalidParameterError(
-            "which group a row is in is never guessed: name the column that says it (--by region,"
-            " by='region'), or leave groups out"
-        )
-    if grouping.keys is None and not grouping.discovers:
-        remedy = "a number alone says how many for a plan; as a key it needs a list: --groups 20,"
-        raise refuse("groups", "listed to release, or 'discover'", grouping.number, remedy)
-    if grouping.most > 1 and not unit:
-        raise InvalidParameterError(
-            f"max_groups must be 1 where each row is a person, got {grouping.most}; a row is in one"
-            " group, so leave it out, or name the unit"
-        )
-    for by in grouping.by:
-        if by.column in unit:
-            raise InvalidParameterError(
-                f"{by.column!r} is the unit and names groups at once; a group of one person has no"
-                " privacy, so group by another column"
-            )
+    def _check_groups(self, grouping: Grouping) -> None:
+        if not grouping.by:
+            remedy = "name the column that says it (--by region, by='region'), or leave groups out"
+            raise InvalidParameterError(f"which group a row is in is never guessed: {remedy}")
+        if grouping.keys is None and not grouping.discovers:
+            how = "a number alone says how many for a plan; as a key it needs a list: --groups 20,"
+            raise refuse("groups", "listed to release, or 'discover'", grouping.number, how)
+        if grouping.most > 1 and not self.unit:
+            remedy = "a row is in one group, so leave it out, or name the unit"
+            raise refuse("max_groups", "1 where each row is a person", grouping.most, remedy)
+        for by in grouping.by:
+            if by.column in self.unit:
+                why = "a group of one person has no privacy, so group by another column"
+                both = f"{by.column!r} is the unit and names groups at once"
+                raise InvalidParameterError(f"{both}; {why}")

@@ -6,8 +6,9 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from importlib.metadata import version as installed
+from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -17,7 +18,7 @@ from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source, open_source
 from halfnoise.errors import HalfnoiseError, InvalidParameterError
 from halfnoise.mechanism import Step, carry_out
-from halfnoise.planning.outlook import DELTA, Outlook, budget_for, plan
+from halfnoise.planning.outlook import DELTA, Outlook, Terms, budget_for, plan
 from halfnoise.planning.plan import Plan
 from halfnoise.request import Request
 from halfnoise.results.formats import Output, as_csv
@@ -27,22 +28,17 @@ from halfnoise.spec.queries import NAMELESS, Words
 from halfnoise.spec.toml import gather, write_spec
 from halfnoise.spec.words import read, text_format
 
-app = typer.Typer(
-    name="halfnoise",
-    help="Publish counts and sums about people, privately, with about half the usual noise.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+HELP = {"help_option_names": ["-h", "--help"]}
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, context_settings=HELP)
+FOLDER = typer.Option(metavar="DIR", help="Where to put the survey.")
+FILES = typer.Argument(metavar="DATA", help="CSV, TSV, JSON lines or Parquet files.")
+VERSION = typer.Option("--version", metavar="", help="Show the version and stop.")
+FIGURES = typer.Argument(metavar="DIR", help="Where to put them.")
+HEADERS = typer.Argument(metavar="DATA", help="The files to come; only their header is read.")
 
 
 @app.callback(invoke_without_command=True)
-def halfnoise(
-    *,
-    version: Annotated[
-        bool, typer.Option("--version", metavar="", help="Show the version and stop.")
-    ] = False,
-) -> None:
+def halfnoise(*, version: Annotated[bool, VERSION] = False) -> None:
     """Publish counts and sums about people, privately, with about half the usual noise."""
     if version:
         typer.echo(f"halfnoise {installed('halfnoise')}")
@@ -51,13 +47,7 @@ def halfnoise(
 
 @app.command("plan")
 @with_options(PLAN)
-def plan_command(
-    words: Words,
-    data: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="DATA", help="The files to come; only their header is read."),
-    ] = None,
-) -> None:
+def plan_command(words: Words, data: Annotated[list[str] | None, HEADERS] = None) -> None:
     """Show how accurate a release would be, before any data is touched.
 
     With a budget: every way to add the noise, and the best one. Without: what each budget brings.
@@ -66,31 +56,19 @@ def plan_command(
     """
     words = gather(words)
     text = text_format(words)
-    if data:
-        with open_source(data, text=text) as source:
-            request = read(words, source.columns)
-            _check_columns(source, request)
-    else:
-        request = read(words)
-    save = _saving(words, request, others=data or [])
-    planned = _planned(
-        request,
-        known_size="known-size" in words,
-        margin=words.get("margin"),
-        releases=whole_number("--releases", words.get("releases", "1")),
-    )
+    with open_source(data, text=text) if data else nullcontext() as source:
+        request = read(words, None if source is None else source.columns)
+        _check_columns(source, request)
+    save = _saving(words, request, data or [])
+    releases, margin = whole_number("--releases", words.get("releases", "1")), words.get("margin")
+    planned = _planned(request, known="known-size" in words, margin=margin, releases=releases)
     typer.echo(json.dumps(planned.to_dict(), indent=2) if "json" in words else repr(planned))
     save()
 
 
 @app.command("release")
 @with_options(RELEASE)
-def release_command(
-    words: Words,
-    data: Annotated[
-        list[str], typer.Argument(metavar="DATA", help="CSV, TSV, JSON lines or Parquet files.")
-    ],
-) -> None:
+def release_command(words: Words, data: Annotated[list[str], FILES]) -> None:
     """Release a private table from files: counts, sums and means with honest margins of error.
 
     Example: halfnoise release survey.csv --count smoker --sum visits=0:20 --unit person_id
@@ -104,7 +82,7 @@ def release_command(
         _check_release(request, words)
         if out is not None:
             out.check(data)
-        save = _saving(words, request, others=[*data, *([] if out is None else [str(out.path)])])
+        save = _saving(words, request, data if out is None else [*data, str(out.path)])
         if "dry-run" in words:
             _check_columns(source, request)
             request.check()
@@ -115,11 +93,7 @@ def release_command(
 
 
 @app.command("demo")
-def demo_command(
-    folder: Annotated[Path, typer.Option(metavar="DIR", help="Where to put the survey.")] = Path(
-        "halfnoise-demo"
-    ),
-) -> None:
+def demo_command(folder: Annotated[Path, FOLDER] = Path("halfnoise-demo")) -> None:
     """Make a survey of 200,000 people who do not exist, release it, and compare with the truth."""
     from halfnoise.cli.demo import demonstrate
 
@@ -128,9 +102,7 @@ def demo_command(
 
 
 @app.command("figures")
-def figures_command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to put them.")],
-) -> None:
+def figures_command(folder: Annotated[Path, FIGURES]) -> None:
     """Redraw the paper's figures as SVG and PNG, with the plotted numbers as CSV."""
     from halfnoise.report.figures import draw_figures
 
@@ -138,14 +110,13 @@ def figures_command(
         typer.echo(path)
 
 
-def _saving(words: Words, request: Request, *, others: Sequence[str]) -> Callable[[], None]:
+def _saving(words: Words, request: Request, others: Sequence[str]) -> Callable[[], None]:
     """Check where the spec shall go, and return what writes it once all went well."""
     if "save-spec" not in words:
         return lambda: None
     spec = Output("--save-spec", Path(words["save-spec"]), "overwrite" in words)
     spec.check(others, a_release=False)
-    workload = request.workload
-    groups = workload.groups if len(workload.group_columns) < 2 else None
+    groups = request.workload.groups if len(request.workload.group_columns) < 2 else None
     return lambda: spec.write_bytes(write_spec(words, groups).encode())
 
 
@@ -153,27 +124,26 @@ def _check_release(request: Request, words: Words) -> None:
     """Refuse what can be planned but not released."""
     for query in request.workload.queries:
         if query.column in NAMELESS:
-            what, remedy = f"--{query.kind}", "a plan does without"
-            raise refuse(what, "given a column to release", query.label, remedy)
+            rule = "given a column to release"
+            raise refuse(f"--{query.kind}", rule, query.label, "a plan does without")
     if "known-size" in words and request.known_size is None:
         raise InvalidParameterError("--known-size needs the number of people, for example 200000")
 
 
-def _check_columns(source: Source, request: Request) -> None:
+def _check_columns(source: Source | None, request: Request) -> None:
     """Refuse what the table's columns forbid; no row is read."""
-    if source.columns:
+    if source is not None and source.columns:
         table = source.of([name for name in request.columns if name not in NAMELESS])
         if request.workload.grouping is not None:
             check_keys(table.dtypes, request.workload.grouping)
 
 
 def _planned(
-    request: Request, *, known_size: bool, margin: str | None = None, releases: int = 1
+    request: Request, *, known: bool, margin: str | None = None, releases: int = 1
 ) -> Plan | Outlook:
     workload, delta = request.workload, DELTA if request.delta is None else request.delta
+    shared: Terms = {"releases": releases, "level": request.level, "known_size": known}
     budget = request.privacy
-    shared: dict[str, Any] = {"releases": releases, "level": request.level}
-    shared["known_size"] = known_size
     if margin is not None:
         if budget is not None:
             raise InvalidParameterError("give a budget or --margin, not both: one tells the other")
@@ -185,14 +155,13 @@ def _planned(
 
 def _dry_run(request: Request) -> None:
     """Print the plan and the columns with their declared meaning; read no row, spend nothing."""
-    planned = _planned(request, known_size=request.known_size is not None)
+    planned = _planned(request, known=request.known_size is not None)
     for query in request.workload.queries:
         typer.echo(f"{query.kind} {query.label!r}: {query.meaning}")
     if request.workload.grouping is not None:
         typer.echo(request.workload.grouping.words)
     who = f"rows with the same {', '.join(request.unit)}" if request.unit else "one row"
-    typer.echo(f"One person: {who}. No row was read and nothing was spent.\n")
-    typer.echo(repr(planned))
+    typer.echo(f"One person: {who}. No row was read and nothing was spent.\n\n{planned!r}")
 
 
 def _show(release: Release | GroupedRelease, out: Output | None, words: Words) -> None:
@@ -218,28 +187,19 @@ def _spinner() -> Step:
     return lambda step: Console(stderr=True).status(f"halfnoise: {step}")
 
 
-def _with_optional_values(arguments: Sequence[str]) -> list[str]:
-    """Let ``--known-size`` stand alone in a plan, where the number itself does not matter."""
-    words = list(arguments)
-    for i, word in enumerate(words):
-        alone = i + 1 == len(words) or re.match(r"-\D", words[i + 1]) is not None
-        if word == "--known-size" and alone:
-            words[i] = "--known-size="
-    return words
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; what goes wrong becomes one sentence and exit status 2."""
-    words = _with_optional_values(sys.argv[1:] if arguments is None else arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    # In a plan --known-size may stand alone, as the number itself does not matter.
+    for i, (word, after) in enumerate(pairwise([*words, "--"])):
+        if word == "--known-size" and re.match(r"-\D", after):
+            words[i] = "--known-size="
     try:
         app(args=words, prog_name="halfnoise")
-    except HalfnoiseError as error:
-        sentence = str(error)
     except Exception as error:  # noqa: BLE001
         # The words of an engine may quote cells, so nothing of them is shown.
         kind = type(error).__name__
-        sentence = f"this went wrong in a way that was not foreseen ({kind}); report it"
-    else:
-        return
-    typer.echo(f"halfnoise: {sentence}", err=True)
-    sys.exit(2)
+        other = f"this went wrong in a way that was not foreseen ({kind}); report it"
+        sentence = error if isinstance(error, HalfnoiseError) else other
+        typer.echo(f"halfnoise: {sentence}", err=True)
+        sys.exit(2)

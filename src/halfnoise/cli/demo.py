@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from halfnoise.checks import refuse
-from halfnoise.mechanism import release
-from halfnoise.noise.law import Noise
+from halfnoise.mechanism import Options, release
 from halfnoise.planning.outlook import plan
 from halfnoise.planning.plan import Plan
 from halfnoise.privacy.definitions import ApproxDP
@@ -21,20 +20,15 @@ from halfnoise.workload.numbers import Count, Mean, Sum
 from halfnoise.workload.queries import Query
 
 PEOPLE, SEED = 200_000, 20_260_101
-CONDITIONS = tuple(
-    name
-    for names in (
-        "asthma arthritis diabetes hypertension migraine depression anxiety insomnia allergy",
-        "eczema anaemia gout epilepsy glaucoma psoriasis hepatitis angina stroke cancer",
-        "osteoporosis bronchitis ulcer tinnitus cataract",
-    )
-    for name in names.split()
+_NAMES = (
+    "asthma arthritis diabetes hypertension migraine depression anxiety insomnia allergy eczema"
+    " anaemia gout epilepsy glaucoma psoriasis hepatitis angina stroke cancer osteoporosis"
+    " bronchitis ulcer tinnitus cataract"
 )
+CONDITIONS = _NAMES.split()
 ANSWERS = ("yes", "no", "only at work", "only on holidays")
 REGIONS = ("north", "south", "east", "west")
-SOME = ("asthma", "diabetes", "migraine")
-"""The conditions that are shown by region."""
-
+SOME = ("asthma", "diabetes", "migraine")  # shown by region
 BUDGET = ApproxDP(epsilon=1, delta=1e-6)
 QUERIES: tuple[Query, ...] = (
     *(Count(name) for name in CONDITIONS),
@@ -47,7 +41,7 @@ QUERIES: tuple[Query, ...] = (
 def demonstrate(folder: Path) -> Iterator[str]:
     """Write the survey, release it, and say line by line what came out and what is true."""
     path, truth = write_survey(folder)
-    yield f"A survey of {PEOPLE:,} people who do not exist is in {path}."
+    yield f"A survey of {PEOPLE:,} people who do not exist is in {path}.\n"
     table = release(path, QUERIES, unit="person", privacy=BUDGET)
     usual = _usual_margins(plan(QUERIES, privacy=BUDGET))
     rows = []
@@ -57,53 +51,23 @@ def demonstrate(folder: Path) -> Iterator[str]:
         standard = f"±{short(usual[name])}" if name in usual else ""
         private, true = meaningful(estimate.estimate, std), meaningful(truth[name], std)
         rows.append([name, private, margin, true, standard])
-    yield ""
-    yield text_table(["", "private", "margin", "true", "standard margin"], rows)
-    yield ""
+    yield text_table(["", "private", "margin", "true", "standard margin"], rows) + "\n"
     yield from table.promises()
-    yield ""
-    yield "The same people by region, for another budget of the same size:"
-    yield ""
-    yield _by_region(path, truth)
-    yield ""
-    yield from _discovered(path)
-    yield ""
+    yield "\nThe same people by region, for another budget of the same size:\n"
+    some, who = [Count(name) for name in SOME], Options(unit="person", privacy=BUDGET)
+    listed = release(path, some, by="region", groups=REGIONS, other=None, size_importance=1, **who)
+    rows = []
+    for region, table in listed.items():
+        rows.append([str(region)])
+        for _, estimate in table.rows():
+            true = meaningful(truth[f"{region} {estimate.name}"], estimate.std)
+            rows[-1].append(f"{meaningful(estimate.estimate, estimate.std)} (true {true})")
+    yield text_table(["region", "number of people", *SOME], rows)
+    names = ", ".join(map(str, release(path, some, by="region", groups=DISCOVER, **who)))
+    yield f"\nHad nobody listed the regions, these would have been found: {names}."
+    yield f"{plan(some, privacy=BUDGET, by='region', groups=DISCOVER).discovery}\n"
     yield "The true values can be shown because nobody is behind them. Try it yourself:"
     yield f"  halfnoise release {path} --count asthma --count gout --unit person --epsilon 1"
-
-
-def _by_region(path: Path, truth: dict[str, float]) -> str:
-    """Release some conditions for every region, and set the truth beside them."""
-    regions = release(
-        path,
-        [Count(name) for name in SOME],
-        unit="person",
-        privacy=BUDGET,
-        by="region",
-        groups=REGIONS,
-        other=None,
-        size_importance=1,
-    )
-    rows = []
-    for place, table in regions.items():
-        row = [str(place)]
-        for estimate in (table.size, *table):
-            assert estimate is not None  # noqa: S101
-            true = truth[f"{place} {estimate.name}"]
-            private = meaningful(estimate.estimate, estimate.std)
-            row.append(f"{private} (true {meaningful(true, estimate.std)})")
-        rows.append(row)
-    return text_table(["region", "number of people", *SOME], rows)
-
-
-def _discovered(path: Path) -> Iterator[str]:
-    """Find the regions in the data, as if nobody had listed them."""
-    queries = [Count(name) for name in SOME]
-    by, groups = "region", DISCOVER
-    regions = release(path, queries, unit="person", privacy=BUDGET, by=by, groups=groups)
-    names = ", ".join(map(str, regions))
-    yield f"Had nobody listed the regions, these would have been found: {names}."
-    yield str(plan(queries, privacy=BUDGET, by=by, groups=groups).discovery)
 
 
 def write_survey(folder: Path) -> tuple[Path, dict[str, float]]:
@@ -150,11 +114,10 @@ def write_survey(folder: Path) -> tuple[Path, dict[str, float]]:
 def _usual_margins(planned: Plan) -> dict[str, float]:
     """Return the margins of the standard mechanism at the same budget, by name of estimate."""
     standard = next(d for d in planned.designs if d.name == "standard-gaussian")
-    noise = Noise.GAUSSIAN
     margins = {}
     for block, parts in zip(standard.blocks, standard.parts(), strict=True):
         names = [name for query in block.asked for name in query.names]
         kinds = ("sum", "answered") if block.kind == "mean" else ("sum",) * len(names)
         for name, kind in zip(names, kinds, strict=True):
-            margins[name] = noise.margin(parts[kind], planned.level)
+            margins[name] = standard.noise.margin(parts[kind], planned.level)
     return margins

@@ -8,9 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-ASK, PEOPLE, SPEND = "What to publish", "Who is one person", "Privacy budget"
-GROUPS = "Groups of people"
-RULES, TEXT, SHOW = "Rules", "Text files", "Output"
+from halfnoise.spec.words import LISTS
+
+ASK, PEOPLE, GROUP = "What to publish", "Who is one person", "Groups of people"
+SPEND, RULES, TEXT, SHOW = "Privacy budget", "Rules", "Text files", "Output"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,54 +22,40 @@ class Word:
     metavar: str | None
     panel: str
     help: str
-    many: bool = False
+
+    @property
+    def many(self) -> bool:
+        """Whether it may be said several times."""
+        return self.word in (*LISTS, "set")
 
     @property
     def parameter(self) -> inspect.Parameter:
         """The option as a parameter that typer understands."""
-        kind: Any = list[str] if self.many else str
-        if self.metavar is None:
-            kind = bool
-        settings = typer.Option(
-            f"--{self.word}",
-            metavar=self.metavar or "",
-            help=self.help,
-            rich_help_panel=self.panel,
-            show_default=False,
-        )
-        return inspect.Parameter(
-            self.word.replace("-", "_"),
-            inspect.Parameter.KEYWORD_ONLY,
-            default=False if self.metavar is None else None,
-            annotation=Annotated[kind if kind is bool else kind | None, settings],
-        )
+        shown: dict[str, Any] = {"metavar": self.metavar or "", "rich_help_panel": self.panel}
+        option = typer.Option(f"--{self.word}", show_default=False, help=self.help, **shown)
+        name, kind = self.word.replace("-", "_"), inspect.Parameter.KEYWORD_ONLY
+        value: Any = list[str] | None if self.many else str | None
+        default, value = (False, bool) if self.metavar is None else (None, value)
+        return inspect.Parameter(name, kind, default=default, annotation=Annotated[value, option])
 
 
 OPTIONS = (
-    Word("count", "COL", ASK, "How many people say yes: smoker, old=age:at-least:65, 'q_*'.", True),
-    Word("sum", "COL=LO:HI", ASK, "The sum of a column, each value kept in LO to HI.", True),
-    Word("mean", "COL=LO:HI", ASK, "The mean among those who answered.", True),
-    Word("choice", "COL=A,B,C", ASK, "How many chose each; the rest is 'other'.", True),
-    Word("bins", "COL=0,18,65", ASK, "How many are in each band of a number.", True),
-    Word(
-        "items", "COL=a,b,c", ASK, "How many have each item, a row for each; COL=@file lists.", True
-    ),
+    Word("count", "COL", ASK, "How many people say yes: smoker, old=age:at-least:65, 'q_*'."),
+    Word("sum", "COL=LO:HI", ASK, "The sum of a column, each value kept in LO to HI."),
+    Word("mean", "COL=LO:HI", ASK, "The mean among those who answered."),
+    Word("choice", "COL=A,B,C", ASK, "How many chose each; the rest is 'other'."),
+    Word("bins", "COL=0,18,65", ASK, "How many are in each band of a number."),
+    Word("items", "COL=a,b,c", ASK, "How many have each item, a row for each; COL=@file lists."),
     Word("at-most", "K", ASK, "Nobody has more than K of the items (or of the counts)."),
     Word("counts", "N", ASK, "To try things out: N counts (also --sum 0:20, --choice 5, ...)."),
-    Word("unit", "COL", PEOPLE, "The column that says whom a row is about; or several: a,b.", True),
+    Word("unit", "COL", PEOPLE, "The column that says whom a row is about; or several: a,b."),
     Word("row-is-person", None, PEOPLE, "Each row is another person."),
-    Word("by", "COL", GROUPS, "The column that names the group; or visited:month, or a,b.", True),
-    Word(
-        "groups",
-        "A,B",
-        GROUPS,
-        "The groups; @file lists them, discover finds them; or how many.",
-        True,
-    ),
-    Word("other", "NAME", GROUPS, "The group of all others: other unless given; none for none."),
-    Word("max-groups", "G", GROUPS, "In how many groups a person may be: 1 unless given."),
-    Word("no-group-sizes", None, GROUPS, "Leave out how many are in each group, if that helps."),
-    Word("discover-delta", "D", GROUPS, "The part of delta for discover: a tenth unless given."),
+    Word("by", "COL", GROUP, "The column that names the group; or visited:month, or a,b."),
+    Word("groups", "A,B", GROUP, "The groups; @file lists them, discover finds them; or how many."),
+    Word("other", "NAME", GROUP, "The group of all others: other unless given; none for none."),
+    Word("max-groups", "G", GROUP, "In how many groups a person may be: 1 unless given."),
+    Word("no-group-sizes", None, GROUP, "Leave out how many are in each group, if that helps."),
+    Word("discover-delta", "D", GROUP, "The part of delta for discover: a tenth unless given."),
     Word("epsilon", "E", SPEND, "The usual measure: smaller is safer."),
     Word("delta", "D", SPEND, "Goes with epsilon: far below 1 / (number of people)."),
     Word("mu", "MU", SPEND, "In Gaussian differential privacy."),
@@ -77,7 +64,7 @@ OPTIONS = (
     Word("where", "COND", RULES, "Count only people who meet a condition: age:at-least:18."),
     Word("missing", "A,B", RULES, "Codes that stand for no answer: -99,N/A."),
     Word("neighbors", "RULE", RULES, "Hide who is in the data (add-remove), or answers (replace)."),
-    Word("importance", "NAME=W", RULES, "How much a squared error of a query weighs.", True),
+    Word("importance", "NAME=W", RULES, "How much a squared error of a query weighs."),
     Word("size-importance", "W", RULES, "The same for the number of people: 0 unless given."),
     Word("size-dial", "C", RULES, "The same, as the C of the paper."),
     Word("known-size", "N", RULES, "The number of people, where it is public."),
@@ -87,11 +74,9 @@ OPTIONS = (
     Word("decimal", "MARK", TEXT, "The decimal mark: . unless given."),
     Word("level", "P", SHOW, "The level of the margins of error: 0.95 unless given."),
     Word("spec", "FILE", SHOW, "Take all this from a TOML file."),
-    Word("set", "NAME=VALUE", SHOW, "Fill {NAME} in that file.", True),
+    Word("set", "NAME=VALUE", SHOW, "Fill {NAME} in that file."),
     Word("save-spec", "FILE", SHOW, "Write all this to a TOML file."),
 )
-
-
 PLAN = (
     Word("margin", "M", SPEND, "The other way round: the budget for a margin of error of M."),
     Word("releases", "N", SPEND, "Split over N releases."),
@@ -117,10 +102,7 @@ def with_options(own: Sequence[Word]) -> Callable[[Callable[..., None]], Callabl
         @functools.wraps(command)
         def run(**given: Any) -> None:  # noqa: ANN401
             values = {option.word: given.pop(name) for name, option in options.items()}
-            words = {
-                word: value for word, value in values.items() if value not in (None, False, [])
-            }
-            command(words, **given)
+            command({w: x for w, x in values.items() if x not in (None, False, [])}, **given)
 
         arguments = list(inspect.signature(command).parameters.values())[1:]
         parameters = [*arguments, *(option.parameter for option in options.values())]

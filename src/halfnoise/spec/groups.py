@@ -17,12 +17,9 @@ class Listed:
 
     def __post_init__(self) -> None:
         """Refuse what is no key."""
-        if any(isinstance(each, bool | dict) for each in self._all):
+        groups = self.groups if isinstance(self.groups, list) else [self.groups]
+        if any(isinstance(each, bool | dict) for each in groups):
             raise refuse("groups in the spec", "text, a number, or a list of them", self.groups)
-
-    @property
-    def _all(self) -> list[object]:
-        return self.groups if isinstance(self.groups, list) else [self.groups]
 
     def words(self, *, several: bool) -> list[str]:
         """Return them as words.
@@ -32,14 +29,14 @@ class Listed:
         >>> Listed([["n", "s"], ["f"]]).words(several=True)
         ['n,s', 'f']
         """
-        listed = self._all
-        if any(isinstance(each, list) for each in listed):
-            lists = [each if isinstance(each, list) else [each] for each in listed]
+        if not isinstance(self.groups, list):
+            return [str(self.groups)]
+        if any(isinstance(each, list) for each in self.groups):
+            lists = [each if isinstance(each, list) else [each] for each in self.groups]
             return [",".join(map(_quoted, each)) for each in lists]
-        alone = len(listed) == 1 and is_word(str(listed[0]))
-        if several or alone or not isinstance(self.groups, list):
-            return [str(each) for each in listed]
-        return [_quoted(each) for each in listed]
+        texts = list(map(str, self.groups))
+        alone = len(texts) == 1 and is_word(texts[0])
+        return texts if several or alone else list(map(_quoted, texts))
 
 
 def grouping(words: Words, columns: Sequence[str]) -> tuple[list[By], Groups]:

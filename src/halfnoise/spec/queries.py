@@ -6,11 +6,13 @@ Conditions are words that no shell eats: ``over_65=age:at-least:65``.
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from halfnoise.checks import number, refuse, whole_number
 from halfnoise.errors import InvalidParameterError
@@ -19,15 +21,14 @@ from halfnoise.workload.conditions import Where
 from halfnoise.workload.numbers import Count, Counts, Mean, Sum
 from halfnoise.workload.queries import Query
 
-Words = Mapping[str, Any]
-"""What was said, by word: text, a list of texts, or yes."""
+Words = Mapping[str, Any]  # what was said, by word: text, a list of texts, or yes
+NAMELESS = "(amount)", "(choice)", "(bands)", "(items)"  # the columns of plain numbers
+Amount = TypeVar("Amount", Sum, Mean)
 
 _WORDS = ("at-least", "above", "below", "up-to", "between", "is", "in", "yes")
 _CONDITION = re.compile(
     rf"(?:(?P<name>[^=]+)=)?(?P<column>.+?):(?P<word>{'|'.join(_WORDS)}):(?P<value>.*)"
 )
-NAMELESS = "(amount)", "(choice)", "(bands)", "(items)"
-"""What stands for the column of a query that is given by plain numbers."""
 
 
 def queries(
@@ -35,19 +36,17 @@ def queries(
 ) -> list[Query]:
     """Read all queries, with what holds for all of them; ``at_most`` is the limit of items."""
     others = None if columns is None else [name for name in columns if name not in unit]
-    asked: list[Query] = [
-        query for text in words.get("count") or () for query in count(text, others)
-    ]
+    asked: list[Query] = []
+    for text in words.get("count") or ():
+        asked += count(text, others)
     if words.get("counts") is not None:
         asked.append(Counts(whole_number("--counts", words["counts"])))
     for kind, read in (("sum", sum_), ("mean", mean), ("choice", choice), ("bins", bins)):
         asked += [read(text) for text in words.get(kind) or ()]
     asked += [items(text, at_most) for text in words.get("items") or ()]
     if not asked:
-        raise InvalidParameterError(
-            "there is nothing to publish yet; ask for something, for example --count smoker, or"
-            " --counts 100 to try things out"
-        )
+        ask = "ask for something, for example --count smoker, or --counts 100 to try things out"
+        raise InvalidParameterError(f"there is nothing to publish yet; {ask}")
     missing, condition = split(words.get("missing") or ""), words.get("where")
     only = None if condition is None else where(condition)
     everywhere: dict[str, Any] = {"missing": missing, "where": only} if missing or only else {}
@@ -64,11 +63,10 @@ def count(text: str, columns: Sequence[str] | None = None) -> list[Count]:
     """
     match = _CONDITION.fullmatch(text)
     if match is not None:
-        name, column = match["name"], match["column"]
-        condition = _condition(match)
-        if "true" in condition:
-            return [Count(column, name=name, **condition)]
-        return [Count(column, name=name or str(Where(column, **condition)), **condition)]
+        name, column, condition = match["name"], match["column"], _condition(match)
+        if not name and "true" not in condition:
+            name = str(Where(column, **condition))
+        return [Count(column, name=name, **condition)]
     if columns is None or text in columns:
         return [Count(text)]
     if any(mark in text for mark in ":="):
@@ -90,28 +88,21 @@ def where(text: str) -> Where:
     return Where(match["column"], **_condition(match))
 
 
-def sum_(text: str) -> Sum:
-    """Read ``--sum COL=LO:HI``, or ``0:20`` alone.
+def amount(kind: type[Amount], text: str) -> Amount:
+    """Read ``--sum COL=LO:HI`` or ``--mean COL=LO:HI``, or ``0:20`` alone.
 
     >>> sum_("visits=0:20").bounds
     (0.0, 20.0)
     """
-    column, bounds = _amount("--sum", text)
-    return Sum(column, bounds=bounds)
-
-
-def mean(text: str) -> Mean:
-    """Read ``--mean COL=LO:HI``, or ``0:20`` alone."""
-    column, bounds = _amount("--mean", text)
-    return Mean(column, bounds=bounds)
-
-
-def _amount(flag: str, text: str) -> tuple[str, tuple[float, float]]:
+    flag = f"--{kind.__name__.lower()}"
     column, bounds = column_and_rest(flag, text, name="(amount)")
     low, colon, high = bounds.partition(":")
     if not colon:
         raise refuse(flag, "written COLUMN=LOW:HIGH", bounds, f"for example {flag} visits=0:20")
-    return column, (number(flag, low), number(flag, high))
+    return kind(column, bounds=(number(flag, low), number(flag, high)))
+
+
+sum_, mean = partial(amount, Sum), partial(amount, Mean)
 
 
 def choice(text: str) -> Choice:
@@ -140,14 +131,11 @@ def items(text: str, at_most: int | None) -> Items:
 
 def distinct(queries: Sequence[Query]) -> list[Query]:
     """Tell apart queries that have no column and would have the same name."""
-    seen: dict[str, int] = {}
-    named: list[Query] = []
-    for query in queries:
-        seen[query.label] = seen.get(query.label, 0) + 1
+    seen, named = Counter[str](), list(queries)
+    for i, query in enumerate(queries):
+        seen[query.label] += 1
         if seen[query.label] > 1 and not isinstance(query, Counts) and query.column in NAMELESS:
-            named.append(replace(query, name=f"{query.label} #{seen[query.label]}"))
-        else:
-            named.append(query)
+            named[i] = replace(query, name=f"{query.label} #{seen[query.label]}")
     return named
 
 
@@ -167,9 +155,8 @@ def entries(text: str) -> list[str]:
     try:
         return Path(text[1:]).read_text(encoding="utf-8-sig").splitlines()
     except (OSError, ValueError):
-        raise InvalidParameterError(
-            f"the list {text[1:]!r} could not be read; name a text file with one to a line"
-        ) from None
+        said = f"the list {text[1:]!r} could not be read; name a text file with one to a line"
+        raise InvalidParameterError(said) from None
 
 
 def _condition(match: re.Match[str]) -> dict[str, Any]:

@@ -19,9 +19,8 @@ def read_spec(path: str | Path, parameters: Mapping[str, str]) -> dict[str, Any]
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, ValueError):
-        raise InvalidParameterError(
-            f"the spec {str(path)!r} could not be read; name a TOML file"
-        ) from None
+        said = f"the spec {str(path)!r} could not be read; name a TOML file"
+        raise InvalidParameterError(said) from None
     try:
         found = tomllib.loads(_fill(text, parameters))
     except tomllib.TOMLDecodeError as error:
@@ -53,8 +52,7 @@ def _toml(value: Any) -> str:  # noqa: ANN401
 
 def _fill(text: str, parameters: Mapping[str, str]) -> str:
     used = set(re.findall(r"\{(\w+)\}", text))
-    if unknown := used - set(parameters):
-        name = min(unknown)
+    for name in sorted(used - set(parameters)):
         raise InvalidParameterError(f"the spec needs {name!r}; say --set {name}=...")
     if unused := set(parameters) - used:
         raise InvalidParameterError(f"the spec has no {{{min(unused)}}} to fill; leave it out")
@@ -63,8 +61,7 @@ def _fill(text: str, parameters: Mapping[str, str]) -> str:
 
 def _as_words(name: str, value: Any) -> Any:  # noqa: ANN401
     if name not in WORDS:
-        known = ", ".join(WORDS)
-        raise refuse("a word of the spec", f"one of {known}", name)
+        raise refuse("a word of the spec", f"one of {', '.join(WORDS)}", name)
     if name == "groups":
         return Listed(value)
     if name in YES:
@@ -78,13 +75,13 @@ def _as_words(name: str, value: Any) -> Any:  # noqa: ANN401
     return texts if name in LISTS else ",".join(texts)
 
 
+# Words of which one takes the place of the others.
 INSTEAD = (
     ("epsilon", "mu", "rho", "rdp"),
     ("delta", "mu", "rho", "rdp"),
     ("unit", "row-is-person"),
     ("size-importance", "size-dial"),
 )
-"""Words of which one takes the place of the others."""
 
 
 def gather(words: Words) -> dict[str, Any]:

@@ -1,14 +1,4 @@
-"""A release in words: the same ones on the command line and in a TOML file.
-
-    count = ["smoker", "over_65=age:at-least:65"]
-    sum = ["visits=0:20"]
-    unit = ["person_id"]
-    epsilon = "1"
-    delta = "1e-6"
-
-A file can be reviewed, repeated and kept in version control; ``{day}`` in it is filled by
-``--set day=2026-11-15``.
-"""
+"""A release in words: the same ones on the command line and in a TOML file."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -16,15 +6,7 @@ from typing import Any
 from halfnoise.checks import number, refuse, whole_number
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import InvalidParameterError
-from halfnoise.privacy.definitions import (
-    ApproxDP,
-    ConcentratedDP,
-    GaussianDP,
-    Neighbors,
-    Privacy,
-    PureDP,
-    RenyiDP,
-)
+from halfnoise.privacy import definitions as dp
 from halfnoise.request import Request
 from halfnoise.spec.groups import grouping
 from halfnoise.spec.queries import Words, column_and_rest, queries, split
@@ -57,12 +39,9 @@ def read(words: Words, columns: Sequence[str] | None = None) -> Request:
     >>> read({"count": ["smoker"], "epsilon": "1", "row-is-person": True}).privacy
     PureDP(epsilon=1.0)
     """
-    unit = tuple(
-        name
-        for text in words.get("unit") or ()
-        # A name may hold a comma.
-        for name in ((text,) if text in (columns or ()) else split(text))
-    )
+    # A name may hold a comma.
+    own = [(text,) if text in (columns or ()) else split(text) for text in words.get("unit") or ()]
+    unit = tuple(name for names in own for name in names)
     rules: dict[str, Any] = {
         name.replace("-", "_"): read_rule(f"--{name}", words[name])
         for name, read_rule in _RULES.items()
@@ -88,37 +67,35 @@ def read(words: Words, columns: Sequence[str] | None = None) -> Request:
     )
 
 
-def privacy(words: Words) -> Privacy | None:
+def privacy(words: Words) -> dp.Privacy | None:
     """Read the budget; None where there is none. A delta alone is no budget.
 
     >>> privacy({"epsilon": "1", "delta": "1e-6"})
     ApproxDP(epsilon=1.0, delta=1e-06)
     """
     given = [name for name in ("epsilon", "mu", "rho", "rdp") if words.get(name) is not None]
-    delta = words.get("delta")
-    if len(given) > 1:
-        said = " and ".join(f"--{name}" for name in given)
-        raise InvalidParameterError(
-            f"the budget must be given one way, got {said}; keep one of them"
-        )
     if not given:
         return None
-    (name,) = given
-    if delta is not None and name != "epsilon":
-        raise InvalidParameterError(
-            f"--delta goes with --epsilon, got --{name} --delta {delta}; leave --delta out"
-        )
+    name, delta = given[0], words.get("delta")
     flag, text = f"--{name}", words[name]
+    if len(given) > 1:
+        said = " and ".join(f"--{name}" for name in given)
+        rule = "the budget must be given one way"
+        raise InvalidParameterError(f"{rule}, got {said}; keep one of them")
+    if delta is not None and name != "epsilon":
+        rule = f"--delta goes with --epsilon, got {flag} --delta {delta}"
+        raise InvalidParameterError(f"{rule}; leave --delta out")
     if name == "rdp":
         alpha, colon, bound = text.partition(":")
         if not colon:
             raise refuse(flag, "written ALPHA:EPSILON", text, "for example --rdp 8:1")
-        return RenyiDP(alpha=number(flag, alpha), epsilon=number(flag, bound))
-    amount = {name: number(flag, text)}
-    if delta is not None:
-        return ApproxDP(**amount, delta=number("--delta", delta))
-    kinds: dict[str, Callable[..., Privacy]] = {"epsilon": PureDP, "mu": GaussianDP}
-    return kinds.get(name, ConcentratedDP)(**amount)
+        return dp.RenyiDP(alpha=number(flag, alpha), epsilon=number(flag, bound))
+    amount = number(flag, text)
+    if name == "epsilon" and delta is not None:
+        return dp.ApproxDP(epsilon=amount, delta=number("--delta", delta))
+    if name == "epsilon":
+        return dp.PureDP(epsilon=amount)
+    return dp.GaussianDP(mu=amount) if name == "mu" else dp.ConcentratedDP(rho=amount)
 
 
 def _importance(flag: str, texts: Iterable[str]) -> dict[str, float]:
@@ -131,13 +108,14 @@ def _importance(flag: str, texts: Iterable[str]) -> dict[str, float]:
     return weights
 
 
-def _neighbors(flag: str, text: str) -> Neighbors:
+def _neighbors(flag: str, text: str) -> dp.Neighbors:
     try:
-        return Neighbors(text)
+        return dp.Neighbors(text)
     except ValueError:
         raise refuse(flag, "add-remove or replace", text) from None
 
 
+# How the rules of a workload are read, by word.
 _RULES: Mapping[str, Callable[[str, Any], object]] = {
     "at-most": whole_number,
     "discover-delta": number,
@@ -148,4 +126,3 @@ _RULES: Mapping[str, Callable[[str, Any], object]] = {
     "size-dial": number,
     "size-importance": number,
 }
-"""How the rules of a workload are read, by word."""

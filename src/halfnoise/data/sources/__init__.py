@@ -17,7 +17,8 @@ __all__ = ["Source", "TextFormat", "fetch", "open_source"]
 @contextlib.contextmanager
 def open_source(data: object, *, text: TextFormat) -> Iterator[Source]:
     """Open a path, a list or glob of paths, or a frame; nothing is read but header lines."""
-    if isinstance(data, str | os.PathLike) or _is_path_list(data):
+    listed = data if isinstance(data, list | tuple) else [data]
+    if listed and all(isinstance(path, str | os.PathLike) for path in listed):
         with open_files(data, text) as source:
             yield source
     else:
@@ -32,11 +33,3 @@ def fetch(frame: nw.LazyFrame[Any]) -> list[tuple[Any, ...]]:
     if frame.implementation.is_spark_like():
         return [tuple(row) for row in native.collect()]
     return list(frame.collect().rows())
-
-
-def _is_path_list(data: object) -> bool:
-    return (
-        isinstance(data, list | tuple)
-        and bool(data)
-        and all(isinstance(path, str | os.PathLike) for path in data)
-    )

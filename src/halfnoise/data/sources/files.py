@@ -11,6 +11,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +31,8 @@ def open_files(data: object, text: TextFormat) -> Iterator[Source]:
     """Open one or several files of one format; nothing is read but header lines."""
     paths = _paths(data)
     kind = _ending(paths[0])
-    failed = (
-        f"{', '.join(repr(str(path)) for path in paths[:3])} could not be read as {kind[1:]};"
-        " check that the file is complete"
-    )
+    named = ", ".join(repr(str(path)) for path in paths[:3])
+    failed = f"{named} could not be read as {kind[1:]}; check that the file is complete"
     with contextlib.ExitStack() as stack:
         scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="halfnoise-"))
         connection = stack.enter_context(contextlib.closing(connect(temp_directory=scratch)))
@@ -46,8 +45,8 @@ def open_files(data: object, text: TextFormat) -> Iterator[Source]:
             files = TextFiles(paths=paths, text=text, failed=failed, scratch=folder, stack=stack)
             yield (_objects if kind in _JSON else _table)(connection, files)
         else:
-            rule, remedy = "CSV, TSV, JSON lines or Parquet by its ending", "rename it, for example"
-            raise refuse("the file", rule, str(paths[0]), f"{remedy} to .csv")
+            rule = "CSV, TSV, JSON lines or Parquet by its ending"
+            raise refuse("the file", rule, str(paths[0]), "rename it, for example to .csv")
 
 
 def connect(**config: Any) -> Any:  # noqa: ANN401
@@ -56,19 +55,14 @@ def connect(**config: Any) -> Any:  # noqa: ANN401
 
     quiet = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
     connection = duckdb.connect(config=quiet | config)
-    connection.execute("set enable_progress_bar = false")
-    connection.execute("set TimeZone = 'UTC'")
+    connection.execute("set enable_progress_bar = false; set TimeZone = 'UTC'")
     return connection
 
 
 def _limit_memory(connection: Any) -> None:  # noqa: ANN401
-    """Let DuckDB hold half a GB for each thread, one at least, unless it would hold less.
-
-    Beyond that it spills to disk and is hardly slower.
-    """
-    threads, limit = connection.execute(
-        "select current_setting('threads'), current_setting('memory_limit')"
-    ).fetchone()
+    """Let DuckDB hold half a GB for each thread, one at least; beyond that it spills to disk."""
+    settings = "select current_setting('threads'), current_setting('memory_limit')"
+    threads, limit = connection.execute(settings).fetchone()
     amount, _, unit = limit.partition(" ")
     wanted = max(2, int(threads)) * 10**9 // 2
     if wanted < float(amount) * _BYTES.get(unit, 1):
@@ -91,9 +85,8 @@ def _paths(data: Any) -> list[Path]:  # noqa: ANN401
         if not os.access(path, os.R_OK):
             raise InvalidParameterError(f"the file {str(path)!r} may not be read by you")
         if path.stat().st_size == 0 and _ending(path) not in _JSON:
-            raise InvalidParameterError(
-                f"the file {str(path)!r} is empty: it has not even a header"
-            )
+            said = f"the file {str(path)!r} is empty: it has not even a header"
+            raise InvalidParameterError(said)
     if len({path.resolve() for path in found}) < len(found):
         raise InvalidParameterError("a file is named twice; name each one once")
     if len({_ending(path) for path in found}) > 1:
@@ -107,18 +100,14 @@ def _ending(path: Path) -> str:
 
 def _parquet(connection: Any, paths: list[Path]) -> Any:  # noqa: ANN401
     """Read Parquet files whose columns agree, types included: a cast could fail on a row."""
-
-    def read(each: list[Path]) -> Any:  # noqa: ANN401
-        return connection.read_parquet(_named(each), hive_partitioning=False)
-
-    first = read(paths[:1])
+    read = partial(connection.read_parquet, hive_partitioning=False)
+    first = read(_named(paths[:1]))
     for path in paths[1:]:
-        other = read([path])
+        other = read(_named([path]))
         if (other.columns, other.types) != (first.columns, first.types):
-            raise InvalidParameterError(
-                f"the columns of {str(path)!r} differ from those of {str(paths[0])!r}"
-            )
-    return first if len(paths) == 1 else read(paths)
+            said = f"the columns of {str(path)!r} differ from those of {str(paths[0])!r}"
+            raise InvalidParameterError(said)
+    return first if len(paths) == 1 else read(_named(paths))
 
 
 def _named(paths: Sequence[Path]) -> list[str]:
@@ -129,7 +118,7 @@ def _named(paths: Sequence[Path]) -> list[str]:
 def _table(connection: Any, files: TextFiles) -> Source:  # noqa: ANN401
     """Read lines of cells under a header."""
     names = spelled(files.header())
-    rows = _lines(connection, files, list(names.values()), files.text, header=True)
+    rows = _lines(connection, files, [*names.values()])
     return replace(Source.over(rows, files.text, names), fill=files.fill)
 
 
@@ -137,10 +126,9 @@ def _objects(connection: Any, files: TextFiles) -> Source:  # noqa: ANN401
     """Read one JSON object from each line: columns are what is asked of it.
 
     Lines come from the same reader as other text, since one overlong line would fail DuckDB's own
-    for JSON. The delimiter is a mark that JSON forbids.
+    for JSON.
     """
-    whole = TextFormat(delimiter="\x1e", quote=None)
-    lines = _lines(connection, files, ["line"], whole, header=False)
+    lines = _lines(connection, files)
     # The line itself becomes null, so that nothing is extracted from it whatever DuckDB does first.
     valid = "case when json_valid(line) then case when json_type(line) = 'OBJECT' then line end end"
     objects = lines.project(f"{valid} as line").filter("line is not null")
@@ -156,39 +144,24 @@ def _objects(connection: Any, files: TextFiles) -> Source:  # noqa: ANN401
 def _cells(objects: Any, names: dict[str, str]) -> Any:  # noqa: ANN401
     import duckdb
 
-    line = duckdb.ColumnExpression("line")
-    cells = []
+    line, cells = duckdb.ColumnExpression("line"), []
     for name, own in names.items():
         pointer = duckdb.ConstantExpression("/" + name.replace("~", "~0").replace("/", "~1"))
         cells.append(duckdb.FunctionExpression("json_extract_string", line, pointer).alias(own))
     return objects.select(*cells)
 
 
-def _lines(
-    connection: Any,  # noqa: ANN401
-    files: TextFiles,
-    names: list[str],
-    text: TextFormat,
-    *,
-    header: bool,
-) -> Any:  # noqa: ANN401
-    """Read lines with everything declared: short ones are padded, broken ones passed over."""
+def _lines(connection: Any, files: TextFiles, names: Sequence[str] = ()) -> Any:  # noqa: ANN401
+    """Read lines under a header, or whole ones; short ones are padded, broken ones passed over."""
+    # The delimiter of whole lines is a mark that JSON forbids.
+    text = files.text if names else TextFormat(delimiter="\x1e", quote=None)
     quote = text.quote or ""
-    return quietly(
-        lambda: connection.read_csv(
-            _named(files.readable),
-            columns=dict.fromkeys(names, "VARCHAR"),
-            header=header,
-            delimiter=text.delimiter,
-            quotechar=quote,
-            escapechar=quote,
-            compression="gzip" if files.zipped else "none",
-            auto_detect=False,
-            null_padding=True,
-            ignore_errors=True,
-            strict_mode=False,
-            # In parallel, one quoted line break would fail the whole file.
-            parallel=not quote,
-        ),
-        files.failed,
-    )
+    marks = {"delimiter": text.delimiter, "quotechar": quote, "escapechar": quote}
+    marks["compression"] = "gzip" if files.zipped else "none"
+    columns = dict.fromkeys(names or ["line"], "VARCHAR")
+    rules = dict.fromkeys(("null_padding", "ignore_errors"), True)
+    rules |= {"header": bool(names), "auto_detect": False, "strict_mode": False}
+    # In parallel, one quoted line break would fail the whole file.
+    rules["parallel"] = not quote
+    read = partial(connection.read_csv, columns=columns, **marks, **rules)
+    return quietly(lambda: read(_named(files.readable)), files.failed)

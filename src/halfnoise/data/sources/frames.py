@@ -20,10 +20,8 @@ _OLDEST = {"ibis": "11", "pandas": "3.0", "polars": "1.20", "pyarrow": "16.1", "
 
 def from_frame(data: object, text: TextFormat) -> Source:
     """Return a frame as a table that has not been read yet."""
-    return quietly(
-        lambda: _from_frame(nw.to_native(data, pass_through=True), text),
-        "the table's columns could not be read; check that the frame can be computed",
-    )
+    failed = "the table's columns could not be read; check that the frame can be computed"
+    return quietly(lambda: _from_frame(nw.to_native(data, pass_through=True), text), failed)
 
 
 def _from_frame(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
@@ -37,7 +35,7 @@ def _from_frame(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
         frame = None
     engine = None if frame is None else frame.implementation
     if engine is None or not any(getattr(engine, f"is_{name}")() for name in _ENGINES):
-        return _from_arrow(_arrow_table(data), text)
+        return _from_arrow(data, text)
     if engine.is_pandas():
         return _from_pandas(data, text)
     if engine.is_spark_like():
@@ -45,38 +43,31 @@ def _from_frame(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
     if engine.is_duckdb():
         return _source(_letter_by_letter(data), text)
     if engine.is_ibis() and data._find_backend(use_default=True).name == "sqlite":  # noqa: SLF001
-        raise InvalidParameterError(
-            "SQLite keeps no types, so that one cell could change how others are read; read the"
-            " table with DuckDB instead: duckdb.sql(\"from sqlite_scan('file.db', 'table')\")"
-        )
+        remedy = "duckdb.sql(\"from sqlite_scan('file.db', 'table')\")"
+        why = "SQLite keeps no types, so that one cell could change how others are read"
+        raise InvalidParameterError(f"{why}; read the table with DuckDB instead: {remedy}")
     return _source(data, text)
 
 
 def _check_age(package: str) -> None:
     """Refuse an engine older than those that the tests run on: it may read cells otherwise."""
-    oldest = _OLDEST.get(package)
     found = str(getattr(sys.modules.get(package), "__version__", ""))
-    if oldest and _numbers(found) < _numbers(oldest):
+    oldest = _OLDEST.get(package, "")
+    numbers, least = ([int(n) for n in re.findall(r"\d+", text)] for text in (found, oldest))
+    if numbers < least:
         raise InvalidParameterError(f"{package} {found} is too old; install {oldest} or newer")
 
 
-def _numbers(version: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", version)]
-
-
 def _from_spark(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
-    """Give columns names that can be spelled, and text that is valid.
-
-    Spark keeps bytes that are no text apart, and shows them all alike.
-    """
+    """Give columns names that can be spelled, and valid text: Spark shows all other bytes alike."""
     from pyspark.sql import functions
 
     own = spelled(list(data.columns))
     frame = data.toDF(*own.values())
-    texts = [name for name, kind in frame.dtypes if kind == "string"]
     valid = {
         name: functions.decode(functions.encode(functions.col(name), "UTF-8"), "UTF-8")
-        for name in texts
+        for name, kind in frame.dtypes
+        if kind == "string"
     }
     return _source(frame.withColumns(valid) if valid else frame, text, own)
 
@@ -85,16 +76,12 @@ def _letter_by_letter(relation: Any) -> Any:  # noqa: ANN401
     """Compare text letter by letter, whatever a column's collation: else one key may be two."""
     setting = relation.query("halfnoise_rows", "select current_setting('default_collation')")
     if setting.fetchall()[0][0]:
-        raise InvalidParameterError(
-            "the connection's default_collation makes different texts equal; set it to ''"
-        )
+        said = "the connection's default_collation makes different texts equal; set it to ''"
+        raise InvalidParameterError(said)
+    names = ['"' + name.replace('"', '""') + '"' for name in relation.columns]
     columns = [
         f'{name} collate "binary" as {name}' if str(kind) == "VARCHAR" else name
-        for name, kind in zip(
-            ('"' + each.replace('"', '""') + '"' for each in relation.columns),
-            relation.types,
-            strict=True,
-        )
+        for name, kind in zip(names, relation.types, strict=True)
     ]
     return relation.project(", ".join(columns))
 
@@ -102,15 +89,15 @@ def _letter_by_letter(relation: Any) -> Any:  # noqa: ANN401
 def _source(table: Any, text: TextFormat, names: dict[str, str] | None = None) -> Source:  # noqa: ANN401
     """Take a table as it is, but columns of no type, which hold nothing, as text."""
     source = Source.over(table, text, names)
-    kinds = source.frame.collect_schema()
-    unknown = [name for name, dtype in kinds.items() if dtype == nw.Unknown]
+    schema = source.frame.collect_schema()
+    unknown = [name for name, dtype in schema.items() if dtype == nw.Unknown]
     own = _own_types(source.frame) if unknown else {}
     nothing = ("null", "void", "null[pyarrow]")
     empty = [name for name in unknown if str(own[name]).lower().strip('"') in nothing]
     if not empty:
         return source
-    as_text = {name: nw.col(name).cast(nw.String) for name in empty}
-    return Source.over(source.frame.with_columns(**as_text), text, names)
+    shown = source.frame.with_columns(nw.col(*empty).cast(nw.String))
+    return Source.over(shown.to_native(), text, names)
 
 
 def _own_types(frame: nw.LazyFrame[Any]) -> Any:  # noqa: ANN401
@@ -118,40 +105,33 @@ def _own_types(frame: nw.LazyFrame[Any]) -> Any:  # noqa: ANN401
     native, engine = frame.to_native(), frame.implementation
     if engine.is_duckdb():
         return dict(zip(native.columns, native.types, strict=True))
-    if engine.is_polars():
-        return native.collect_schema()
     if engine.is_ibis():
         return native.schema()
     if engine.is_spark_like():
         return {column.name: column.dataType.typeName() for column in native.schema}
-    return native.dtypes
+    return native.collect_schema() if engine.is_polars() else native.dtypes
 
 
-def _arrow_table(data: Any) -> Any:  # noqa: ANN401
-    """Return Arrow memory as a table; a stream can be read once, and is."""
+def _from_arrow(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
+    """Read Arrow memory with DuckDB: PyArrow's own casts refuse whole numbers beyond 2^53.
+
+    A stream can be read once, and is.
+    """
     refused = refuse("data", _KINDS, type(data).__name__)
     if not hasattr(data, "__arrow_c_stream__"):
         raise refused
     try:
         import pyarrow as pa
+        import pyarrow.compute as pc
     except ImportError:
-        raise MissingExtraError(
-            "reading a stream of Arrow memory needs PyArrow: pip install pyarrow"
-        ) from None
-    if isinstance(data, pa.Table):
-        return data
-    try:
-        stream = pa.RecordBatchReader.from_stream(data)
-    except (pa.ArrowException, TypeError):
-        raise refused from None
-    return stream.read_all()
-
-
-def _from_arrow(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
-    """Read PyArrow's memory with DuckDB: its own casts refuse whole numbers beyond 2^53."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
+        said = "reading a stream of Arrow memory needs PyArrow: pip install pyarrow"
+        raise MissingExtraError(said) from None
+    if not isinstance(data, pa.Table):
+        try:
+            stream = pa.RecordBatchReader.from_stream(data)
+        except (pa.ArrowException, TypeError):
+            raise refused from None
+        data = stream.read_all()
     names = spelled(list(data.column_names))
     columns = []
     for column in data.columns:
@@ -170,24 +150,20 @@ def _from_pandas(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
     """Turn columns of mixed objects, which any cast could fail on, into text."""
     import pandas as pd
 
-    names = list(data.columns)
-    if not all(isinstance(name, str) for name in names):
-        raise InvalidParameterError(
-            "the names of the columns must be text; try frame.rename(columns=str)"
-        )
-    dtypes = dict(data.dtypes)
-    arrow = any(isinstance(dtype, pd.ArrowDtype) for dtype in dtypes.values())
-    plain = data.reset_index(drop=True)
+    if not all(isinstance(name, str) for name in data.columns):
+        said = "the names of the columns must be text; try frame.rename(columns=str)"
+        raise InvalidParameterError(said)
+    plain, dtypes = data.reset_index(drop=True), dict(data.dtypes)
     mixed = [name for name, dtype in dtypes.items() if dtype.kind == "O"]
     plain = plain.assign(**{name: _as_text(plain[name]) for name in mixed})
     # Narwhals cannot spell every zone, and a moment is the same in all of them.
     zoned = [name for name, dtype in dtypes.items() if isinstance(dtype, pd.DatetimeTZDtype)]
     plain = plain.assign(**{name: plain[name].dt.tz_convert("UTC") for name in zoned})
-    if arrow:
-        import pyarrow as pa
+    if not any(isinstance(dtype, pd.ArrowDtype) for dtype in dtypes.values()):
+        return _source(plain, text)
+    import pyarrow as pa
 
-        return _from_arrow(pa.Table.from_pandas(plain, preserve_index=False), text)
-    return _source(plain, text)
+    return _from_arrow(pa.Table.from_pandas(plain, preserve_index=False), text)
 
 
 def _as_text(column: Any) -> Any:  # noqa: ANN401
@@ -197,15 +173,13 @@ def _as_text(column: Any) -> Any:  # noqa: ANN401
     if pd.api.types.infer_dtype(column, skipna=True) == "string":
         with contextlib.suppress(UnicodeError):  # half of a surrogate pair
             return column.astype("string")
-    cells = map(_cell_text, column.astype(object))
-    return pd.Series(cells, index=column.index, dtype="string")
+    return pd.Series(map(_cell_text, column.astype(object)), index=column.index, dtype="string")
 
 
 def _cell_text(cell: Any) -> str | None:  # noqa: ANN401
-    import pandas as pd
-
     try:
-        if cell is None or cell is pd.NA or cell is pd.NaT or cell != cell:  # noqa: PLR0124
+        # What is not a number or a time differs from itself; of NA even that cannot be said.
+        if cell is None or cell != cell:  # noqa: PLR0124
             return None
         text = cell if isinstance(cell, bytes) else str(cell).encode(errors="replace")
         return text.decode(errors="replace")

@@ -10,6 +10,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 from narwhals.dtypes import DType
+from narwhals.stable.v2.typing import IntoFrame
 
 from halfnoise.checks import known_keywords, refuse
 from halfnoise.errors import InvalidParameterError
@@ -35,8 +36,7 @@ class TextFormat:
         """Refuse marks that are not one character and encodings that do not exist."""
         for name in ("delimiter", "quote", "decimal"):
             mark = getattr(self, name)
-            optional = name != "decimal"
-            if mark is None and optional:
+            if mark is None and name != "decimal":
                 continue
             if not isinstance(mark, str) or len(mark) != 1 or mark in "\r\n\0":
                 raise refuse(name, "one character", mark)
@@ -74,10 +74,7 @@ class Source:
 
     @classmethod
     def over(
-        cls,
-        table: Any,  # noqa: ANN401  # a table of any engine
-        text: TextFormat,
-        names: Mapping[str, str] | None = None,
+        cls, table: IntoFrame, text: TextFormat, names: Mapping[str, str] | None = None
     ) -> "Source":
         """Return a table with its columns by name, or by the names that stand for them inside."""
         frame: nw.LazyFrame[Any] = nw.from_native(table, pass_through=False).lazy()

@@ -12,8 +12,8 @@ from halfnoise.data.quiet import quietly
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import DataError, InvalidParameterError
 
+# Of more files than that, none stays open until it is copied: a process has only so many.
 _MANY = 200
-"""Of more files than that, none stays open until it is copied: a process has only so many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,21 +75,17 @@ class TextFiles:
         names = headers[0]
         for path, other in zip(self.paths, headers, strict=True):
             if other != names:
-                raise InvalidParameterError(
-                    f"the header of {str(path)!r} differs from that of {str(self.paths[0])!r}"
-                )
+                said = f"the header of {str(path)!r} differs from that of {str(self.paths[0])!r}"
+                raise InvalidParameterError(said)
         for mark in (",", ";", "\t", "|") if len(names) == 1 else ():
             if mark != self.text.delimiter and mark in names[0]:
-                raise InvalidParameterError(
-                    f"the header is one column containing {mark!r}; try --delimiter {mark!r}"
-                )
+                said = f"the header is one column containing {mark!r}; try --delimiter {mark!r}"
+                raise InvalidParameterError(said)
         return names
 
     def _header_line(self, path: Path) -> list[str]:
-        names = quietly(
-            lambda: next(csv.reader(self._lines(path), **self.text.marks), []),
-            f"the header of {str(path)!r} could not be read; check that the file is complete",
-        )
+        failed = f"the header of {str(path)!r} could not be read; check that the file is complete"
+        names = quietly(lambda: next(csv.reader(self._lines(path), **self.text.marks), []), failed)
         if not names:
             raise DataError(f"the file {str(path)!r} has no header line")
         if not self.copied or len(self.paths) > _MANY:
