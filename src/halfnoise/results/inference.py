@@ -21,6 +21,7 @@ from halfnoise.noise.law import Noise
 Floats = NDArray[np.float64]
 Pair: TypeAlias = tuple[int, int]
 Range: TypeAlias = tuple[float, float]
+Weights: TypeAlias = Mapping[int, float]
 ANYTHING = (-math.inf, math.inf)
 
 
@@ -44,19 +45,21 @@ class Estimate:
         x = min(max(float(round(self.estimate)), 0.0), most)
         return replace(self, estimate=x, low=min(self.low, x), high=max(self.high, x))
 
+    def within(self, least: float, most: float) -> "Estimate":
+        """Return it and its interval within bounds that the true value cannot leave."""
+        x, low, high = (min(max(v, least), most) for v in (self.estimate, self.low, self.high))
+        return replace(self, estimate=x, low=low, high=high)
+
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """The joint error of several estimates: which noise, and its covariance.
-
-    ``copies``: how many independent errors of this covariance add up, as in a sum over groups.
-    """
+    """The joint error of several estimates: which noise, and its covariance."""
 
     noise: Noise
     covariance: Covariance
-    copies: int = 1
+    copies: int = 1  # so many independent errors of this covariance add up, as in a sum over groups
 
-    def parts(self, weights: Mapping[int, float]) -> list[float]:
+    def parts(self, weights: Weights) -> list[float]:
         """Return the scales of the independent noises in a weighted sum of estimates, of one copy.
 
         With Gaussian noise the whole sum is one.
@@ -66,13 +69,19 @@ class Errors:
         unit = self.noise.unit_variance
         return [math.sqrt(variance / unit) for variance in self.covariance.noises(weights)]
 
-    def std(self, weights: Mapping[int, float]) -> float:
+    def std(self, weights: Weights) -> float:
         """Return the standard error of a weighted sum of estimates."""
         return math.sqrt(self.copies) * self.noise.std(self.parts(weights))
 
-    def margin(self, weights: Mapping[int, float], level: float) -> float:
+    def margin(self, weights: Weights, level: float) -> float:
         """Return the margin of error of a weighted sum of estimates."""
         return self.noise.margin(self.parts(weights), level, self.copies)
+
+    def linear(self, name: str, values: Floats, weights: Weights, level: float) -> Estimate:
+        """Return a weighted sum of estimates with its interval."""
+        x = sum(w * float(values[i]) for i, w in weights.items())
+        margin, std = self.margin(weights, level), self.std(weights)
+        return Estimate(name=name, estimate=x, std=std, low=x - margin, high=x + margin)
 
     def split(self, a: int, b: int) -> tuple[float, float, float]:
         """Split estimate a into lean * b + rest, of which the rest is uncorrelated with b.
@@ -88,26 +97,8 @@ class Errors:
         return lean, self.copies * rest, self.copies * variance
 
 
-def linear(
-    name: str, values: Floats, errors: Errors, weights: Mapping[int, float], level: float
-) -> Estimate:
-    """Return a weighted sum of estimates with its interval."""
-    value = sum(w * float(values[i]) for i, w in weights.items())
-    margin, std = errors.margin(weights, level), errors.std(weights)
-    return Estimate(name=name, estimate=value, std=std, low=value - margin, high=value + margin)
-
-
-def ratio(
-    name: str, values: Floats, errors: Errors, pair: Pair, level: float, *, bounds: Range = ANYTHING
-) -> Estimate:
-    """Return the ratio of two estimates with Fieller's interval, kept within ``bounds``."""
-    found = ratios(values[np.newaxis], errors, pair, level, bounds=bounds)
-    estimate, std, low, high = (float(each[0]) for each in found)
-    return Estimate(name=name, estimate=estimate, std=std, low=low, high=high)
-
-
 def ratios(
-    values: Floats, errors: Errors, pair: Pair, level: float, *, bounds: Range = ANYTHING
+    values: Floats, errors: Errors, pair: Pair, level: float, bounds: Range = ANYTHING
 ) -> Floats:
     """Return ratio, standard error and the ends of Fieller's interval, for each row of values.
 
@@ -192,12 +183,6 @@ def apart(name: str, one: Estimate, other: Estimate) -> Estimate:
     low = x - math.hypot(one.estimate - one.low, other.high - other.estimate)
     high = x + math.hypot(one.high - one.estimate, other.estimate - other.low)
     return Estimate(name=name, estimate=x, std=math.hypot(one.std, other.std), low=low, high=high)
-
-
-def within(each: Estimate, bounds: Range) -> Estimate:
-    """Keep an estimate and its interval within the bounds that its true value cannot leave."""
-    x, low, high = (min(max(v, bounds[0]), bounds[1]) for v in (each.estimate, each.low, each.high))
-    return replace(each, estimate=x, low=low, high=high)
 
 
 def simultaneous_level(errors: Errors, queries: int, means: int, level: float) -> float:

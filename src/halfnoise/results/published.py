@@ -24,11 +24,8 @@ class Published:
 
     @staticmethod
     def _views() -> ModuleType:
-        """Return the module that shows releases, and with it all others that do.
-
-        They know what a release is, and it knows nothing of them until it is shown: the one late
-        import of this room.
-        """
+        # What shows releases knows what one is, and it nothing of them until it is shown: the one
+        # late import of this room.
         from halfnoise.results import formats
 
         return formats
@@ -38,10 +35,7 @@ class Published:
         return dict(self._views().document.to_dict(self))
 
     def to_json(self) -> str:
-        """Return the release as JSON; ``from_json`` reads it back.
-
-        With more values than anybody reads it is on one line, which is far quicker.
-        """
+        """Return the release as JSON; ``from_json`` reads it back."""
         return str(self._views().document.to_json(self))
 
     def to_polars(self) -> Any:  # noqa: ANN401
@@ -58,7 +52,7 @@ class Published:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return the table as a stream of Arrow, which every library of frames reads."""
-        return self._views().arrow_stream(self, requested_schema)
+        return self._views().relation(self).__arrow_c_stream__(requested_schema)
 
     def dp_event(self) -> Any:  # noqa: ANN401
         """Return the release as an event of Google's dp_accounting, for other accountants.
@@ -84,11 +78,9 @@ class Published:
         return str(self._views().render.table(self))
 
     def __repr__(self) -> str:
-        """Return the release in words."""
-        return str(self._views().render.words(self))
+        return "\n".join([self.table(), "", *self._views().render.beside(self)])
 
     def _repr_html_(self) -> str:
-        """Return the release as an HTML table for notebooks."""
         return str(self._views().render.markup(self))
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
