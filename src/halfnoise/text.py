@@ -18,10 +18,8 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: in
     lines = []
     for row in table:
         gaps = [" " * (most - width(cell)) for cell, most in zip(row, widths, strict=True)]
-        cells = [
-            cell + gap if i < left else gap + cell
-            for i, (cell, gap) in enumerate(zip(row, gaps, strict=True))
-        ]
+        cells = [c + gap for c, gap in zip(row[:left], gaps[:left], strict=True)]
+        cells += [gap + c for c, gap in zip(row[left:], gaps[left:], strict=True)]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
 
@@ -32,14 +30,8 @@ def width(text: str) -> int:
     >>> width("smoker"), width("東京"), width("cafe\u0301")
     (6, 4, 4)
     """
-    return sum(
-        0
-        if unicodedata.category(mark) in ("Mn", "Me", "Cf")
-        else 2
-        if unicodedata.east_asian_width(mark) in "WF"
-        else 1
-        for mark in text
-    )
+    seen = [mark for mark in text if unicodedata.category(mark) not in ("Mn", "Me", "Cf")]
+    return len(seen) + sum(unicodedata.east_asian_width(mark) in "WF" for mark in seen)
 
 
 def short(x: float) -> str:

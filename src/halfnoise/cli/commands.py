@@ -132,7 +132,7 @@ def figures_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to put them.")],
 ) -> None:
     """Redraw the paper's figures as SVG and PNG, with the plotted numbers as CSV."""
-    from halfnoise.report.figures import draw_figures
+    from halfnoise.report import draw_figures
 
     for path in draw_figures(folder):
         typer.echo(path)

@@ -60,11 +60,8 @@ class Errors:
     copies: int = 1  # so many independent errors of this covariance add up, as in a sum over groups
 
     def parts(self, weights: Weights) -> list[float]:
-        """Return the scales of the independent noises in a weighted sum of estimates, of one copy.
-
-        With Gaussian noise the whole sum is one.
-        """
-        if self.noise is Noise.GAUSSIAN:
+        """Return the scales of the independent noises in a weighted sum, of one copy."""
+        if self.noise is Noise.GAUSSIAN:  # the whole sum is one
             return [math.sqrt(max(0.0, self.covariance.of(weights)))]
         unit = self.noise.unit_variance
         return [math.sqrt(variance / unit) for variance in self.covariance.noises(weights)]
@@ -84,10 +81,7 @@ class Errors:
         return Estimate(name=name, estimate=x, std=std, low=x - margin, high=x + margin)
 
     def split(self, a: int, b: int) -> tuple[float, float, float]:
-        """Split estimate a into lean * b + rest, of which the rest is uncorrelated with b.
-
-        Returned are the lean, the variance of the rest, and the variance of b.
-        """
+        """Return lean and the variances of rest and b: a = lean * b + rest, uncorrelated with b."""
         one = np.zeros(self.covariance.size)
         one[a] = 1.0
         column = self.covariance @ one
@@ -157,17 +151,13 @@ def _reach(
 
 @lru_cache(maxsize=1024)
 def _waves(errors: Errors, pair: Pair, level: float) -> NDArray[np.complex128]:
-    """Return the margin of  cos(angle) a/sqrt(R) - sin(angle) b/sqrt(V)  as a sum of waves.
-
-    It is a smooth function of twice the angle: 64 waves give nine digits and more.
-    """
+    """Return the margin of  cos(angle) a/sqrt(R) - sin(angle) b/sqrt(V)  as a sum of waves."""
     top, bottom = pair
     lean, R, V = errors.split(top, bottom)
+    # It is a smooth function of twice the angle: 64 waves give nine digits and more.
     angles = math.pi / 128 * np.arange(128)
-    margins = [
-        errors.margin({top: p, bottom: -p * lean - q}, level)
-        for p, q in zip(np.cos(angles) / math.sqrt(R), np.sin(angles) / math.sqrt(V), strict=True)
-    ]
+    mixed = zip(np.cos(angles) / math.sqrt(R), np.sin(angles) / math.sqrt(V), strict=True)
+    margins = [errors.margin({top: p, bottom: -p * lean - q}, level) for p, q in mixed]
     waves = np.fft.rfft(margins) / 128
     waves[1:-1] *= 2
     return waves

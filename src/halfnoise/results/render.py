@@ -48,11 +48,9 @@ def markup(release: Released) -> str:
 
 def promises(release: Released) -> list[str]:
     """Say what is promised to each person, and by which design."""
-    promised = [promise(release.guarantee, release.privacy)]
-    if "design" in release.facts:
-        design = release.facts["design"]
-        promised.append(f"Design: {design['name']}. {design['why']}")
-    return promised
+    designs = [release.facts["design"]] if "design" in release.facts else []
+    why = [f"Design: {design['name']}. {design['why']}" for design in designs]
+    return [promise(release.guarantee, release.privacy), *why]
 
 
 def notes(release: Released) -> list[str]:
