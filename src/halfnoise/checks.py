@@ -69,11 +69,7 @@ fraction = _number("strictly between 0 and 1", lambda x: 0 < x < 1)
 
 
 def whole(remedy: str = "", /, *, least: int = 1, **named: object) -> int:
-    """Return a whole number that is at least ``least``.
-
-    >>> whole(queries=100)
-    100
-    """
+    """Return a whole number that is at least ``least``."""
     ((name, value),) = named.items()
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
         raise refuse(name, f"a whole number of at least {least}", value, remedy)

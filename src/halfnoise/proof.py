@@ -16,8 +16,8 @@ from flint import arb, ctx, fmpq
 # from restoring each other's setting. A fork waits for it, lest a child inherit it locked.
 _lock = threading.RLock()
 if hasattr(os, "register_at_fork"):  # there is no fork on Windows
-    free = _lock.release
-    os.register_at_fork(before=_lock.acquire, after_in_parent=free, after_in_child=free)
+    _free = _lock.release
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_free, after_in_child=_free)
 
 
 @contextmanager

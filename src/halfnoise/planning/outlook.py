@@ -160,10 +160,9 @@ def budget_for(
     if not needed:
         raise refuse("margin", "larger: no budget that protects anybody gives it", target)
     shared: Terms = {"releases": releases, "known_size": known_size, "level": level}
-    for nudge in itertools.count():
-        for epsilon in needed:
-            stretched = max(epsilon, LEAST * releases) * (1 + 1e-12) * 1.001**nudge
-            privacy = ApproxDP(epsilon=stretched, delta=delta)
-            if max(plan(workload, privacy=privacy, **shared).margins) <= target:
-                return privacy
-    raise AssertionError
+    tried = (
+        ApproxDP(epsilon=max(epsilon, LEAST * releases) * (1 + 1e-12) * 1.001**nudge, delta=delta)
+        for nudge in itertools.count()
+        for epsilon in needed
+    )
+    return next(p for p in tried if max(plan(workload, privacy=p, **shared).margins) <= target)

@@ -75,12 +75,9 @@ class Plan:
             said.append(f"The same holds in {here}.")
         if grouping is not None and grouping.most > 1:
             g, noises = grouping.most, {design.noise for design in self.designs}
-            growth = {
-                Noise.GAUSSIAN: f"noise grows with sqrt({g}) = {g**0.5:.3g}",
-                Noise.LAPLACE: f"Laplace noise grows with {g}",
-            }
-            grows = ", ".join(words for noise, words in growth.items() if noise in noises)
-            said.append(f"Each person may be in up to {g} groups: {grows}.")
+            grows = [f"noise grows with sqrt({g}) = {g**0.5:.3g}"] * (Noise.GAUSSIAN in noises)
+            grows += [f"Laplace noise grows with {g}"] * (Noise.LAPLACE in noises)
+            said.append(f"Each person may be in up to {g} groups: {', '.join(grows)}.")
         if any(design.people_std is not None for design in self.designs):
             said.append(
                 "With two-level-gaussian it grows less: that measures the number of all people too,"

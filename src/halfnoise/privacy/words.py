@@ -35,11 +35,7 @@ def definition(privacy: Privacy) -> str:
 
 
 def amounts(privacy: Privacy | DiscoveryDP) -> dict[str, Any]:
-    """Return the numbers of a definition by name.
-
-    >>> amounts(ApproxDP(epsilon=1, delta=1e-6))
-    {'epsilon': 1.0, 'delta': 1e-06}
-    """
+    """Return the numbers of a definition by name."""
     return {name: getattr(privacy, name) for name in getattr(privacy, "__dataclass_fields__", {})}
 
 
@@ -110,11 +106,7 @@ def dp_event(guarantee: Guarantee) -> Any:  # noqa: ANN401
 
 
 def to_dict(privacy: Privacy | DiscoveryDP) -> dict[str, Any]:
-    """Return a privacy definition with its name, as plain values.
-
-    >>> to_dict(GaussianDP(mu=1))
-    {'kind': 'GaussianDP', 'mu': 1.0}
-    """
+    """Return a privacy definition with its name, as plain values."""
     fields = amounts(privacy)
     if isinstance(privacy, DiscoveryDP):
         fields["kept"] = to_dict(privacy.kept)

@@ -26,7 +26,6 @@ from halfnoise.workload.question import Question
 SCHEMA = 1
 # What a release writes itself; the rest are its public facts.
 OWN = ("schema", "guarantee", "level", "intervals", "by", "size", "queries", "groups", "notes")
-MANY = 10_000  # so many values are written for programs alone
 
 
 def to_dict(release: Released) -> dict[str, Any]:
@@ -52,12 +51,6 @@ def to_dict(release: Released) -> dict[str, Any]:
             **own,
         },
     }
-
-
-def to_json(release: Released) -> str:
-    """Return a release as JSON, on one line where it has more values than anybody reads."""
-    indent = 2 if release.values.size <= MANY else None
-    return json.dumps(to_dict(release), indent=indent, allow_nan=False)
 
 
 def rows(release: Released) -> list[dict[str, Any]]:

@@ -23,6 +23,7 @@ Pair: TypeAlias = tuple[int, int]
 Range: TypeAlias = tuple[float, float]
 Weights: TypeAlias = Mapping[int, float]
 ANYTHING = (-math.inf, math.inf)
+_cdf = np.vectorize(NormalDist().cdf, otypes=[np.float64])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +208,3 @@ def simultaneous_level(errors: Errors, queries: int, means: int, level: float) -
         middle = (low + high) / 2
         low, high = (low, middle) if together(middle) >= level else (middle, high)
     return math.erf(high / math.sqrt(2))
-
-
-def _cdf(x: Floats) -> Floats:
-    return np.array([NormalDist().cdf(float(value)) for value in x])

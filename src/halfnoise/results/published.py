@@ -1,26 +1,32 @@
 """What every result shows of itself: as words, as a frame, as JSON."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import partial
 from types import ModuleType
 from typing import Any, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.checks import installed
-from halfnoise.privacy.definitions import Guarantee
-from halfnoise.privacy.words import dp_event
+from halfnoise.privacy.definitions import Guarantee, Privacy
+from halfnoise.privacy.words import dp_event, promise
 
 # A table by column: numbers as float64, all else as objects.
 Columns: TypeAlias = dict[str, NDArray[Any]]
+MANY = 10_000  # so many values are written for programs alone, on one line
 
 
 class Published:
     """A result: noisy values and all that is public beside them. No true total."""
 
     __slots__ = ()
+    values: NDArray[np.float64]
     guarantee: Guarantee
+    privacy: Privacy
+    facts: Mapping[str, Any]
 
     @staticmethod
     def _views() -> ModuleType:
@@ -36,7 +42,8 @@ class Published:
 
     def to_json(self) -> str:
         """Return the release as JSON; ``from_json`` reads it back."""
-        return str(self._views().document.to_json(self))
+        indent = 2 if self.values.size <= MANY else None
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     def to_polars(self) -> Any:  # noqa: ANN401
         """Return the table as a Polars frame."""
@@ -71,7 +78,9 @@ class Published:
 
     def promises(self) -> list[str]:
         """Say what is promised to each person, and by which design."""
-        return list(self._views().render.promises(self))
+        designs = [self.facts["design"]] if "design" in self.facts else []
+        why = [f"Design: {design['name']}. {design['why']}" for design in designs]
+        return [promise(self.guarantee, self.privacy), *why]
 
     def table(self) -> str:
         """Return the values as text, rounded to what the noise makes meaningful."""

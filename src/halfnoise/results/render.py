@@ -5,7 +5,6 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from halfnoise.privacy.words import promise
 from halfnoise.results.release import GroupedRelease, Released
 from halfnoise.results.table import COLUMNS
 from halfnoise.text import meaningful, percent, short, spelled, text_table
@@ -44,13 +43,6 @@ def markup(release: Released) -> str:
         body += "<tr>" + "".join(f"<{mark}>{cell}</{mark}>" for mark, cell in cells) + "</tr>"
     below = "<br>".join(map(html.escape, [*more, *beside(release)]))
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{below}</p>"
-
-
-def promises(release: Released) -> list[str]:
-    """Say what is promised to each person, and by which design."""
-    designs = [release.facts["design"]] if "design" in release.facts else []
-    why = [f"Design: {design['name']}. {design['why']}" for design in designs]
-    return [promise(release.guarantee, release.privacy), *why]
 
 
 def notes(release: Released) -> list[str]:
@@ -106,7 +98,7 @@ def _elsewhere(release: GroupedRelease, other: str | None) -> list[str]:
 def beside(release: Released) -> list[str]:
     """Say what to know beside the table."""
     rounded = [ROUNDED] if release.rounded_values else []
-    return [*promises(release), NOISE_ONLY, *rounded, *notes(release)]
+    return [*release.promises(), NOISE_ONLY, *rounded, *notes(release)]
 
 
 def _first(release: Released) -> tuple[list[str], list[list[str]], list[str]]:

@@ -79,11 +79,7 @@ def in_range(numbers: Floats, most: Floats | float) -> Floats:
 
 
 def one_type(values: list[Any]) -> list[Any]:
-    """Return a column whose values, where there are any, have one type; several become text.
-
-    >>> one_type([1, None, 2]), one_type([1, "other"])
-    ([1, None, 2], ['1', 'other'])
-    """
+    """Return a column whose values, where there are any, have one type; several become text."""
     if len({type(value) for value in values if value is not None}) <= 1:
         return values
     return [None if value is None else spelled(value) for value in values]
