@@ -9,6 +9,7 @@ halfnoise.errors.InvalidParameterError: delta must be strictly between 0 and 1, 
 DP use PureDP(epsilon=...)
 """
 
+import contextlib
 import datetime as dt
 import functools
 import importlib
@@ -22,14 +23,14 @@ from typing import Any, TypeVar
 from halfnoise.errors import InvalidParameterError, MissingExtraError, UnknownNameError
 
 Called = TypeVar("Called", bound=Callable[..., Any])
+Read = TypeVar("Read", int, float)
 
 
 def refuse(name: str, rule: str, value: object, remedy: str = "") -> InvalidParameterError:
     """Build the one sentence that every refused parameter gets."""
     shown = repr(value) if len(repr(value)) <= 80 else repr(value)[:77] + "..."
-    return InvalidParameterError(
-        f"{name} must be {rule}, got {shown}" + (f"; {remedy}" if remedy else "")
-    )
+    advice = f"; {remedy}" if remedy else ""
+    return InvalidParameterError(f"{name} must be {rule}, got {shown}{advice}")
 
 
 def unknown(name: str, value: object, known: Sequence[object]) -> UnknownNameError:
@@ -48,12 +49,10 @@ def _number(rule: str, holds: Callable[[float], bool]) -> Callable[..., float]:
 
     def check(remedy: str = "", /, **named: object) -> float:
         ((name, value),) = named.items()
-        if isinstance(value, bool) or not isinstance(value, numbers.Real):
-            raise refuse(name, "a finite number", value, remedy)
-        try:
-            number = float(value)
-        except OverflowError:
-            number = math.inf
+        number = math.nan
+        if isinstance(value, numbers.Real) and not isinstance(value, bool):
+            with contextlib.suppress(OverflowError):
+                number = float(value)
         if not math.isfinite(number):
             raise refuse(name, "a finite number", value, remedy)
         if not holds(number):
@@ -70,15 +69,10 @@ fraction = _number("strictly between 0 and 1", lambda x: 0 < x < 1)
 
 
 def whole(remedy: str = "", /, *, least: int = 1, **named: object) -> int:
-    """Return a whole number that is at least ``least``.
-
-    >>> whole(queries=100)
-    100
-    """
+    """Return a whole number that is at least ``least``."""
     ((name, value),) = named.items()
-    rule = f"a whole number of at least {least}"
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
-        raise refuse(name, rule, value, remedy)
+        raise refuse(name, f"a whole number of at least {least}", value, remedy)
     return int(value)
 
 
@@ -122,9 +116,8 @@ def installed(name: str) -> Any:  # noqa: ANN401
         return importlib.import_module(name)
     except ImportError as error:
         hint = name.replace("_", "-")
-        raise MissingExtraError(
-            f"this needs the package {hint}, which is not installed; run pip install {hint}"
-        ) from error
+        why = f"this needs the package {hint}, which is not installed; run pip install {hint}"
+        raise MissingExtraError(why) from error
 
 
 def check_column(column: object) -> None:
@@ -145,24 +138,19 @@ def check_literals(name: str, values: object) -> tuple[str | float | bool | dt.d
     return tuple(values)
 
 
-def number(flag: str, text: str) -> float:
-    """Read a number.
+def _reader(kind: Callable[[str], Read], rule: str) -> Callable[[str, str], Read]:
+    """Return what reads the text behind a flag, or refuses it."""
 
-    >>> number("--epsilon", "1e-3")
-    0.001
-    """
-    try:
-        return float(text)
-    except ValueError:
-        raise refuse(flag, "a number", text) from None
+    def read(flag: str, text: str) -> Read:
+        try:
+            return kind(text)
+        except ValueError:
+            raise refuse(flag, rule, text) from None
+
+    return read
 
 
-def whole_number(flag: str, text: str) -> int:
-    """Read a whole number."""
-    try:
-        return int(text)
-    except ValueError:
-        raise refuse(flag, "a whole number", text) from None
+number, whole_number = _reader(float, "a number"), _reader(int, "a whole number")
 
 
 def comparable(value: object) -> bool:

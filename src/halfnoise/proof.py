@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import partial
 
 from flint import arb, ctx, fmpq
 
@@ -15,9 +16,8 @@ from flint import arb, ctx, fmpq
 # from restoring each other's setting. A fork waits for it, lest a child inherit it locked.
 _lock = threading.RLock()
 if hasattr(os, "register_at_fork"):  # there is no fork on Windows
-    os.register_at_fork(
-        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
-    )
+    _free = _lock.release
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_free, after_in_child=_free)
 
 
 @contextmanager
@@ -100,8 +100,7 @@ def largest(claim: Claim, *, proved: bool = True) -> float:
     low, high = 1, 0x7FF << 52
     while high - low > 1:
         middle = (low + high) // 2
-        number = _float(middle)
-        found = holds(lambda: claim(number))  # noqa: B023  # called at once
+        found = holds(partial(claim, _float(middle)))
         low, high = (middle, high) if found is proved else (low, middle)
     return _float(low)
 

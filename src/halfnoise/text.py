@@ -6,58 +6,32 @@ from collections.abc import Sequence
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
-    """Align columns: the first ``left`` to the left, the others to the right.
-
-    >>> print(text_table(["design", "margin"], [["standard", "±19.6"], ["correlated", "±10.8"]]))
-    design      margin
-    standard     ±19.6
-    correlated   ±10.8
-    """
+    """Align columns: the first ``left`` to the left, the others to the right."""
     table = [list(header), *map(list, rows)]
     widths = [max(map(width, column)) for column in zip(*table, strict=True)]
     lines = []
     for row in table:
         gaps = [" " * (most - width(cell)) for cell, most in zip(row, widths, strict=True)]
-        cells = [
-            cell + gap if i < left else gap + cell
-            for i, (cell, gap) in enumerate(zip(row, gaps, strict=True))
-        ]
+        cells = [c + gap for c, gap in zip(row[:left], gaps[:left], strict=True)]
+        cells += [gap + c for c, gap in zip(row[left:], gaps[left:], strict=True)]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
 
 
 def width(text: str) -> int:
-    """Return how many columns of a terminal a text takes: wide characters two, accents none.
-
-    >>> width("smoker"), width("東京"), width("cafe\u0301")
-    (6, 4, 4)
-    """
-    return sum(
-        0
-        if unicodedata.category(mark) in ("Mn", "Me", "Cf")
-        else 2
-        if unicodedata.east_asian_width(mark) in "WF"
-        else 1
-        for mark in text
-    )
+    """Return how many columns of a terminal a text takes: wide characters two, accents none."""
+    seen = [mark for mark in text if unicodedata.category(mark) not in ("Mn", "Me", "Cf")]
+    return len(seen) + sum(unicodedata.east_asian_width(mark) in "WF" for mark in seen)
 
 
 def short(x: float) -> str:
-    """Write a number with three digits that count.
-
-    >>> [short(x) for x in (45.54, 1234567.0, 0.01234, 3.0)]
-    ['45.5', '1,230,000', '0.0123', '3']
-    """
+    """Write a number with three digits that count: 45.5, 1,230,000, 0.0123, 3."""
     digits = float(f"{x:.3g}")
     return f"{digits:,.0f}" if abs(digits) >= 1000 else f"{digits:.10g}"
 
 
 def percent(x: float) -> str:
-    """Write a probability in per cent, never rounded to certainty.
-
-    >>> [percent(x) for x in (0.5468, 0.95, 0.99999, 1.0)]
-    ['54.7%', '95%', 'over 99.9%', '100%']
-    """
+    """Write a probability in per cent, never rounded to certainty: 54.7%, 95%, over 99.9%."""
     return "over 99.9%" if 0.9995 < x < 1 else f"{100 * x:.3g}%"
 
 
@@ -77,12 +51,7 @@ def meaningful(x: float, std: float) -> str:
 
 
 def spelled(value: object) -> str:
-    """Return a key, name or number as text.
-
-    >>> import datetime as dt
-    >>> [spelled(each) for each in ("north", 7, True, dt.date(2026, 1, 2), None)]
-    ['north', '7', 'true', '2026-01-02', '']
-    """
+    """Return a key, name or number as text: north, 7, true, 2026-01-02, and nothing for None."""
     if isinstance(value, bool):
         return str(value).lower()
     return "" if value is None else str(value)

@@ -15,11 +15,8 @@ from halfnoise.results.inference import (
     Errors,
     Estimate,
     Floats,
-    linear,
-    ratio,
     ratios,
     simultaneous_level,
-    within,
 )
 
 PEOPLE = Shared(4.0, (Run(0, 2, 0.5), Run(2, 3, 1.0)))
@@ -58,17 +55,23 @@ def test_laplace_noise_is_projected_in_pairs() -> None:
 def test_nothing_has_no_error() -> None:
     """A sum with weights of zero has neither error nor margin."""
     for noise in Noise:
-        none = linear("none", np.ones(3), Errors(noise, THREE), {0: 0.0}, 0.95)
+        none = Errors(noise, THREE).linear("none", np.ones(3), {0: 0.0}, 0.95)
         assert none == Estimate(name="none", estimate=0.0, std=0.0, low=0.0, high=0.0)
 
 
 def test_shared_noise_cancels() -> None:
     """The difference of two counts with one centre has its own two noises alone."""
     errors = Errors(Noise.GAUSSIAN, THREE)
-    found = linear("a - b", np.array([7.0, 4.0, 20.0]), errors, {0: 1.0, 1: -1.0}, 0.95)
+    found = errors.linear("a - b", np.array([7.0, 4.0, 20.0]), {0: 1.0, 1: -1.0}, 0.95)
     assert found.estimate == 3
     assert found.std == pytest.approx(math.sqrt(18))
     assert found.high - 3 == pytest.approx(norm.ppf(0.975) * math.sqrt(18))
+
+
+def ratio(values: Floats, errors: Errors, pair: tuple[int, int], level: float) -> Estimate:
+    """Return the ratio of two estimates."""
+    x, std, low, high = ratios(values[np.newaxis], errors, pair, level)[:, 0].tolist()
+    return Estimate(name="r", estimate=x, std=std, low=low, high=high)
 
 
 @settings(max_examples=200, deadline=None)
@@ -81,7 +84,7 @@ def test_shared_noise_cancels() -> None:
 def test_ratios_are_fiellers(a: float, b: float, own: float, level: float) -> None:
     """An end of an interval solves Fieller's quadratic; there is none where the bottom may be 0."""
     covariance = Covariance(3, (Run(0, 2, own),), (PEOPLE,))
-    found = ratio("r", np.array([0.0, a, b]), Errors(Noise.GAUSSIAN, covariance), (1, 2), level)
+    found = ratio(np.array([0.0, a, b]), Errors(Noise.GAUSSIAN, covariance), (1, 2), level)
     dense, z = covariance.dense(), norm.ppf((1 + level) / 2)
     if abs(b) <= z * math.sqrt(dense[2, 2]):
         assert (found.low, found.high) == ANYTHING
@@ -146,12 +149,12 @@ def test_ratios_without_two_noises(noise: Noise) -> None:
     certain = Covariance(3, (Run(0, 2, 9.0),), ())
     errors = Errors(noise, certain)
     margin = errors.margin({0: 1.0}, 0.95)
-    found = ratio("r", values, errors, (0, 2), 0.95)
+    found = ratio(values, errors, (0, 2), 0.95)
     assert (found.low, found.high) == pytest.approx(((30 - margin) / 20, (30 + margin) / 20))
     assert found.std == pytest.approx(3 / 20)
-    turned = ratio("r", values, errors, (2, 0), 0.95)
+    turned = ratio(values, errors, (2, 0), 0.95)
     assert (turned.low, turned.high) == pytest.approx((20 / (30 + margin), 20 / (30 - margin)))
-    same = ratio("r", values, errors, (0, 0), 0.95)
+    same = ratio(values, errors, (0, 0), 0.95)
     assert (same.estimate, same.std, same.low, same.high) == (1, 0, 1, 1)
 
 
@@ -161,14 +164,14 @@ def test_a_bottom_just_beyond_its_margin(noise: Noise) -> None:
     errors = Errors(noise, THREE)
     margin = errors.margin({2: 1.0}, 0.95)
     for factor, everything in ((1 - 1e-9, True), (1 + 1e-6, False)):
-        found = ratio("r", np.array([50.0, 0.0, margin * factor]), errors, (0, 2), 0.95)
+        found = ratio(np.array([50.0, 0.0, margin * factor]), errors, (0, 2), 0.95)
         assert math.isinf(found.low) == math.isinf(found.high) == everything
         assert everything or found.high > 1e4
 
 
 def test_a_bottom_of_zero_is_no_failure() -> None:
     """Dividing by an estimate of exactly zero gives an interval of everything."""
-    found = ratio("r", np.array([1.0, 2.0, 0.0]), Errors(Noise.GAUSSIAN, THREE), (0, 2), 0.95)
+    found = ratio(np.array([1.0, 2.0, 0.0]), Errors(Noise.GAUSSIAN, THREE), (0, 2), 0.95)
     assert (found.low, found.high, found.std) == (*ANYTHING, math.inf)
     assert math.isfinite(found.estimate)
 
@@ -176,9 +179,9 @@ def test_a_bottom_of_zero_is_no_failure() -> None:
 def test_bounds_keep_order() -> None:
     """Whatever lies outside the bounds moves to them, and low stays below high."""
     outside = Estimate(name="x", estimate=-5.0, std=1.0, low=-6.0, high=-4.0)
-    kept = within(outside, (0.0, 1.0))
+    kept = outside.within(0.0, 1.0)
     assert (kept.low, kept.estimate, kept.high) == (0, 0, 0)
-    assert within(outside, ANYTHING) == outside
+    assert outside.within(*ANYTHING) == outside
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])

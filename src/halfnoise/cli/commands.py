@@ -104,7 +104,7 @@ def demo_command(folder: Annotated[Path, FOLDER] = Path("halfnoise-demo")) -> No
 @app.command("figures")
 def figures_command(folder: Annotated[Path, FIGURES]) -> None:
     """Redraw the paper's figures as SVG and PNG, with the plotted numbers as CSV."""
-    from halfnoise.report.figures import draw_figures
+    from halfnoise.report import draw_figures
 
     for path in draw_figures(folder):
         typer.echo(path)

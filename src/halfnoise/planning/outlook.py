@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Unpack, overload
+from typing import Any, TypeAlias, Unpack, overload
 
 from halfnoise.checks import fraction, known_keywords, positive, refuse, whole
 from halfnoise.design.candidates import designs
@@ -16,6 +16,7 @@ from halfnoise.workload.groups import Columns
 from halfnoise.workload.queries import Query
 from halfnoise.workload.workload import Rules, Workload
 
+Queries: TypeAlias = Workload | Sequence[Query]
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)  # what a plan without a budget compares
 DELTA = 1e-6  # where none is stated
 LEAST, MOST = 1e-9, 1e9  # the smallest and the largest mu or epsilon that can be asked for
@@ -53,17 +54,15 @@ class Outlook:
         return text_table(header, rows)
 
     def __repr__(self) -> str:
-        """Return the whole outlook in words."""
-        level, releases = self.plans[0].level, self.plans[0].releases
-        split = "" if releases == 1 else f" split over {releases} equal releases"
+        one = self.plans[0]
+        split = "" if one.releases == 1 else f" split over {one.releases} equal releases"
+        at = f"at delta {self.delta:g}, with margins at {percent(one.level)}"
         lines = [
-            self.workload.words,
-            f"What a budget{split} buys at delta {self.delta:g}, with margins at {percent(level)}.",
+            f"{self.workload.words}\nWhat a budget{split} buys {at}.",
             f"Best guess: how often the best guess {self.workload.protected} is right;",
             f"a coin flip is right in 50% of cases.\n\n{self.table()}\n",
-            *self.plans[0].notes(),
         ]
-        return "\n".join(lines)
+        return "\n".join([*lines, *one.notes()])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the outlook as plain values, ready for JSON."""
@@ -71,20 +70,14 @@ class Outlook:
 
 
 @overload
-def plan(
-    workload: Workload | Sequence[Query], *, privacy: Privacy, **terms: Unpack[Terms]
-) -> Plan: ...
+def plan(workload: Queries, *, privacy: Privacy, **terms: Unpack[Terms]) -> Plan: ...
 @overload
 def plan(
-    workload: Workload | Sequence[Query],
-    *,
-    privacy: None = None,
-    delta: float = DELTA,
-    **terms: Unpack[Terms],
+    workload: Queries, *, privacy: None = None, delta: float = DELTA, **terms: Unpack[Terms]
 ) -> Outlook: ...
 @known_keywords
 def plan(
-    workload: Workload | Sequence[Query],
+    workload: Queries,
     *,
     privacy: Privacy | None = None,
     delta: float = DELTA,
@@ -122,22 +115,17 @@ def plan(
     if not hasattr(privacy, "budget"):
         raise refuse("privacy", "a privacy definition", privacy, "for example GaussianDP(mu=1)")
     budget = Spending.of(privacy, workload.grouping, whole(releases=releases)).budget
+    rule = f"between {LEAST:g} and {MOST:g} for each release"
     for name, amount in asdict(budget).items():
         if amount is not None and not LEAST <= amount <= MOST:
-            rule = f"between {LEAST:g} and {MOST:g} for each release"
             raise refuse(name, rule, amount, "check the budget")
-    return Plan(
-        workload=workload,
-        privacy=privacy,
-        releases=releases,
-        level=fraction(level=level),
-        designs=tuple(designs(workload, budget, known_size=known_size)),
-    )
+    level, offered = fraction(level=level), tuple(designs(workload, budget, known_size=known_size))
+    return Plan(workload=workload, privacy=privacy, releases=releases, level=level, designs=offered)
 
 
 @known_keywords
 def budget_for(
-    workload: Workload | Sequence[Query],
+    workload: Queries,
     *,
     margin: float,
     delta: float = DELTA,
@@ -172,10 +160,9 @@ def budget_for(
     if not needed:
         raise refuse("margin", "larger: no budget that protects anybody gives it", target)
     shared: Terms = {"releases": releases, "known_size": known_size, "level": level}
-    for nudge in itertools.count():
-        for epsilon in needed:
-            stretched = max(epsilon, LEAST * releases) * (1 + 1e-12) * 1.001**nudge
-            privacy = ApproxDP(epsilon=stretched, delta=delta)
-            if max(plan(workload, privacy=privacy, **shared).margins) <= target:
-                return privacy
-    raise AssertionError
+    tried = (
+        ApproxDP(epsilon=max(epsilon, LEAST * releases) * (1 + 1e-12) * 1.001**nudge, delta=delta)
+        for nudge in itertools.count()
+        for epsilon in needed
+    )
+    return next(p for p in tried if max(plan(workload, privacy=p, **shared).margins) <= target)

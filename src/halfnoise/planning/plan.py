@@ -1,28 +1,19 @@
 """A plan: which design, and how much error. No data needed."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from halfnoise.design.design import Design, Measurement
 from halfnoise.noise.law import Noise
 from halfnoise.planning.spending import Discovery, Spending
-from halfnoise.privacy.definitions import (
-    ApproxDP,
-    DiscoveryDP,
-    GaussianDP,
-    Guarantee,
-    Privacy,
-    PureDP,
-    compose,
-)
-from halfnoise.privacy.words import definition, spending
+from halfnoise.privacy.definitions import ApproxDP, DiscoveryDP, GaussianDP, Privacy, compose
+from halfnoise.privacy.words import amounts, definition, spending
 from halfnoise.text import percent, short, text_table
 from halfnoise.workload.workload import Workload
 
-# Errors within one per cent count as equal; then the design that also gives the size wins.
-AS_GOOD = 1.01
+AS_GOOD = 1.01  # errors so close count as equal; then the design that also gives the size wins
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -84,12 +75,9 @@ class Plan:
             said.append(f"The same holds in {here}.")
         if grouping is not None and grouping.most > 1:
             g, noises = grouping.most, {design.noise for design in self.designs}
-            growth = {
-                Noise.GAUSSIAN: f"noise grows with sqrt({g}) = {g**0.5:.3g}",
-                Noise.LAPLACE: f"Laplace noise grows with {g}",
-            }
-            grows = ", ".join(words for noise, words in growth.items() if noise in noises)
-            said.append(f"Each person may be in up to {g} groups: {grows}.")
+            grows = [f"noise grows with sqrt({g}) = {g**0.5:.3g}"] * (Noise.GAUSSIAN in noises)
+            grows += [f"Laplace noise grows with {g}"] * (Noise.LAPLACE in noises)
+            said.append(f"Each person may be in up to {g} groups: {', '.join(grows)}.")
         if any(design.people_std is not None for design in self.designs):
             said.append(
                 "With two-level-gaussian it grows less: that measures the number of all people too,"
@@ -108,15 +96,15 @@ class Plan:
     @property
     def best_guess(self) -> float:
         """How often the best guess is right after all releases of the chosen design."""
-        guarantee = self.chosen.guarantee
+        one, times = self.chosen.guarantee, self.releases
         together = (
-            PureDP(epsilon=guarantee.epsilon * self.releases)
-            if isinstance(guarantee, PureDP)
-            else compose(*[guarantee] * self.releases)
+            compose(*[one] * times)
+            if isinstance(one, GaussianDP)
+            else replace(one, epsilon=one.epsilon * times)
         )
         if self.discovery is None:
             return together.best_guess
-        return DiscoveryDP(kept=together, delta=self.discovery.delta * self.releases).best_guess
+        return DiscoveryDP(kept=together, delta=self.discovery.delta * times).best_guess
 
     @property
     def discovery(self) -> Discovery | None:
@@ -162,7 +150,6 @@ class Plan:
         return "known" if public and not everyone else "not given"
 
     def __repr__(self) -> str:
-        """Return the whole plan in words."""
         odds = f"is right in {percent(self.best_guess)} of cases"
         lines = [
             self.workload.words,
@@ -171,18 +158,18 @@ class Plan:
             f"\n{self.table()}\n",
             f"Chosen (*): {self.chosen.name}. {self.why}",
             *([] if self.discovery is None else [str(self.discovery)]),
-            *self.notes(),
         ]
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.notes()])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain values, ready for JSON."""
         grouping, discovery = self.workload.grouping, self.discovery
-        privacy = _definition(self.privacy) | {"releases": self.releases}
+        asked, times = self.privacy, self.releases
+        privacy = {"definition": definition(asked), **amounts(asked), "mu": asked.mu}
+        privacy |= {"best_guess": asked.best_guess, "releases": times}
         if discovery is not None:  # then no mu stands alone
             privacy.pop("mu")
-            privacy |= {"best_guess": self.best_guess}
-            privacy |= {"discover_delta": discovery.delta * self.releases}
+            privacy |= {"best_guess": self.best_guess, "discover_delta": discovery.delta * times}
         return {
             "privacy": privacy,
             "neighbors": self.workload.neighbors.value,
@@ -197,13 +184,10 @@ class Plan:
 
 
 def best(designs: Iterable[Design], workload: Workload) -> Design:
-    """Return the design with the least error, or one as good that also gives the size.
-
-    Groups come with their sizes, unless these are not wanted.
-    """
+    """Return the design with the least error, or one as good that also gives the size."""
     interest = workload.size_importance
     errors = {design: design.total_error(interest) ** 0.5 for design in designs}
-    if workload.needs_sizes:
+    if workload.needs_sizes:  # groups come with their sizes, unless these are not wanted
         errors = {d: e for d, e in errors.items() if d.size_scale or d.size_is_given}
     limit = min(errors.values()) * AS_GOOD
     good = [design for design, error in errors.items() if error <= limit]
@@ -211,36 +195,18 @@ def best(designs: Iterable[Design], workload: Workload) -> Design:
     return min(good, key=lambda d: (d.size_scale is None, round(errors[d] / limit, 3)))
 
 
-def _definition(privacy: Privacy) -> dict[str, Any]:
-    fields: dict[str, Any] = (
-        asdict(privacy) if is_dataclass(privacy) and not isinstance(privacy, type) else {}
-    )
-    own = {"definition": definition(privacy), **fields}
-    return own | {"mu": privacy.mu, "best_guess": privacy.best_guess}
-
-
 def _design(design: Design, level: float, discovery: Discovery | None) -> dict[str, Any]:
-    noise = design.noise
-    blocks = []
-    margins = design.margins(level)
+    noise, margins, blocks = design.noise, design.margins(level), []
     for block, parts, margin in zip(design.blocks, design.parts(), margins, strict=True):
         entry = {"kind": block.kind, "label": block.label, "queries": block.queries}
         entry |= {"std": noise.std(parts["sum"]), "margin": margin}
         entry |= {f"{name}_std": noise.std(ps) for name, ps in parts.items() if name != "sum"}
         blocks.append(entry)
-    loss = "loss_mu" if noise is Noise.GAUSSIAN else "loss_epsilon"
-    everyone = {} if design.people_std is None else {"people_std": design.people_std}
-    promised: Guarantee = design.guarantee
-    shown = {}
-    if discovery is not None:
-        shown = {"discover_delta": discovery.delta}
-        promised = DiscoveryDP(kept=design.guarantee, delta=discovery.delta)
-    return {
-        "name": design.name,
-        "blocks": blocks,
-        "size_std": design.size_std,
-        **everyone,
-        loss: design.loss(),
-        **shown,
-        "best_guess": promised.best_guess,
-    }
+    shown = {"name": design.name, "blocks": blocks, "size_std": design.size_std}
+    if design.people_std is not None:
+        shown["people_std"] = design.people_std
+    shown["loss_mu" if noise is Noise.GAUSSIAN else "loss_epsilon"] = design.loss()
+    if discovery is None:
+        return shown | {"best_guess": design.guarantee.best_guess}
+    promised = DiscoveryDP(kept=design.guarantee, delta=discovery.delta)
+    return shown | {"discover_delta": discovery.delta, "best_guess": promised.best_guess}

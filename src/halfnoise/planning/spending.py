@@ -18,15 +18,11 @@ PART = 10  # discovering takes a tenth of delta where nothing else is said
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discovery:
-    """What the noisy size of a group must reach to be released, and what that costs.
-
-    ``usual``: a group of so many people shows in 95% of cases. ``delta``: how likely a release
-    shows a key that only one person has.
-    """
+    """What the noisy size of a group must reach to be released, and what that costs."""
 
     threshold: float
-    usual: float
-    delta: float
+    usual: float  # a group of so many people shows in 95% of cases
+    delta: float  # how likely a release shows a key that only one person has
 
     @classmethod
     def of(cls, measurement: Measurement) -> Self:
@@ -39,7 +35,6 @@ class Discovery:
         return cls(threshold=limit.size, usual=limit.size + below, delta=limit.delta)
 
     def __str__(self) -> str:
-        """Say it in words."""
         return (
             f"A group shows if its noisy number of people is at least {short(self.threshold)}; one"
             f" of {short(math.ceil(self.usual))} people does in 95% of cases. A key that only one"
@@ -88,11 +83,7 @@ def split_delta(delta: float, grouping: Grouping | None) -> tuple[float, float]:
     if not own < delta:
         remedy = "the noise needs the rest of delta"
         raise refuse("discover_delta", f"below delta, {delta:g}", own, remedy)
-    return _difference_down(delta, own), own
-
-
-def _difference_down(whole: float, part: float) -> float:
-    """Return the largest float64 that together with ``part`` is at most ``whole``, exactly."""
-    rest = whole - part
-    exact = Fraction(whole) - Fraction(part)
-    return math.nextafter(rest, 0) if Fraction(rest) > exact else rest
+    # The largest float64 that together with the other part is at most delta, exactly.
+    rest = delta - own
+    over = Fraction(rest) > Fraction(delta) - Fraction(own)
+    return math.nextafter(rest, 0) if over else rest, own

@@ -127,8 +127,7 @@ class ApproxDP(_InMu):
 
     def budget(self, releases: int = 1) -> Budget:
         """Return what each of so many equal releases may spend; Laplace noise needs no delta."""
-        budget = _InMu.budget(self, releases)
-        return replace(budget, epsilon=divide_down(self.epsilon, releases))
+        return replace(_InMu.budget(self, releases), epsilon=divide_down(self.epsilon, releases))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,9 +21,7 @@ from halfnoise.privacy.definitions import (
 from halfnoise.proof import round_up
 from halfnoise.text import percent
 
-DELTAS = (1e-5, 1e-6, 1e-9)
-"""Where nobody stated a delta, epsilon is given for these."""
-
+DELTAS = (1e-5, 1e-6, 1e-9)  # where nobody stated a delta, epsilon is given for these
 KINDS: Mapping[str, type[Any]] = {
     kind.__name__: kind
     for kind in (GaussianDP, ApproxDP, ConcentratedDP, RenyiDP, PureDP, DiscoveryDP)
@@ -32,30 +30,29 @@ KINDS: Mapping[str, type[Any]] = {
 
 def definition(privacy: Privacy) -> str:
     """Name a privacy definition in files."""
-    return {"PureDP": "pure", "ApproxDP": "approximate", "GaussianDP": "gaussian"}.get(
-        type(privacy).__name__, type(privacy).__name__.removesuffix("DP").lower()
-    )
+    name = type(privacy).__name__
+    return "approximate" if name == "ApproxDP" else name.removesuffix("DP").lower()
 
 
-def amounts(privacy: Privacy) -> str:
-    """Say how much a budget is.
-
-    >>> amounts(ApproxDP(epsilon=1, delta=1e-6))
-    'epsilon 1, delta 1e-06'
-    """
-    fields, order = _fields(privacy), ("epsilon", "delta", "mu", "rho", "alpha")
-    return ", ".join(f"{name} {fields[name]:g}" for name in order if name in fields)
+def amounts(privacy: Privacy | DiscoveryDP) -> dict[str, Any]:
+    """Return the numbers of a definition by name."""
+    return {name: getattr(privacy, name) for name in getattr(privacy, "__dataclass_fields__", {})}
 
 
 def spending(privacy: Privacy, releases: int) -> str:
     """Say what the budget is."""
     split = "" if releases == 1 else f", split over {releases} equal releases; below, one of them"
-    return f"Budget: {amounts(privacy)}{split}."
+    return f"Budget: {_said(privacy)}{split}."
+
+
+def _said(privacy: Privacy) -> str:
+    fields, order = amounts(privacy), ("epsilon", "delta", "mu", "rho", "alpha")
+    return ", ".join(f"{name} {fields[name]:g}" for name in order if name in fields)
 
 
 def promise(guarantee: Guarantee, privacy: Privacy) -> str:
     """Say what is promised to each person, and what it is worth."""
-    budget = amounts(privacy)
+    budget = _said(privacy)
     if isinstance(guarantee, DiscoveryDP):
         delta = f"{guarantee.delta:.3g}"
         part = isinstance(privacy, ApproxDP)
@@ -77,21 +74,18 @@ def implied(guarantee: Guarantee, asked: Privacy) -> dict[str, Any]:
         kept, least = guarantee.kept, guarantee.delta
         said = {"pure_epsilon": kept.epsilon} if isinstance(kept, PureDP) else {"mu": kept.mu}
         said["discover_delta"] = least
-    elif isinstance(guarantee, PureDP):
-        # Bun & Steinke 2016, Proposition 1.4.
-        said = {"mu": guarantee.mu, "rho": round_up(lambda: arb(guarantee.epsilon) ** 2 / 2)}
-        said |= {"epsilon": guarantee.epsilon, "delta": 0.0}
     else:
-        said = {"mu": guarantee.mu, "rho": round_up(lambda: arb(guarantee.mu) ** 2 / 2)}
+        pure = isinstance(guarantee, PureDP)
+        loss = guarantee.epsilon if isinstance(guarantee, PureDP) else guarantee.mu
+        # With pure epsilon by Bun & Steinke 2016, Proposition 1.4.
+        said = {"mu": guarantee.mu, "rho": round_up(lambda: arb(loss) ** 2 / 2)}
+        said |= {"epsilon": loss, "delta": 0.0} if pure else {}
     said["best_guess"] = guarantee.best_guess
     if not isinstance(guarantee, PureDP):
         if isinstance(asked, ApproxDP):
             said |= {"epsilon": guarantee.epsilon(asked.delta), "delta": asked.delta}
-        said["approximate"] = [
-            {"epsilon": guarantee.epsilon(delta), "delta": delta}
-            for delta in DELTAS
-            if delta > least
-        ]
+        stated = [delta for delta in DELTAS if delta > least]
+        said["approximate"] = [{"epsilon": guarantee.epsilon(d), "delta": d} for d in stated]
     return said
 
 
@@ -112,12 +106,8 @@ def dp_event(guarantee: Guarantee) -> Any:  # noqa: ANN401
 
 
 def to_dict(privacy: Privacy | DiscoveryDP) -> dict[str, Any]:
-    """Return a privacy definition with its name, as plain values.
-
-    >>> to_dict(GaussianDP(mu=1))
-    {'kind': 'GaussianDP', 'mu': 1.0}
-    """
-    fields = _fields(privacy)
+    """Return a privacy definition with its name, as plain values."""
+    fields = amounts(privacy)
     if isinstance(privacy, DiscoveryDP):
         fields["kept"] = to_dict(privacy.kept)
     return {"kind": type(privacy).__name__} | fields
@@ -131,9 +121,5 @@ def from_dict(stored: Mapping[str, Any]) -> Privacy | DiscoveryDP:
         raise DataError("this is not the JSON of a release; its privacy definition is unknown")
     if "kept" in fields:
         fields["kept"] = from_dict(fields["kept"])
-    found: Privacy | DiscoveryDP = kind(**fields)
-    return found
-
-
-def _fields(privacy: Privacy | DiscoveryDP) -> dict[str, Any]:
-    return {name: getattr(privacy, name) for name in getattr(privacy, "__dataclass_fields__", {})}
+    privacy: Privacy | DiscoveryDP = kind(**fields)
+    return privacy

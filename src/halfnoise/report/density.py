@@ -52,15 +52,16 @@ def density_picture() -> Picture:
 
     rows = density_rows()
     share = alt.Y("share_of_standard:Q", title="Share of the variance of standard noise")
-    share = share.axis(format="%")
     plain = alt.Y("variance:Q", title="Variance of each count (people²)")
     title = f"Error of each count when one person may say yes to at most k of {D:,} questions"
     words = (
         "The design for at most k follows the Count ellipse up to k = 500 and goes on where that "
-        "ends. Budget: Gaussian differential privacy, mu = 1."
     )
+    words += "ends. Budget: Gaussian differential privacy, mu = 1."
     panels = [
-        _panel("Variance relative to standard noise", rows, share, (0, D), (0, 1.2)),
+        _panel(
+            "Variance relative to standard noise", rows, share.axis(format="%"), (0, D), (0, 1.2)
+        ),
         _panel("Variance", rows, plain, (0, D), (0, 1000)),
         _panel("Variance, enlarged around k = 500", rows, plain, (480, 540), (264.6, 266.2)),
     ]
@@ -75,16 +76,14 @@ def _panel(title: str, rows: list[Row], y: "alt.Y", ks: Range, variances: Range)
     _, *looks = zip(*LOOKS.values(), strict=True)
     colors, widths, dashes = map(list, looks)
     x = alt.X("k:Q", title="k, the most yes answers of one person")
-    width = alt.StrokeWidth("mechanism:N").scale(domain=domain, range=widths, type="ordinal")
-    panel: alt.Chart = (
-        alt.Chart(alt.InlineData([row for row in rows if ks[0] <= float(row["k"]) <= ks[1]]))
-        .mark_line(clip=True)
-        .encode(
-            x=x.scale(domain=list(ks), nice=False),
-            y=y.scale(domain=list(variances), nice=False, zero=False),
-            color=alt.Color("mechanism:N").scale(domain=domain, range=colors),
-            strokeWidth=width,
-            strokeDash=alt.StrokeDash("mechanism:N").scale(domain=domain, range=dashes),
-        )
+    shown = alt.Chart(alt.InlineData([row for row in rows if ks[0] <= float(row["k"]) <= ks[1]]))
+    panel: alt.Chart = shown.mark_line(clip=True).encode(
+        x=x.scale(domain=list(ks), nice=False),
+        y=y.scale(domain=list(variances), nice=False, zero=False),
+        color=alt.Color("mechanism:N").scale(domain=domain, range=colors),
+        strokeWidth=alt.StrokeWidth("mechanism:N").scale(
+            domain=domain, range=widths, type="ordinal"
+        ),
+        strokeDash=alt.StrokeDash("mechanism:N").scale(domain=domain, range=dashes),
     )
     return panel.properties(title=title, width=300, height=300)

@@ -17,8 +17,8 @@ LEAST, MOST = D**0.25, D**0.5
 # How finely C is drawn, and how far; beyond 173 the counts are worse than with standard noise.
 STEPS_PER_DECADE, HIGHEST = 50, 200.0
 TICKS = [1, 2, 5, 10, 20, 50, 100, 200]
-# Where a label stands beside its point: its alignment, and how far to the right and down.
-Place: TypeAlias = tuple[Literal["left", "right"], float, float]
+# Where the label of a C stands beside its point: its alignment, and how far to the right and down.
+Places: TypeAlias = dict[float, tuple[Literal["left", "right"], float, float]]
 
 
 def dial_rows() -> list[Row]:
@@ -49,7 +49,7 @@ def dial_picture() -> Picture:
     rows = dial_rows()
     y = alt.Y("count_variance:Q", title="Variance of each count (people²)")
     y = y.scale(domain=[0, 14_000]).axis(format=",.0f")
-    beside: dict[float, Place] = {LEAST: ("left", 6, 16), MOST: ("right", -11, -4)}
+    beside: Places = {LEAST: ("left", 6, 16), MOST: ("right", -11, -4)}
     standard = {"count_variance": rows[0]["standard_count_variance"]}
     reference = alt.Chart(alt.InlineData([standard])).encode(y=y)
     rule = reference.mark_rule(color=STANDARD, strokeDash=[6, 4], strokeWidth=1.5)
@@ -58,12 +58,10 @@ def dial_picture() -> Picture:
 
     y = alt.Y("people_variance:Q", title="Variance of the number of people (people²)")
     y = y.scale(type="log", domain=[1, 100_000]).axis(format=",.0f", tickCount=5)
-    below: dict[float, Place] = dict.fromkeys(beside, ("right", -9, 11))
+    below: Places = dict.fromkeys(beside, ("right", -9, 11))
     right = alt.layer(*_lines(rows, "people_variance", y, below))
-    panels = [
-        left.properties(title="Each count", width=380, height=300),
-        right.properties(title="The number of people", width=380, height=300),
-    ]
+    titled = {"Each count": left, "The number of people": right}
+    panels = [each.properties(title=name, width=380, height=300) for name, each in titled.items()]
     title = f"What a better number of people costs the {D:,} counts beside it"
     words = [
         "The dial C shifts budget from the counts to the number of people.",
@@ -72,9 +70,7 @@ def dial_picture() -> Picture:
     return Picture(name="dial", chart=styled(panels, title, words), rows=rows)
 
 
-def _lines(
-    rows: list[Row], field: str, y: "alt.Y", places: dict[float, Place]
-) -> list["alt.Chart"]:
+def _lines(rows: list[Row], field: str, y: "alt.Y", places: Places) -> list["alt.Chart"]:
     """Return the curve, dashed where it is not offered, and the marked settings with labels."""
     import altair as alt
 

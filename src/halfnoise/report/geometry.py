@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 Points: TypeAlias = Sequence[tuple[float, float]]
 
 CORNERS = 240  # how many corners stand for a round shape
-# How far a panel looks in both directions, and its width and height in pixels.
-REACH, SIDE = 1.6, 210
+REACH, SIDE = 1.6, 210  # how far a panel looks in all directions, and its sides in pixels
 # The title of each panel and the two lines under it.
 PANELS = {
     "replaced": "Replace one person|Standard noise: the circle|touches all four corners",
@@ -91,10 +90,8 @@ def geometry_picture() -> Picture:
         heading = alt.TitleParams(title, subtitle=under)
         panels.append(layers.properties(title=heading, width=SIDE, height=SIDE))
     title = "Two counts: the noise must hide whatever one person can change"
-    legend = (
-        "Red cross: the true counts. Grey: where they can be after the change. "
-        "Outline: how far the noise hides it."
-    )
+    legend = "Red cross: the true counts. Grey: where they can be after the change. "
+    legend += "Outline: how far the noise hides it."
     return Picture(name="geometry", chart=styled(panels, title, legend, spacing=24), rows=rows)
 
 
@@ -108,9 +105,8 @@ def _layers(rows: Sequence[Row]) -> list["alt.Chart"]:
     layers = []
     for part in sorted({row["part"] for row in rows}):
         points = [row for row in rows if row["part"] == part]
-        line = alt.Chart(alt.InlineData(points)).mark_line(
-            interpolate="linear-closed", **LOOKS[str(points[0]["shape"])]
-        )
+        look = {"interpolate": "linear-closed"} | LOOKS[str(points[0]["shape"])]
+        line = alt.Chart(alt.InlineData(points)).mark_line(**look)
         layers.append(line.encode(x=x, y=y, order="point:Q"))
     truth = alt.Chart(alt.InlineData([{"x": 0, "y": 0}])).encode(x=x, y=y)
     cross = truth.mark_point(shape="cross", angle=45, size=110, color=MARK, filled=True, opacity=1)

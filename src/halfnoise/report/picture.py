@@ -28,10 +28,8 @@ def need_report_extra() -> None:
         try:
             importlib.import_module(module)
         except ImportError as error:
-            raise MissingExtraError(
-                f"drawing needs the package {package}, which is not installed; "
-                'run pip install "halfnoise[report]"'
-            ) from error
+            why = f"drawing needs the package {package}, which is not installed; "
+            raise MissingExtraError(why + 'run pip install "halfnoise[report]"') from error
 
 
 def drawn(workload: Workload) -> dict[str, Design]:

@@ -1,10 +1,12 @@
 """One calm look for all pictures: colours, letters and lines, applied chart by chart."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     import altair as alt
+
+    Panel: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart
 
 INK = "#222222"  # words, axes and what is exact
 QUIET = "#6b6b6b"  # notes, and what stands in the background
@@ -19,10 +21,7 @@ FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
 
 
 def styled(
-    panels: "Sequence[alt.Chart | alt.LayerChart | alt.FacetChart]",
-    title: str,
-    subtitle: str | Sequence[str],
-    spacing: int = 36,
+    panels: Sequence["Panel"], title: str, subtitle: str | Sequence[str], spacing: int = 36
 ) -> "alt.HConcatChart":
     """Return panels side by side under a title, in the look that all pictures share."""
     import altair as alt

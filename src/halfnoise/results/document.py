@@ -24,22 +24,13 @@ from halfnoise.workload.groups import By, Key
 from halfnoise.workload.question import Question
 
 SCHEMA = 1
-OWN = (
-    *("schema", "guarantee", "level", "intervals", "by", "size", "queries", "groups", "notes"),
-    "values",
-)
-"""What a release writes itself; the rest are its public facts."""
-
-MANY = 10_000
-"""So many values are written for programs alone."""
+# What a release writes itself; the rest are its public facts.
+OWN = ("schema", "guarantee", "level", "intervals", "by", "size", "queries", "groups", "notes")
 
 
 def to_dict(release: Released) -> dict[str, Any]:
     """Return a release as plain values."""
-    if isinstance(release, GroupedRelease):
-        shown = _groups(release)
-    else:
-        shown = _table(rows(release), sized=release.has_size)
+    shown, own = _parts(release)
     return {
         "schema": SCHEMA,
         "guarantee": privacy.implied(release.guarantee, release.privacy),
@@ -57,24 +48,16 @@ def to_dict(release: Released) -> dict[str, Any]:
             "copies": release.errors.copies,
             "privacy": privacy.to_dict(release.privacy),
             "guarantee": privacy.to_dict(release.guarantee),
-            **_own_values(release),
+            **own,
         },
     }
 
 
-def to_json(release: Released) -> str:
-    """Return a release as JSON, on one line where it has more values than anybody reads."""
-    indent = 2 if release.values.size <= MANY else None
-    return json.dumps(to_dict(release), indent=indent, allow_nan=False)
-
-
 def rows(release: Released) -> list[dict[str, Any]]:
     """Return the table row by row, without keys; what is infinite has no number in JSON."""
-    found = release.columns()
-    numbers = (
-        [x if math.isfinite(x) else None for x in found[title].tolist()] for title in NUMBERS
-    )
-    text = (found[title].tolist() for title in ("name", "kind"))
+    table = release.columns()
+    numbers = ([x if math.isfinite(x) else None for x in table[name].tolist()] for name in NUMBERS)
+    text = (table[name].tolist() for name in ("name", "kind"))
     return [dict(zip(COLUMNS, row, strict=True)) for row in zip(*text, *numbers, strict=True)]
 
 
@@ -89,7 +72,7 @@ def key_dict(release: GroupedRelease, key: Key) -> dict[str, Any]:
 def from_json(text: str) -> Released:
     """Read a release, with groups or without, from its JSON."""
     try:
-        found = json.loads(text, parse_constant=_no_number)
+        found = json.loads(text, parse_constant=READERS.__getitem__)  # there is none for NaN
         schema = found["schema"]
     except (ValueError, KeyError, TypeError):
         raise DataError("this is not the JSON of a release; it has no schema number") from None
@@ -98,9 +81,8 @@ def from_json(text: str) -> Released:
     try:
         return _read(found)
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise DataError(
-            "this is not the JSON of a release; a part of it is missing or of another kind"
-        ) from None
+        why = "this is not the JSON of a release; a part of it is missing or of another kind"
+        raise DataError(why) from None
 
 
 def _read(found: dict[str, Any]) -> Released:
@@ -108,12 +90,8 @@ def _read(found: dict[str, Any]) -> Released:
     template = _template(found, values)
     estimates = np.array(values["estimates"], dtype=np.float64)
     if "groups" not in found:
-        return replace(
-            template,
-            values=estimates.reshape(template.values.shape),
-            known_size=values["known_size"],
-            remarks=tuple(values.get("remarks", ())),
-        )
+        own = {"known_size": values["known_size"], "remarks": tuple(values.get("remarks", ()))}
+        return replace(template, values=estimates.reshape(template.values.shape), **own)
     by = tuple(By(**each) for each in found["by"])
     keys = tuple(tuple(_value(each) for each in key) for key in values["keys"])
     if any(len(key) != len(by) for key in keys):
@@ -147,7 +125,7 @@ def _template(found: dict[str, Any], values: dict[str, Any]) -> Release:
         guarantee=guarantee,
         privacy=asked,
         level=fraction(level=found["level"]),
-        facts={name: value for name, value in found.items() if name not in OWN},
+        facts={name: value for name, value in found.items() if name not in (*OWN, "values")},
         rounded_values=values["rounded"],
     )
 
@@ -158,10 +136,15 @@ def _table(found: list[dict[str, Any]], *, sized: bool) -> dict[str, Any]:
     return {"size": size, "queries": found[sized:]}
 
 
-def _groups(release: GroupedRelease) -> dict[str, Any]:
-    found, size, sized = rows(release), release.size, release.template.has_size
+def _parts(release: Released) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what is shown of a release, and what its kind alone needs to be read again."""
+    found = rows(release)
+    if not isinstance(release, GroupedRelease):
+        own = {name: getattr(release, name) for name in ("known_size", "remarks")}
+        return _table(found, sized=release.has_size), own
+    size, people, sized = release.size, release.people, release.template.has_size
     each = len(found) // max(1, len(release))
-    return {
+    shown = {
         "by": [asdict(by) for by in release.by],
         "size": None if size is None else {title: getattr(size, title) for title in NUMBERS},
         "groups": [
@@ -169,17 +152,11 @@ def _groups(release: GroupedRelease) -> dict[str, Any]:
             for i, key in enumerate(release.group_keys)
         ],
     }
-
-
-def _own_values(release: Released) -> dict[str, Any]:
-    """Return what one kind of release alone needs to be read again."""
-    if not isinstance(release, GroupedRelease):
-        return {name: getattr(release, name) for name in ("known_size", "remarks")}
-    people = release.people
-    return {
+    own = {
         "keys": [[_stored(value) for value in key] for key in release.group_keys],
         "people": None if people is None else asdict(people),
-    } | {name: getattr(release, name) for name in ("common", "most", "discovered")}
+    }
+    return shown, own | {name: getattr(release, name) for name in ("common", "most", "discovered")}
 
 
 READERS: dict[str, Callable[[str], object]] = {
@@ -205,7 +182,3 @@ def _value(stored: Any) -> Any:  # noqa: ANN401
         return stored
     ((kind, text),) = stored.items()
     return READERS[kind](text)
-
-
-def _no_number(_: str) -> float:
-    raise ValueError

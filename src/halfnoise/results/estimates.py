@@ -11,15 +11,8 @@ import numpy as np
 from halfnoise.checks import finite, fraction, positive, refuse, unknown
 from halfnoise.errors import NotSupportedError
 from halfnoise.privacy.definitions import Guarantee, Privacy
-from halfnoise.results.inference import (
-    Errors,
-    Estimate,
-    Floats,
-    linear,
-    ratio,
-    simultaneous_level,
-    within,
-)
+from halfnoise.results import inference
+from halfnoise.results.inference import Errors, Estimate, Floats
 from halfnoise.results.published import Columns, Published
 from halfnoise.workload.question import SIZE, Question
 
@@ -45,7 +38,6 @@ class Estimates(Published):
     remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Make the values read-only."""
         self.values.flags.writeable = False
 
     @property
@@ -81,11 +73,11 @@ class Estimates(Published):
                 return self.mean(name)
             if name in question.names:
                 place = question.names.index(name)
-                found = self._linear(name, {question.start + place: 1.0})
+                estimate = self._linear(name, {question.start + place: 1.0})
                 if not (self.rounded_values and question.is_count(place)):
-                    return found
+                    return estimate
                 most = math.inf if self.size is None else self.size.as_count().estimate
-                return found.as_count(most)
+                return estimate.as_count(most)
         if name == SIZE and self.size is not None:
             return self.size
         raise unknown("name", name, (*self.names, *self.means))
@@ -105,21 +97,17 @@ class Estimates(Published):
 
     def linear(self, weights: Mapping[str, float], *, name: str = "weighted sum") -> Estimate:
         """Return a weighted sum of estimates, by name."""
-        by_index = {self._index(each): finite(**{each: w}) for each, w in weights.items()}
-        return self._linear(name, by_index)
+        return self._linear(name, {self._index(x): finite(**{x: w}) for x, w in weights.items()})
 
     def ratio(self, a: str, b: str) -> Estimate:
         """Return a / b with Fieller's interval."""
-        pair = (self._index(a), self._index(b))
-        return ratio(f"{a} / {b}", self.values, self.errors, pair, self.level)
+        return self._ratio(f"{a} / {b}", self._index(a), self._index(b), inference.ANYTHING)
 
     def mean(self, name: str) -> Estimate:
         """Return a mean: over those who answered for a Mean, over all people for a Sum."""
         for question in self.questions:
             if question.name == name and question.is_mean:
-                pair = (question.start, question.start + 1)
-                bounds = question.limits
-                return ratio(name, self.values, self.errors, pair, self.level, bounds=bounds)
+                return self._ratio(name, question.start, question.start + 1, question.limits)
             if question.name == name and question.is_sum:
                 return self._per_person(name, question.start, question.limits)
         raise refuse("name", "that of a Mean or a Sum", name)
@@ -135,15 +123,15 @@ class Estimates(Published):
         """Return all estimates with intervals at another level, or for all of them at once."""
         fraction(level=level)
         if simultaneous:
-            level = simultaneous_level(self.errors, len(self.names), len(self.means), level)
+            counted = len(self.names), len(self.means)
+            level = inference.simultaneous_level(self.errors, *counted, level)
         return list(replace(self, level=level))
 
     def with_known_size(self, n: float) -> Self:
         """Return the same release, knowing the number of people: every interval gets narrower."""
         if self._size_index is None:
-            raise NotSupportedError(
-                "this release has no estimate of the number of people to replace"
-            )
+            wanted = "this release has no estimate of the number of people to replace"
+            raise NotSupportedError(wanted)
         covariance, lean = self.errors.covariance.given_last()
         values = self.values[:-1] - lean * (self.values[-1] - positive(n=n))
         errors = replace(self.errors, covariance=covariance)
@@ -173,20 +161,25 @@ class Estimates(Published):
         return count if len(self.values) > count else None
 
     def _linear(self, name: str, weights: Mapping[int, float]) -> Estimate:
-        return linear(name, self.values, self.errors, weights, self.level)
+        return self.errors.linear(name, self.values, weights, self.level)
 
-    def _per_person(self, name: str, index: int, bounds: tuple[float, float]) -> Estimate:
+    def _ratio(self, name: str, top: int, bottom: int, bounds: inference.Range) -> Estimate:
+        pair, rows = (top, bottom), self.values[np.newaxis]
+        found = inference.ratios(rows, self.errors, pair, self.level, bounds)
+        x, std, low, high = found[:, 0].tolist()
+        return Estimate(name=name, estimate=x, std=std, low=low, high=high)
+
+    def _per_person(self, name: str, index: int, bounds: inference.Range) -> Estimate:
         if self.known_size is not None:
             if not self.known_size:  # nobody is there, as anybody may know
                 low, high = bounds
                 return Estimate(name=name, estimate=max(0.0, low), std=math.inf, low=low, high=high)
-            return within(self._linear(name, {index: 1 / self.known_size}), bounds)
+            return self._linear(name, {index: 1 / self.known_size}).within(*bounds)
         if self._size_index is None:
             raise NotSupportedError(
                 "this release does not give the number of people; use ratio or with_known_size"
             )
-        pair = (index, self._size_index)
-        return ratio(name, self.values, self.errors, pair, self.level, bounds=bounds)
+        return self._ratio(name, index, self._size_index, bounds)
 
     def _index(self, name: str) -> int:
         for question in self.questions:

@@ -1,6 +1,4 @@
-"""A release for other programs: files, whose ending says the format, frames, Arrow and events.
-
-Values are unrounded.
+"""A release for other programs, unrounded: files, whose ending says the format, and frames.
 
 CSV opens in a spreadsheet: it starts with a byte-order mark, and text that a spreadsheet would
 take for a formula is escaped.
@@ -53,9 +51,8 @@ class Output:
         if any(each.exists() and path.samefile(each) for each in named):
             raise refuse(self.flag, "another file than the input", str(path))
         if not self.overwrite and not (a_release and ending == ".jsonl"):
-            raise InvalidParameterError(
-                f"the output {str(path)!r} exists; name another, or say --overwrite"
-            )
+            why = f"the output {str(path)!r} exists; name another, or say --overwrite"
+            raise InvalidParameterError(why)
 
     def write(self, release: Released) -> None:
         """Write a release in the format of the ending; JSON lines are appended to others."""
@@ -65,8 +62,7 @@ class Output:
 
     def write_bytes(self, content: bytes, *, append: bool = False) -> None:
         """Write a file whole or not at all, or append to it."""
-        path = self.path
-        partial = path.with_name(f".{path.name}.partial")
+        path, partial = self.path, self.path.with_name(f".{self.path.name}.partial")
         try:
             if append:
                 with path.open("ab") as lines:
@@ -77,9 +73,8 @@ class Output:
         except OSError:
             with contextlib.suppress(OSError):
                 partial.unlink(missing_ok=True)
-            raise DataError(
-                f"the output {str(path)!r} could not be written; check the folder"
-            ) from None
+            why = f"the output {str(path)!r} could not be written; check the folder"
+            raise DataError(why) from None
 
 
 def as_csv(release: Released) -> str:
@@ -100,14 +95,13 @@ def as_json_lines(release: Released) -> str:
     guarantee = implied(release.guarantee, release.privacy)
     said = ("mu", "pure_epsilon", "discover_delta")
     shared = {name: guarantee[name] for name in said if name in guarantee}
-    shared["level"] = release.level
-    found = document.rows(release)
+    shared["level"], rows = release.level, document.rows(release)
     keys: list[dict[str, Any]] = [{}]
     if isinstance(release, GroupedRelease):
         keys = [{"key": document.key_dict(release, key)} for key in release.group_keys]
-    each = len(found) // max(1, len(keys))
+    each = len(rows) // max(1, len(keys))
     encode = json.JSONEncoder(allow_nan=False).encode
-    return "".join(encode(keys[i // each] | row | shared) + "\n" for i, row in enumerate(found))
+    return "".join(encode(keys[i // each] | row | shared) + "\n" for i, row in enumerate(rows))
 
 
 def frame(release: Released, library: str) -> Any:  # noqa: ANN401
@@ -117,27 +111,20 @@ def frame(release: Released, library: str) -> Any:  # noqa: ANN401
         for title, each in release.columns().items()
     }
     if library == "pandas":  # which would make fractions of whole numbers with gaps
-        gaps = {title: np.array(each, object) for title, each in columns.items() if None in each}
-        columns |= gaps
+        columns |= {name: np.array(each, object) for name, each in columns.items() if None in each}
     return installed(library).DataFrame(columns)
 
 
-def arrow_stream(release: Released, requested_schema: object) -> object:
-    """Return the table as a capsule with a stream of Arrow, made by DuckDB."""
-    return _relation(release).__arrow_c_stream__(requested_schema)
-
-
 def _as_parquet(release: Released) -> bytes:
-    """Return the table as Parquet, written by DuckDB."""
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "release.parquet"
-        _relation(release).write_parquet(str(target))
+        relation(release).write_parquet(str(target))
         return target.read_bytes()
 
 
-def _relation(release: Released) -> Any:  # noqa: ANN401
+def relation(release: Released) -> Any:  # noqa: ANN401
     """Return the table as DuckDB has it, each column of keys with its type."""
     import duckdb
 
@@ -151,12 +138,10 @@ def _relation(release: Released) -> Any:  # noqa: ANN401
         picked.append(f"{name}::{_type(values)} as {name}")
     # Where there is no group, nothing says that these are text.
     own = ["name::varchar as name", "kind::varchar as kind", *table.NUMBERS]
-    query = f"select {', '.join([*picked, *own])} from hn_table"  # noqa: S608
-    return duckdb.connect().sql(query)
+    return duckdb.connect().sql(f"select {', '.join([*picked, *own])} from hn_table")  # noqa: S608
 
 
 def _type(values: list[Any]) -> str:
-    """Return the type of a column of keys in Parquet."""
     kinds = {type(value) for value in values if value is not None}
     kind = kinds.pop() if kinds else str
     if kind is int and any(value is not None and abs(value) >= 2**63 for value in values):
@@ -167,11 +152,9 @@ def _type(values: list[Any]) -> str:
 def _written(release: Released, text: Callable[[str], str]) -> Iterator[list[str]]:
     """Go through the columns, each with its title, as text."""
     for title, column in release.columns().items():
-        if column.dtype == object:
-            cells = [text(each) if isinstance(each, str) else spelled(each) for each in column]
-        else:
-            cells = [repr(each) for each in column.tolist()]
-        yield [text(title), *cells]
+        spell = spelled if column.dtype == object else repr
+        cells = column.tolist()
+        yield [text(title), *(text(x) if isinstance(x, str) else spell(x) for x in cells)]
 
 
 def _escaped(text: str) -> str:

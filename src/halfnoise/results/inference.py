@@ -21,7 +21,9 @@ from halfnoise.noise.law import Noise
 Floats = NDArray[np.float64]
 Pair: TypeAlias = tuple[int, int]
 Range: TypeAlias = tuple[float, float]
+Weights: TypeAlias = Mapping[int, float]
 ANYTHING = (-math.inf, math.inf)
+_cdf = np.vectorize(NormalDist().cdf, otypes=[np.float64])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,41 +46,43 @@ class Estimate:
         x = min(max(float(round(self.estimate)), 0.0), most)
         return replace(self, estimate=x, low=min(self.low, x), high=max(self.high, x))
 
+    def within(self, least: float, most: float) -> "Estimate":
+        """Return it and its interval within bounds that the true value cannot leave."""
+        x, low, high = (min(max(v, least), most) for v in (self.estimate, self.low, self.high))
+        return replace(self, estimate=x, low=low, high=high)
+
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """The joint error of several estimates: which noise, and its covariance.
-
-    ``copies``: how many independent errors of this covariance add up, as in a sum over groups.
-    """
+    """The joint error of several estimates: which noise, and its covariance."""
 
     noise: Noise
     covariance: Covariance
-    copies: int = 1
+    copies: int = 1  # so many independent errors of this covariance add up, as in a sum over groups
 
-    def parts(self, weights: Mapping[int, float]) -> list[float]:
-        """Return the scales of the independent noises in a weighted sum of estimates, of one copy.
-
-        With Gaussian noise the whole sum is one.
-        """
-        if self.noise is Noise.GAUSSIAN:
+    def parts(self, weights: Weights) -> list[float]:
+        """Return the scales of the independent noises in a weighted sum, of one copy."""
+        if self.noise is Noise.GAUSSIAN:  # the whole sum is one
             return [math.sqrt(max(0.0, self.covariance.of(weights)))]
         unit = self.noise.unit_variance
         return [math.sqrt(variance / unit) for variance in self.covariance.noises(weights)]
 
-    def std(self, weights: Mapping[int, float]) -> float:
+    def std(self, weights: Weights) -> float:
         """Return the standard error of a weighted sum of estimates."""
         return math.sqrt(self.copies) * self.noise.std(self.parts(weights))
 
-    def margin(self, weights: Mapping[int, float], level: float) -> float:
+    def margin(self, weights: Weights, level: float) -> float:
         """Return the margin of error of a weighted sum of estimates."""
         return self.noise.margin(self.parts(weights), level, self.copies)
 
-    def split(self, a: int, b: int) -> tuple[float, float, float]:
-        """Split estimate a into lean * b + rest, of which the rest is uncorrelated with b.
+    def linear(self, name: str, values: Floats, weights: Weights, level: float) -> Estimate:
+        """Return a weighted sum of estimates with its interval."""
+        x = sum(w * float(values[i]) for i, w in weights.items())
+        margin, std = self.margin(weights, level), self.std(weights)
+        return Estimate(name=name, estimate=x, std=std, low=x - margin, high=x + margin)
 
-        Returned are the lean, the variance of the rest, and the variance of b.
-        """
+    def split(self, a: int, b: int) -> tuple[float, float, float]:
+        """Return lean and the variances of rest and b: a = lean * b + rest, uncorrelated with b."""
         one = np.zeros(self.covariance.size)
         one[a] = 1.0
         column = self.covariance @ one
@@ -88,26 +92,8 @@ class Errors:
         return lean, self.copies * rest, self.copies * variance
 
 
-def linear(
-    name: str, values: Floats, errors: Errors, weights: Mapping[int, float], level: float
-) -> Estimate:
-    """Return a weighted sum of estimates with its interval."""
-    value = sum(w * float(values[i]) for i, w in weights.items())
-    margin, std = errors.margin(weights, level), errors.std(weights)
-    return Estimate(name=name, estimate=value, std=std, low=value - margin, high=value + margin)
-
-
-def ratio(
-    name: str, values: Floats, errors: Errors, pair: Pair, level: float, *, bounds: Range = ANYTHING
-) -> Estimate:
-    """Return the ratio of two estimates with Fieller's interval, kept within ``bounds``."""
-    found = ratios(values[np.newaxis], errors, pair, level, bounds=bounds)
-    estimate, std, low, high = (float(each[0]) for each in found)
-    return Estimate(name=name, estimate=estimate, std=std, low=low, high=high)
-
-
 def ratios(
-    values: Floats, errors: Errors, pair: Pair, level: float, *, bounds: Range = ANYTHING
+    values: Floats, errors: Errors, pair: Pair, level: float, bounds: Range = ANYTHING
 ) -> Floats:
     """Return ratio, standard error and the ends of Fieller's interval, for each row of values.
 
@@ -166,17 +152,13 @@ def _reach(
 
 @lru_cache(maxsize=1024)
 def _waves(errors: Errors, pair: Pair, level: float) -> NDArray[np.complex128]:
-    """Return the margin of  cos(angle) a/sqrt(R) - sin(angle) b/sqrt(V)  as a sum of waves.
-
-    It is a smooth function of twice the angle: 64 waves give nine digits and more.
-    """
+    """Return the margin of  cos(angle) a/sqrt(R) - sin(angle) b/sqrt(V)  as a sum of waves."""
     top, bottom = pair
     lean, R, V = errors.split(top, bottom)
+    # It is a smooth function of twice the angle: 64 waves give nine digits and more.
     angles = math.pi / 128 * np.arange(128)
-    margins = [
-        errors.margin({top: p, bottom: -p * lean - q}, level)
-        for p, q in zip(np.cos(angles) / math.sqrt(R), np.sin(angles) / math.sqrt(V), strict=True)
-    ]
+    mixed = zip(np.cos(angles) / math.sqrt(R), np.sin(angles) / math.sqrt(V), strict=True)
+    margins = [errors.margin({top: p, bottom: -p * lean - q}, level) for p, q in mixed]
     waves = np.fft.rfft(margins) / 128
     waves[1:-1] *= 2
     return waves
@@ -192,12 +174,6 @@ def apart(name: str, one: Estimate, other: Estimate) -> Estimate:
     low = x - math.hypot(one.estimate - one.low, other.high - other.estimate)
     high = x + math.hypot(one.high - one.estimate, other.estimate - other.low)
     return Estimate(name=name, estimate=x, std=math.hypot(one.std, other.std), low=low, high=high)
-
-
-def within(each: Estimate, bounds: Range) -> Estimate:
-    """Keep an estimate and its interval within the bounds that its true value cannot leave."""
-    x, low, high = (min(max(v, bounds[0]), bounds[1]) for v in (each.estimate, each.low, each.high))
-    return replace(each, estimate=x, low=low, high=high)
 
 
 def simultaneous_level(errors: Errors, queries: int, means: int, level: float) -> float:
@@ -232,7 +208,3 @@ def simultaneous_level(errors: Errors, queries: int, means: int, level: float) -
         middle = (low + high) / 2
         low, high = (low, middle) if together(middle) >= level else (middle, high)
     return math.erf(high / math.sqrt(2))
-
-
-def _cdf(x: Floats) -> Floats:
-    return np.array([NormalDist().cdf(float(value)) for value in x])

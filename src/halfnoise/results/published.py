@@ -1,34 +1,37 @@
 """What every result shows of itself: as words, as a frame, as JSON."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import partial
 from types import ModuleType
 from typing import Any, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.checks import installed
-from halfnoise.privacy.definitions import Guarantee
-from halfnoise.privacy.words import dp_event
+from halfnoise.privacy.definitions import Guarantee, Privacy
+from halfnoise.privacy.words import dp_event, promise
 
 # A table by column: numbers as float64, all else as objects.
 Columns: TypeAlias = dict[str, NDArray[Any]]
+MANY = 10_000  # so many values are written for programs alone, on one line
 
 
 class Published:
     """A result: noisy values and all that is public beside them. No true total."""
 
     __slots__ = ()
+    values: NDArray[np.float64]
     guarantee: Guarantee
+    privacy: Privacy
+    facts: Mapping[str, Any]
 
     @staticmethod
     def _views() -> ModuleType:
-        """Return the module that shows releases, and with it all others that do.
-
-        They know what a release is, and it knows nothing of them until it is shown: the one late
-        import of this room.
-        """
+        # What shows releases knows what one is, and it nothing of them until it is shown: the one
+        # late import of this room.
         from halfnoise.results import formats
 
         return formats
@@ -38,11 +41,9 @@ class Published:
         return dict(self._views().document.to_dict(self))
 
     def to_json(self) -> str:
-        """Return the release as JSON; ``from_json`` reads it back.
-
-        With more values than anybody reads it is on one line, which is far quicker.
-        """
-        return str(self._views().document.to_json(self))
+        """Return the release as JSON; ``from_json`` reads it back."""
+        indent = 2 if self.values.size <= MANY else None
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     def to_polars(self) -> Any:  # noqa: ANN401
         """Return the table as a Polars frame."""
@@ -58,7 +59,7 @@ class Published:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return the table as a stream of Arrow, which every library of frames reads."""
-        return self._views().arrow_stream(self, requested_schema)
+        return self._views().relation(self).__arrow_c_stream__(requested_schema)
 
     def dp_event(self) -> Any:  # noqa: ANN401
         """Return the release as an event of Google's dp_accounting, for other accountants.
@@ -77,18 +78,18 @@ class Published:
 
     def promises(self) -> list[str]:
         """Say what is promised to each person, and by which design."""
-        return list(self._views().render.promises(self))
+        designs = [self.facts["design"]] if "design" in self.facts else []
+        why = [f"Design: {design['name']}. {design['why']}" for design in designs]
+        return [promise(self.guarantee, self.privacy), *why]
 
     def table(self) -> str:
         """Return the values as text, rounded to what the noise makes meaningful."""
         return str(self._views().render.table(self))
 
     def __repr__(self) -> str:
-        """Return the release in words."""
-        return str(self._views().render.words(self))
+        return "\n".join([self.table(), "", *self._views().render.beside(self)])
 
     def _repr_html_(self) -> str:
-        """Return the release as an HTML table for notebooks."""
         return str(self._views().render.markup(self))
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:

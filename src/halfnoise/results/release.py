@@ -27,7 +27,7 @@ class Release(Estimates):
     @classmethod
     def from_json(cls, text: str) -> "Release | GroupedRelease":
         """Read a release, with groups or without, from its JSON."""
-        release: Release | GroupedRelease = cls._views().document.from_json(text)
+        release: Released = cls._views().document.from_json(text)
         return release
 
 
@@ -49,9 +49,7 @@ class GroupedRelease(Published):
     ``errors``, ``guarantee``, ``privacy``, ``level`` and ``facts`` can be read here as there.
     ``values`` has one row for each of ``group_keys``, its number of people last where measured.
     The noises of different groups are independent, but for a variance of ``common`` that all
-    numbers of people share. ``people`` is the number of all people, each counted once, where it was
-    measured beside the groups. ``most``: in how many groups a person may be. ``discovered``:
-    whether the groups were found in the data.
+    numbers of people share.
 
     **Guarantee.** It holds the released values and public facts alone, so whatever is computed
     from it is post-processing.
@@ -62,9 +60,9 @@ class GroupedRelease(Published):
     group_keys: tuple[Key, ...]
     values: Floats
     common: float = 0.0
-    people: Estimate | None = None
-    most: int = 1
-    discovered: bool = False
+    people: Estimate | None = None  # all people, each counted once, where measured beside groups
+    most: int = 1  # in how many groups a person may be
+    discovered: bool = False  # whether the groups were found in the data
     _places: dict[object, int] = field(init=False)
 
     from_json = staticmethod(Release.from_json)
@@ -78,17 +76,14 @@ class GroupedRelease(Published):
     rounded_values = _Same(lambda release: release.rounded_values)
 
     def __post_init__(self) -> None:
-        """Make the values read-only, and note where each group stands."""
         self.values.flags.writeable = False
         places = {_reading(key): place for place, key in enumerate(self.group_keys)}
         object.__setattr__(self, "_places", places)
 
     def __len__(self) -> int:
-        """Return how many groups there are."""
         return len(self.group_keys)
 
     def __iter__(self) -> Iterator[Any]:
-        """Go through the keys: single values for one column, tuples for several."""
         return (key if len(self.by) > 1 else key[0] for key in self.group_keys)
 
     def keys(self) -> list[Any]:
@@ -96,11 +91,9 @@ class GroupedRelease(Published):
         return list(self)
 
     def __contains__(self, key: object) -> bool:
-        """Whether there is a group under this key."""
         return self._find(key) is not None
 
     def __getitem__(self, key: object) -> Release:
-        """Return the release of one group."""
         return self._group(self._place(key))
 
     def items(self) -> Iterator[tuple[Any, Release]]:
@@ -147,12 +140,10 @@ class GroupedRelease(Published):
         places = range(len(self)) if named is None else [self._place(key) for key in named]
         if not places or len(set(places)) < len(places):
             raise refuse("groups", "at least one group, each named once", named or [])
-        return replace(
-            self.template,
-            values=self.values[places].sum(axis=0),
-            errors=self._errors(len(places), together=len(places)),
-            remarks=self._views().render.remarks(self, total=True),
-        )
+        errors = self._errors(len(places), together=len(places))
+        remarks = self._views().render.remarks(self, total=True)
+        values = self.values[places].sum(axis=0)
+        return replace(self.template, values=values, errors=errors, remarks=remarks)
 
     def intervals(self, *, level: float, simultaneous: bool = False) -> "GroupedRelease":
         """Return the same with intervals at another level, or for all groups at once.
@@ -195,11 +186,8 @@ class GroupedRelease(Published):
         return replace(self.template, values=self.values[place], remarks=remarks)
 
     def _find(self, key: object) -> int | None:
-        """Return where a group stands: its key is that, type and all, or the only one equal to it.
-
-        One value alone stands for all columns.
-        """
-        wanted = key if isinstance(key, tuple) else (key,) * len(self.by)
+        """Return where a group stands: its key is this, type and all, or alone equal to it."""
+        wanted = key if isinstance(key, tuple) else (key,) * len(self.by)  # one value for all
         try:
             place = self._places.get(_reading(wanted))
         except TypeError:  # a list or the like, which is no key
@@ -219,11 +207,8 @@ class GroupedRelease(Published):
         return " · ".join("(none)" if value is None else spelled(value) for value in key)
 
     def _errors(self, copies: int, *, together: float) -> Errors:
-        """Return the errors of groups added up, or subtracted where ``together`` is 0.
-
-        Of the noise that all numbers of people share, a sum of k groups holds k times one, and a
-        difference of two groups none.
-        """
+        # Of the noise that all numbers of people share, a sum of k groups holds k times one, and a
+        # difference of two groups none.
         covariance = self.errors.covariance
         if self.common:
             covariance = covariance.with_last(more=(together - 1) * self.common)
@@ -235,5 +220,4 @@ def _reading(key: tuple[Any, ...]) -> object:
     return tuple((type(value), value) for value in key)
 
 
-Released: TypeAlias = Release | GroupedRelease
-"""What comes out of a release, by group or not."""
+Released: TypeAlias = Release | GroupedRelease  # what comes out of a release, by group or not

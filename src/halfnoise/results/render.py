@@ -5,7 +5,6 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from halfnoise.privacy.words import promise
 from halfnoise.results.release import GroupedRelease, Released
 from halfnoise.results.table import COLUMNS
 from halfnoise.text import meaningful, percent, short, spelled, text_table
@@ -20,12 +19,8 @@ DISCOVERED = (
 )
 FOUND = f"This group was found in the data and passed a threshold; {BIASED}"
 SELECTED = f"Only groups that passed a threshold are in this total, and {BIASED}"
-
-MOST = 0.5
-"""The share of people elsewhere from which it is worth a note."""
-
-MOST_ROWS = 200
-"""A longer table is cut off on the screen; files hold all of it."""
+MOST = 0.5  # the share of people elsewhere from which it is worth a note
+MOST_ROWS = 200  # a longer table is cut off on the screen; files hold all of it
 
 
 def table(release: Released) -> str:
@@ -36,32 +31,18 @@ def table(release: Released) -> str:
     return text_table(header, cells, left=len(keys) + 1) + "".join(f"\n{line}" for line in more)
 
 
-def words(release: Released) -> str:
-    """Return the release as text: the table and what to know beside it."""
-    return "\n".join([table(release), "", *_beside(release)])
-
-
 def markup(release: Released) -> str:
     """Return the release as an HTML table for notebooks."""
     keys, rows, more = _first(release)
     titles = (*keys, "", "estimate", "standard error", "low", "high")
     head = "".join(f"<th>{html.escape(title)}</th>" for title in titles)
+    marks = ["th"] * (len(titles) - 4) + ["td"] * 4
     body = ""
     for row in rows:
-        cells = [html.escape(cell) for cell in row]
-        named = "".join(f"<th>{cell}</th>" for cell in cells[:-4])
-        body += f"<tr>{named}" + "".join(f"<td>{cell}</td>" for cell in cells[-4:]) + "</tr>"
-    below = "<br>".join(map(html.escape, [*more, *_beside(release)]))
+        cells = zip(marks, map(html.escape, row), strict=True)
+        body += "<tr>" + "".join(f"<{mark}>{cell}</{mark}>" for mark, cell in cells) + "</tr>"
+    below = "<br>".join(map(html.escape, [*more, *beside(release)]))
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{below}</p>"
-
-
-def promises(release: Released) -> list[str]:
-    """Say what is promised to each person, and by which design."""
-    promised = [promise(release.guarantee, release.privacy)]
-    if "design" in release.facts:
-        design = release.facts["design"]
-        promised.append(f"Design: {design['name']}. {design['why']}")
-    return promised
 
 
 def notes(release: Released) -> list[str]:
@@ -110,15 +91,14 @@ def _elsewhere(release: GroupedRelease, other: str | None) -> list[str]:
     if other is None or other not in release or not release.template.has_size:
         return []
     part, whole = float(release[other].values[-1]), float(release.values[:, -1].sum())
-    if not part > MOST * whole > 0:
-        return []
-    share = f"{min(part / whole, 1):.0%}"
-    return [f"{other} is {share} of all people: check the spelling of the groups"]
+    note = f"{other} is %s of all people: check the spelling of the groups"
+    return [note % f"{min(part / whole, 1):.0%}"] if part > MOST * whole > 0 else []
 
 
-def _beside(release: Released) -> list[str]:
+def beside(release: Released) -> list[str]:
+    """Say what to know beside the table."""
     rounded = [ROUNDED] if release.rounded_values else []
-    return [*promises(release), NOISE_ONLY, *rounded, *notes(release)]
+    return [*release.promises(), NOISE_ONLY, *rounded, *notes(release)]
 
 
 def _first(release: Released) -> tuple[list[str], list[list[str]], list[str]]:
@@ -130,8 +110,7 @@ def _first(release: Released) -> tuple[list[str], list[list[str]], list[str]]:
         *key, name, _, x, std, low, high = row
         error = short(std) if math.isfinite(std) else "∞"
         named = ["(none)" if each is None else spelled(each) for each in key]
-        rows.append(
-            [*named, name, meaningful(x, std), error, *(meaningful(v, std) for v in (low, high))]
-        )
+        x, low, high = (meaningful(number, std) for number in (x, low, high))
+        rows.append([*named, name, x, error, low, high])
     more = len(columns["name"]) - len(rows)
     return keys, rows, [f"... and {more:,} more"] if more else []

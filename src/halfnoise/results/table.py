@@ -30,15 +30,14 @@ def columns(release: Release, values: Floats) -> Columns:
         numbers[:, :, 0] = [[known], [0.0], [known], [known]]
     for number, row in enumerate(rows):
         if row.limits is not None:
-            pair, bounds = (row.place, row.place + 1), row.limits
-            found = ratios(values, release.errors, pair, release.level, bounds=bounds)
-            numbers[:, :, number] = found
+            pair = (row.place, row.place + 1)
+            shown = ratios(values, release.errors, pair, release.level, row.limits)
+            numbers[:, :, number] = shown
     if release.rounded_values:
         _round(numbers, [number for number, row in enumerate(rows) if row.is_count], release)
-    text = {"name": [row.name for row in rows], "kind": [row.kind for row in rows]}
-    return {
-        title: np.tile(np.array(each, dtype=object), len(values)) for title, each in text.items()
-    } | {title: each.ravel() for title, each in zip(NUMBERS, numbers, strict=True)}
+    text = np.array([[row.name, row.kind] for row in rows], dtype=object).T
+    named = [np.tile(each, len(values)) for each in text]
+    return dict(zip(COLUMNS, [*named, *(each.ravel() for each in numbers)], strict=True))
 
 
 def _rows(release: Release) -> Iterator[tuple[Row, float, float]]:
@@ -80,11 +79,7 @@ def in_range(numbers: Floats, most: Floats | float) -> Floats:
 
 
 def one_type(values: list[Any]) -> list[Any]:
-    """Return a column whose values, where there are any, have one type; several become text.
-
-    >>> one_type([1, None, 2]), one_type([1, "other"])
-    ([1, None, 2], ['1', 'other'])
-    """
+    """Return a column whose values, where there are any, have one type; several become text."""
     if len({type(value) for value in values if value is not None}) <= 1:
         return values
     return [None if value is None else spelled(value) for value in values]
