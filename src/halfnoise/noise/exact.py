@@ -1,8 +1,7 @@
 """The certain path: random reals of which bits are drawn as they are needed.
 
-Where float64 cannot settle a draw, it is taken up here with the very bits already drawn. More bits
-of the same numbers follow until a comparison is certain, so the outcome is a function of the
-infinite random reals alone. ``docs/noise.md`` has the proof.
+Where float64 cannot settle a draw, it is taken up here with the very bits already drawn, and more
+of them, so the outcome is a function of the infinite reals alone. ``docs/noise.md`` has the proof.
 """
 
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ import numpy as np
 from flint import arb
 
 from halfnoise.noise.bits import Bits
-from halfnoise.noise.density import Density
+from halfnoise.noise.staircase import Density
 from halfnoise.proof import interval, precision
 
 

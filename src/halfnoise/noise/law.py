@@ -3,9 +3,8 @@
 With noise of scale s on a distance x, a person costs (|x|/s)^p of the budget's p-th power, p = 2
 for Gaussian and p = 1 for Laplace noise, and the error has variance ``unit_variance * s^2``.
 
-Sums of many Laplace noises: how far they reach, exactly and fast.
-
-The generating function of a sum of noises with scales b_i is  M(s) = prod 1/(1 - b_i^2 s^2), and
+How far sums of many Laplace noises reach: the generating function of a sum of noises with scales
+b_i is  M(s) = prod 1/(1 - b_i^2 s^2), and
 
     P(sum > x) = 1/(2 pi i) integral of M(s) e^(-s x)/s ds
 
@@ -82,10 +81,7 @@ _WEIGHTS[0] /= 2
 
 @lru_cache(maxsize=4096)
 def laplace_margin(scales: Sequence[float], level: float, copies: int = 1) -> float:
-    """Return the margin that a sum of Laplace noises keeps within, with probability ``level``.
-
-    ``copies``: how many independent noises there are of each scale.
-    """
+    """Return the margin of a sum of Laplace noises, as ``Noise.margin`` does."""
     distinct, counts = np.unique(np.asarray(scales, dtype=np.float64), return_counts=True)
     many = counts.astype(np.float64) * copies
     std = math.sqrt(2 * float(many @ distinct**2))
