@@ -121,8 +121,7 @@ def _counts(_: Count, block: Block, part: Contribution) -> None:
 def _sum(query: Sum, block: Block, part: Contribution) -> None:
     """Rows are clipped to the range with zero and add up; the person's total is clipped.
 
-    A person without a value takes the point of the range nearest to zero; one who does not meet
-    the condition contributes nothing.
+    Without a value, the point of the range nearest to zero; without the condition, nothing.
     """
     low, high = (in_quanta(bound, block.quantum) for bound in query.bounds)
     steps, there = part.steps(query, min(low, 0), max(high, 0), block.quantum)

@@ -135,7 +135,7 @@ class Centered(Design):
 
     def channels(self) -> tuple[Channel, ...]:
         """Return the blocks, which are on the grid, ready to be measured."""
-        return tuple(Channel.of(b.shape, b.quantum, c, scales) for b, c, scales in self._each())
+        return tuple(b.shape.channel(b.quantum, c, scales) for b, c, scales in self._each())
 
     def moved(self) -> tuple[tuple[Block, ...], tuple[Center, ...]]:
         """Return the blocks and the centres on the grid."""

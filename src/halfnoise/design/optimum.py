@@ -26,7 +26,7 @@ from halfnoise.privacy.definitions import Neighbors
 from halfnoise.proof import ball
 from halfnoise.workload.block import Block
 from halfnoise.workload.sets import OneOf
-from halfnoise.workload.sets.base import Channel, Parts
+from halfnoise.workload.sets.base import Parts
 from halfnoise.workload.workload import Workload
 
 
@@ -95,7 +95,7 @@ class OptimalWithoutSize(Design):
         return CenteredMeasurement(
             design=self,
             blocks=(block,),
-            channels=(Channel.of(OneOf(d), block.quantum, Fraction(1, d), (self.across,)),),
+            channels=(OneOf(d).channel(block.quantum, Fraction(1, d), (self.across,)),),
             root=Root.of(self.total_scale, block.quantum, d),
             root_is_total=True,
         )

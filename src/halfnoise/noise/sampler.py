@@ -86,11 +86,8 @@ class Sampler:
         strip = place >> layout.place_bits
         uniform = LazyUniform(bits=self.bits, word_bits=layout.word_bits)
         if tail:
-            sign, shared = (
-                1 if strip >= 0 else -1,
-                {"reach": density.reach, "rate": density.tail_rate},
-            )
-            return TailPoint(sign=sign, per_unit=layout.per_unit, uniform=uniform, **shared)
+            line = {"reach": density.reach, "rate": density.tail_rate, "per_unit": layout.per_unit}
+            return TailPoint(sign=1 if strip >= 0 else -1, uniform=uniform, **line)
         uniform.numerator = place - (strip << layout.place_bits)
         uniform.drawn = layout.place_bits
         return StripPoint(strip=strip, per_unit=layout.per_unit, uniform=uniform)

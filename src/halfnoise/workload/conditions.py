@@ -1,6 +1,6 @@
 """Conditions on a person's answer: ``age at least 65``, ``sex is F``, ``day between ... and ...``.
 
-A condition is a frozen value that says what must hold; reading cells is another room's work.
+It says what must hold; reading cells is another room's work.
 """
 
 import datetime as dt
@@ -12,8 +12,7 @@ from typing import TypeAlias
 from halfnoise.checks import check_column, check_literals, comparable, known_keywords, refuse
 from halfnoise.errors import InvalidParameterError
 
-# What a cell is compared with: text, a number, yes or no, or a date.
-Literal: TypeAlias = str | float | bool | dt.date
+Literal: TypeAlias = str | float | bool | dt.date  # what a cell is compared with
 WORDS = ("at_least", "above", "below", "up_to", "between", "equals", "is_in")
 
 

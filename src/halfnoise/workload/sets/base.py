@@ -13,17 +13,13 @@ from typing import ClassVar, NamedTuple, Self, TypeAlias
 
 from halfnoise.workload.grid import Floats, Grain, Ring, in_steps, short_center, step_for, times
 
-# An exact rational for what is certified, a float for what is only searched.
-Number: TypeAlias = Fraction | float
-# What a block is centred on; None means measured as it is, around zero.
-Center: TypeAlias = Fraction | None
+Number: TypeAlias = Fraction | float  # exact for what is certified, a float for what is searched
+Center: TypeAlias = Fraction | None  # None means measured as it is, around zero
 Scales: TypeAlias = tuple[float, ...]
 # For each kind of person that may be the worst, the distance charged to each scale.
 Cases: TypeAlias = tuple[tuple[Number, ...], ...]
-# For each kind of estimate, the scales of the independent noises that add up in it.
-Parts: TypeAlias = dict[str, list[float]]
-# Equal loadings of estimates on a noise: from, up to but without, and how much.
-Span: TypeAlias = tuple[int, int, float]
+Parts: TypeAlias = dict[str, list[float]]  # by kind of estimate, the scales of its noises
+Span: TypeAlias = tuple[int, int, float]  # equal loadings on a noise: from, up to, how much
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +27,7 @@ class View:
     """A block as seen from a centre, at importance one.
 
     ``person``: what adding or removing a person can cost; ``change``: what changing one can.
-    ``weights``: how much the squared error of each scale counts.
-    ``root_weight``: how much the squared error of the number of people counts, through the centre.
+    ``weights``, ``root_weight``: how much squared errors of scales, of the number of people, count.
     """
 
     person: Cases
@@ -42,11 +37,10 @@ class View:
 
 
 class Mixture(NamedTuple):
-    """How noises make up a block's errors.
+    """How noises make up a block's errors: which estimates have one of the first scale alone.
 
-    ``own``: the estimates with a noise of the first scale of their own. ``shared``: noises that
-    several have: of which scale, by what its variance is divided, and who has how much. ``lean``:
-    how much each has of the noise of the number of people.
+    ``shared``: noises that several have: of which scale, by what its variance is divided, and who
+    has how much. ``lean``: how much each has of the noise of the number of people.
     """
 
     own: tuple[int, int]
@@ -64,15 +58,6 @@ class Channel:
     steps: tuple[Fraction, ...]
     scales: Scales
 
-    @classmethod
-    def of(
-        cls, shape: "ContributionSet", quantum: Fraction, center: Center, scales: Scales
-    ) -> Self:
-        """Make a set on the grid ready to be measured, its scales rounded up to the grid."""
-        steps = shape.steps(center, quantum, scales)
-        drawn = tuple(in_steps(scale, step) for scale, step in zip(scales, steps, strict=True))
-        return cls(shape=shape, center=center, quantum=quantum, steps=steps, scales=drawn)
-
 
 class ContributionSet(ABC):
     """The set K of one block: ``size`` sums come out, of contributions made of ``grain``."""
@@ -82,13 +67,10 @@ class ContributionSet(ABC):
     size: int
     grain: Grain
 
-    # Whether another centre than the midpoint can be better, up to ``highest_center``; and
-    # whether it is so even where the number of people is given.
-    adjustable: ClassVar[bool] = False
-    highest_center: ClassVar[float] = 0.5
-    balances: ClassVar[bool] = False
-    # The centre of what does not lean on the number of people.
-    plain_center: ClassVar[Center] = None
+    adjustable: ClassVar[bool] = False  # whether another centre than the midpoint can be better,
+    highest_center: ClassVar[float] = 0.5  # up to here,
+    balances: ClassVar[bool] = False  # and even where the number of people is given
+    plain_center: ClassVar[Center] = None  # where it does not lean on the number of people
 
     @property
     @abstractmethod
@@ -172,6 +154,12 @@ class ContributionSet(ABC):
         """Return the steps of the scales: they divide the quantum and what the centre subtracts."""
         finest = quantum if center is None else min(quantum, Fraction(1, center.denominator))
         return (step_for(scales[0], finest, self.reach),)
+
+    def channel(self, quantum: Fraction, center: Center, scales: Scales) -> Channel:
+        """Make the set, which is on the grid, ready; its scales are rounded up to the grid."""
+        steps = self.steps(center, quantum, scales)
+        drawn = tuple(in_steps(scale, step) for scale, step in zip(scales, steps, strict=True))
+        return Channel(shape=self, center=center, quantum=quantum, steps=steps, scales=drawn)
 
     def measure(self, channel: Channel, f: Ring, root: Ring, root_quantum: Fraction) -> Ring:
         """Return h = f - c root in steps."""
