@@ -52,10 +52,9 @@ class CenteredMeasurement(Measurement):
     def scales(self) -> list[Floats]:
         """The scales of the noise on what is measured, in steps; the same for each group."""
         scales = [np.repeat(c.scales, c.shape.size // len(c.scales)) for c in self.channels]
-        root, everyone = (
-            [] if each is None else [np.array([each.scale])] for each in (self.root, self.everyone)
-        )
-        return [np.concatenate([*scales, *root]), *everyone]
+        scales += [] if self.root is None else [np.array([self.root.scale])]
+        alone = [] if self.everyone is None else [np.array([self.everyone.scale])]
+        return [np.concatenate(scales), *alone]
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -66,10 +65,7 @@ class CenteredMeasurement(Measurement):
         return {"units": quanta, "steps": steps, "people": people}
 
     def measure(self, totals: Totals) -> list[Ring]:
-        """Return h in steps for each block, then the root, a row for each group.
-
-        Where the design measures the number of all people, that follows alone.
-        """
+        """Return h in steps and the root, a row for each group; then, if measured, all people."""
         root, quantum = totals.people, Fraction(1)
         if self.root_is_total:
             root, quantum = totals.sums[0].sum(axis=1, dtype=np.uint64), self.channels[0].quantum
@@ -103,10 +99,9 @@ class CenteredMeasurement(Measurement):
 
     def discovering(self, most: int, delta: float) -> Self:
         """Return the same with the threshold at which groups of people in ``most`` groups show."""
-        noise, root = self.design.noise, self.root
-        if root is None:
+        if (root := self.root) is None:
             raise AssertionError
-        limit = threshold(noise, root.scale, root.step, most=most, delta=delta)
+        limit = threshold(self.design.noise, root.scale, root.step, most=most, delta=delta)
         return replace(self, threshold=limit)
 
     def passed(self, noisy: list[Ring]) -> list[int]:

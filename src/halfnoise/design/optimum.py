@@ -54,8 +54,7 @@ class OptimalWithoutSize(Design):
         if k is not None and not others and not workload.size_importance:
             u, v = _best_axes(d, k)
             across, total = 1 / (budget * math.sqrt(v)), math.sqrt(d / u) / budget
-            design = cls(blocks=(block,), across=across, total_scale=total)
-            yield design.certified(budget)
+            yield cls(blocks=(block,), across=across, total_scale=total).certified(budget)
 
     def parts(self) -> tuple[Parts, ...]:
         """Return its own noise, projected, and that of the total."""
