@@ -117,14 +117,14 @@ def _listed(listed: Sequence[Key], columns: Sequence[KeyColumn]) -> dict[str, Se
 
 def _back(columns: Sequence[KeyColumn], *, loosely: bool) -> Callable[[Values], Key]:
     # In pandas a missing cell turns whole numbers into fractions, and yes and no into text.
-    def written(value: Literal | None) -> Literal | None:
+    def written(value: Literal) -> Literal:
         if loosely and isinstance(value, float) and value.is_integer():
             return int(value)
         return value == "True" if loosely and value in ("True", "False") else value
 
     def key(values: Values) -> Key:
         parts = zip(columns, values[::2], values[1::2], strict=True)
-        return tuple(written(column.key(absent, value)) for column, absent, value in parts)
+        return tuple(None if absent else written(c.back(value)) for c, absent, value in parts)
 
     return key
 

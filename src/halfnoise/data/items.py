@@ -24,10 +24,7 @@ from halfnoise.workload.conditions import Literal, as_number
 def item_totals(
     groups: Groups, query: Items, quantum: Fraction, cell: ReadCell, people: Sequence[str]
 ) -> Callable[[], dict[Values, list[int]]]:
-    """Return how the totals of the listed items, in quanta, are read, group by group.
-
-    Without ``people`` each row is one. What can be refused is refused here, before any row is read.
-    """
+    """Return how totals of items, in quanta, are read; what can be refused is refused before."""
     own = cell(query)
     value, there = (own.text(), own.present()) if own.is_text else own.whole()
     listed = _listed(query, own)

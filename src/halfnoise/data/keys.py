@@ -47,10 +47,6 @@ class KeyColumn:
         """Return a listed key as the columns hold it."""
         return (1, self.nothing) if key is None else (0, self.read(key))
 
-    def key(self, absent: Any, value: Any) -> Literal | None:  # noqa: ANN401
-        """Return a key from the columns as a user would write it."""
-        return None if absent else self.back(value)
-
 
 def key_column(cell: Cell, by: By, *, listed: bool) -> KeyColumn:
     """Return how a column's cells name groups, by the column's type."""

@@ -36,10 +36,7 @@ FAILED = (
 def prepared(
     source: Source, workload: Workload, blocks: Sequence[Block], unit: Sequence[str] | None
 ) -> Callable[[], Totals]:
-    """Return what reads the exact totals; what a column's type forbids is refused before that.
-
-    ``unit`` None means that each row is a person.
-    """
+    """Return what reads the exact totals; what a column's type forbids is refused before that."""
     expressions(workload.queries)
     asked = workload, blocks, unit or ()
     # pandas computes at once, so what may be refused is tried on no rows first.

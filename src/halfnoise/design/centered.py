@@ -31,11 +31,7 @@ Blocks: TypeAlias = tuple[Block, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Centered(Design):
-    """A centre and the scales of the noise for every block, and the scale for the number of people.
-
-    A center of None means that a block is measured as it is. ``touched``: in how many groups one
-    person can change what is measured (see ``Workload.touched``).
-    """
+    """A centre (None: as it is) and the scales of noise for every block, and the scale for n."""
 
     name: str
     noise: Noise
@@ -57,7 +53,9 @@ class Centered(Design):
         workload, noise = setting.workload, setting.noise
         blocks, name = workload.blocks, noise.value
         always = workload.discovers and Size.MEASURED
-        plain = [None if workload.touched else block.shape.public_center for block in blocks]
+        # Where people can only be replaced, a midpoint keeps what is measured small.
+        public = (s.plain_center if s.adjustable else s.midpoint for s in (b.shape for b in blocks))
+        plain = [None if workload.touched else center for center in public]
         yield best_scales(setting, plain, f"standard-{name}", always or Size.UNUSED)
         if workload.touched:
             find = gaussian_centers if noise is Noise.GAUSSIAN else laplace_centers
@@ -82,9 +80,8 @@ class Centered(Design):
     def worst(self) -> arb:
         """Return what the worst person costs: mu, or epsilon with Laplace noise.
 
-        Added or removed: the farthest corner and n, in each group that a person is in. Replaced:
-        the two corners farthest apart (n does not change), or a farthest corner and n in each group
-        that is left or entered, whichever is more.
+        Added or removed: the farthest corner and n, in each group of a person. Replaced: the two
+        corners farthest apart, or a farthest corner and n in each group that is left or entered.
         """
         leave = self.cost(leaves=True)
         if self.size_scale is not None:

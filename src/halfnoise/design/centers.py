@@ -33,10 +33,7 @@ def root_weight(block: Block, center: Number | None) -> float:
 def gaussian_centers(
     blocks: tuple[Block, ...], size_importance: float, charge: float = 1.0
 ) -> tuple[Fraction, ...]:
-    """Return the centres that make T least when the number of people is measured too.
-
-    ``charge``: what V is multiplied with, below one where the number of people comes cheaper.
-    """
+    """Return the centres that make T least where n is measured too, with V times ``charge``."""
     centers = {i: b.shape.midpoint for i, b in enumerate(blocks) if not b.shape.adjustable}
     free = [i for i in range(len(blocks)) if i not in centers]
     fixed = size_importance + sum(root_weight(blocks[i], c) for i, c in centers.items())
@@ -77,12 +74,9 @@ def laplace_centers(blocks: Sequence[Block], size_importance: float) -> tuple[Ce
 
 
 def _search(blocks: Sequence[Block], fixed: float, charge: float) -> list[float]:
-    """Minimise T over the centres of adjustable blocks; ``fixed`` is the rest of V.
-
-    A mean alone has many best centres; a trace of interest in the number of people picks the one
-    that gives it away.
-    """
+    """Minimise T over the centres of adjustable blocks; ``fixed`` is the rest of V."""
     noise = Noise.GAUSSIAN
+    # A mean alone has many best centres; a trace of interest in n picks the one that gives it away.
     fixed += 1e-9 * sum(root_weight(block, 1.0) for block in blocks)
 
     def total(spread: float) -> float:

@@ -103,8 +103,7 @@ class Covariance:
     def alone(self, *, last: bool) -> list[tuple[int, float, float]]:
         """Return the estimates that, given the last noise, are independent of all others.
 
-        As count, standard deviation of their own noise and of what the last one adds, run by run.
-        ``last``: whether there is such a noise, that of the last estimate.
+        As count, standard deviation of their own noise and of what the ``last`` adds, run by run.
         """
         tied = {run.start for term in self.shared[: -1 if last else None] for run in term.loadings}
         leans = self.shared[-1] if last else Shared(0.0, ())

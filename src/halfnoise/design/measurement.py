@@ -17,10 +17,7 @@ from halfnoise.workload.totals import Totals
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Root:
-    """What is measured once and leaned on: noise of ``scale`` times ``step``.
-
-    ``center``: how much the roots of groups lean on this one, where it is that of all people.
-    """
+    """What is leaned on, with noise in steps; ``center``: how much roots of groups lean on it."""
 
     step: Fraction
     scale: float
@@ -35,10 +32,7 @@ class Root:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CenteredMeasurement(Measurement):
-    """Blocks centred on a root, which may itself lean on the number of all people.
-
-    The root is the number of people in a group or, if ``root_is_total``, the total of the counts.
-    """
+    """Blocks centred on a root: the people of a group, or the total of the counts."""
 
     design: Design
     blocks: tuple[Block, ...]

@@ -104,15 +104,11 @@ class TwoLevel(Design):
     @property
     def covariance(self) -> Covariance:
         """The joint error of one group's estimates, its size last."""
-        return self._alone().covariance
+        return replace(self.group, size_scale=self.size_scale).covariance
 
     def parts(self) -> tuple[Parts, ...]:
         """Return, for each block, the scales of the independent noises in its estimates."""
-        return self._alone().parts()
-
-    def _alone(self) -> Centered:
-        """Return what one group looks like to who sees no other."""
-        return replace(self.group, size_scale=self.size_scale)
+        return replace(self.group, size_scale=self.size_scale).parts()
 
     def worst(self) -> arb:
         """Return what the worst person costs.

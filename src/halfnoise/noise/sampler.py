@@ -49,10 +49,7 @@ class Sampler:
         return certain
 
     def accepted(self, count: int) -> tuple[Ints, Points]:
-        """Draw candidates; return the accepted ones' places, and points begun on the certain path.
-
-        The places are in units of ``table.unit`` and valid until the next call.
-        """
+        """Draw; return the accepted places, valid until the next call, and points begun."""
         words, index, offsets = self._words[:count], self._index[:count], self._offsets[:count]
         self.bits.fill(words)
         np.right_shift(words, self.table.layout.place_bits, out=index)

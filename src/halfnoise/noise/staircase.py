@@ -45,10 +45,7 @@ LAPLACE = Density(exponent=abs, reach=16, tail_rate=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """How random words are read, and how finely the line is cut.
-
-    A candidate's word has ``index_bits + place_bits`` bits; every later word ``word_bits``.
-    """
+    """How words, the first of ``index_bits + place_bits``, are read, and how the line is cut."""
 
     index_bits: int = 16
     place_bits: int = 48
@@ -99,10 +96,7 @@ class Table:
 
 
 def fit(density: Density, layout: Layout) -> Staircase:
-    """Return the highest staircase whose boxes fit into one side of the table.
-
-    It is found in floats; a hair's breadth on the safe side leaves room for a proof.
-    """
+    """Return the highest staircase that fits, in floats: a hair leaves room for a proof."""
     room = 1 << (layout.index_bits - 1)
     unscaled = _heights(density, layout)
     for top in range(int(room / unscaled[:-1].sum()), 0, -1):

@@ -108,11 +108,6 @@ class ContributionSet(ABC):
         """How many ones a person may have, where values are zeros and ones."""
         return None
 
-    @property
-    def public_center(self) -> Center:
-        """The centre where people can only be replaced: it keeps what is measured small."""
-        return self.plain_center if self.adjustable else self.midpoint
-
     def lone_center(self, _charge: float) -> float | None:
         """Return the best centre of a block alone, where a formula gives it (see ``centers``)."""
         return None
