@@ -1,9 +1,8 @@
 """Rows in groups: which group a row is in, and which of a person's groups count.
 
-Listed groups are joined by their keys, and a row is in none but one of them or elsewhere. Of a
-person's groups the first ``most`` count: in the order of the list, with elsewhere last, or by key
-where groups are discovered. That order is the same however rows are ordered or split. Each group
-counts the person by the rows in it.
+Listed groups are joined by their keys. Of a person's groups the first ``most`` count: in the order
+of the list, with elsewhere last, or by key where groups are discovered, however rows are ordered or
+split. Each group counts the person by the rows in it.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -37,7 +37,6 @@ def prepared(
     source: Source, workload: Workload, blocks: Sequence[Block], unit: Sequence[str] | None
 ) -> Callable[[], Totals]:
     """Return what reads the exact totals; what a column's type forbids is refused before that."""
-    expressions(workload.queries)
     asked = workload, blocks, unit or ()
     # pandas computes at once, so what may be refused is tried on no rows first.
     at_once = source.frame.implementation.is_pandas()
@@ -61,7 +60,7 @@ def _prepared(
     parts = [
         item_totals(groups, query, block.quantum, cell, people)
         if isinstance(query := block.asked[0], Items)
-        else Contribution.of(block, cell, f"hn{i}")
+        else Contribution(block, cell, f"hn{i}")
         for i, block in enumerate(blocks)
     ]
     together = _together(groups, [p for p in parts if isinstance(p, Contribution)], people)

@@ -5,13 +5,15 @@ is how far its corners lie from the centre, in p-th powers (a ``View``): a perso
 ``sum |x_i - c_i|^p / scale^p``. Where the centre is a Fraction, so is every distance: exact.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, NamedTuple, Self, TypeAlias
 
-from halfnoise.workload.grid import Floats, Grain, Ring, in_steps, short_center, step_for, times
+from halfnoise.workload import grid
+from halfnoise.workload.grid import Floats, Grain, Ring, in_steps, step_for, times
 
 Number: TypeAlias = Fraction | float  # exact for what is certified, a float for what is searched
 Center: TypeAlias = Fraction | None  # None means measured as it is, around zero
@@ -140,10 +142,11 @@ class ContributionSet(ABC):
         return self
 
     def center_on_grid(self, center: Center, scale: float) -> Center:
-        """Round a centre that was searched for; midpoints move with K."""
-        if center is None:
-            return None
-        return short_center(center, scale) if self.adjustable else self.midpoint
+        """Round a centre that was searched for to one short enough; midpoints move with K."""
+        if center is None or not self.adjustable:
+            return None if center is None else self.midpoint
+        bits = max(1, min(grid.SCALE_BITS, grid.MOST_SCALE_BITS - 2 - math.frexp(scale)[1]))
+        return Fraction(round(center * 2**bits), 2**bits)
 
     def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
         """Return the steps of the scales: they divide the quantum and what the centre subtracts."""
