@@ -230,9 +230,8 @@ class Cell:
 
     def wrong_type(self, wanted: str) -> InvalidParameterError:
         """Say that a column is not of a kind that will do."""
-        return InvalidParameterError(
-            f"the column {self.label!r} holds {self.dtype}, not {wanted}; name a column of {wanted}"
-        )
+        held = f"the column {self.label!r} holds {self.dtype}, not {wanted}"
+        return InvalidParameterError(f"{held}; name a column of {wanted}")
 
 
 def combined(two: Callable[[nw.Expr, nw.Expr], nw.Expr], expressions: Sequence[nw.Expr]) -> nw.Expr:

@@ -31,8 +31,7 @@ class KeyStream:
 
     def __init__(self) -> None:
         """Take a first key."""
-        self.process = os.getpid()
-        self._zeros = b""
+        self.process, self._zeros = os.getpid(), b""
         self._renew()
 
     def _renew(self) -> None:

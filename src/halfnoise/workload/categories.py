@@ -32,8 +32,7 @@ class Choice(ColumnQuery):
         ColumnQuery.__post_init__(self)
         listed = _check_list("categories", self.categories)
         _check_list("other", [self.other])
-        if self.other not in listed:
-            listed = (*listed, self.other)
+        listed = listed if self.other in listed else (*listed, self.other)
         if len(listed) == 1:
             raise refuse("categories", "more than the one for all others", list(listed))
         object.__setattr__(self, "categories", listed)

@@ -79,10 +79,8 @@ below, up_to, between, equals, is_in, got none
         days = [day for day in map(as_date, self.values) if day is not None]
         numbers = [number for number in map(as_number, self.values) if number is not None]
         if len(self.values) not in (len(days), len(numbers)):
-            raise InvalidParameterError(
-                f"the condition {str(self)!r} compares with neither numbers nor days such as"
-                " 2026-11-15; for text use equals or is_in"
-            )
+            neither = f"{str(self)!r} compares with neither numbers nor days such as 2026-11-15"
+            raise InvalidParameterError(f"the condition {neither}; for text use equals or is_in")
         if days != sorted(days) or numbers != sorted(numbers):
             raise refuse(self.word, "a lowest and a highest value, in this order", self.between)
 
