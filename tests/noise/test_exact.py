@@ -4,8 +4,8 @@ import pytest
 from flint import arb
 
 from halfnoise.noise.bits import system_bits
-from halfnoise.noise.density import GAUSSIAN, LAPLACE, Density
 from halfnoise.noise.exact import LazyUniform, StripPoint, TailPoint, accepts
+from halfnoise.noise.staircase import GAUSSIAN, LAPLACE, Density
 from halfnoise.proof import precision
 from support.scripted import OutOfWordsError, Script
 

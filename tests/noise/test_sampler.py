@@ -8,10 +8,18 @@ from flint import arb, ctx
 from numpy.typing import NDArray
 
 from halfnoise.noise.bits import system_bits
-from halfnoise.noise.density import GAUSSIAN, LAPLACE, Density
 from halfnoise.noise.exact import StripPoint
 from halfnoise.noise.sampler import CHUNK, Sampler, Scales
-from halfnoise.noise.staircase import Layout, Table, gaussian_table, laplace_table, proved
+from halfnoise.noise.staircase import (
+    GAUSSIAN,
+    LAPLACE,
+    Density,
+    Layout,
+    Table,
+    gaussian_table,
+    laplace_table,
+    proved,
+)
 from support.laws import Area, gaussian_area, laplace_area
 from support.scripted import Forgetful, Tape, doubtful, enumerated
 

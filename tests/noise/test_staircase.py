@@ -5,9 +5,11 @@ import pytest
 from flint import arb
 from numpy.typing import NDArray
 
-from halfnoise.noise.density import GAUSSIAN, LAPLACE, Density
 from halfnoise.noise.staircase import (
+    GAUSSIAN,
     HAIR,
+    LAPLACE,
+    Density,
     Layout,
     Table,
     certify,

@@ -9,10 +9,17 @@ import pytest
 from flint import arb
 
 from halfnoise.noise.bits import system_bits
-from halfnoise.noise.density import GAUSSIAN, LAPLACE, Density
 from halfnoise.noise.exact import LazyUniform, TailPoint, accepts
 from halfnoise.noise.sampler import CHUNK, Sampler
-from halfnoise.noise.staircase import Table, gaussian_table, laplace_table, proved
+from halfnoise.noise.staircase import (
+    GAUSSIAN,
+    LAPLACE,
+    Density,
+    Table,
+    gaussian_table,
+    laplace_table,
+    proved,
+)
 from support import mutants
 from support.laws import Cdf, cell_probabilities, gaussian_cdf, laplace_cdf
 from support.mutants import Draw, Ints

@@ -42,6 +42,8 @@ _NEVER = nw.lit(value=False)
 SPACES = " \t\n\r\x0b\x0c"  # stripped around text: the same on every engine
 MOST_WHOLE = 2**62  # whole numbers are compared as such below this
 Ranked = tuple[nw.Expr, dict[Any, int]]  # a column, and where in a list its values stand
+# Ranks of plain values, as text and as numbers, of those that read the same the first; of others.
+Plain = tuple[dict[str, int], dict[float, int], list[int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +74,7 @@ class Cell:
 
     def number(self) -> nw.Expr:
         """Return the value as a float64; null where there is none."""
-        number = self._number()
-        return nw.when(self.present()).then(number)
+        return nw.when(self.present()).then(self._number())
 
     def whole(self) -> tuple[nw.Expr, nw.Expr]:
         """Return the value as an int64, and whether it is a whole number that small."""
@@ -118,8 +119,7 @@ class Cell:
 
     def lookups(self, literals: Sequence[Literal]) -> tuple[dict[str, Ranked], list[int]]:
         """Return how plain values are looked up, as text or as numbers, and which are not plain."""
-        texts, numbers, others = self._plain(literals)
-        ranked: dict[str, Ranked] = {}
+        (texts, numbers, others), ranked = self._plain(literals), dict[str, Ranked]()
         if texts:
             ranked["text"] = (nw.when(self.present()).then(self.text()), texts)
         if numbers:
@@ -175,13 +175,8 @@ class Cell:
             matches.append(is_true(self._number().is_in(list(numbers))))
         return combined(operator.or_, matches or [_NEVER])
 
-    def _plain(
-        self, literals: Sequence[Literal]
-    ) -> tuple[dict[str, int], dict[float, int], list[int]]:
-        """Return ranks of plain values, of those that read the same the first, and of others."""
-        texts: dict[str, int] = {}
-        numbers: dict[float, int] = {}
-        others = []
+    def _plain(self, literals: Sequence[Literal]) -> Plain:
+        texts, numbers, others = dict[str, int](), dict[float, int](), list[int]()
         listable = self.is_text or self.dtype.is_numeric()
         for rank, literal in enumerate(literals):
             if not listable or isinstance(literal, bool) or as_date(literal) is not None:
@@ -235,9 +230,8 @@ class Cell:
 
     def wrong_type(self, wanted: str) -> InvalidParameterError:
         """Say that a column is not of a kind that will do."""
-        return InvalidParameterError(
-            f"the column {self.label!r} holds {self.dtype}, not {wanted}; name a column of {wanted}"
-        )
+        held = f"the column {self.label!r} holds {self.dtype}, not {wanted}"
+        return InvalidParameterError(f"{held}; name a column of {wanted}")
 
 
 def combined(two: Callable[[nw.Expr, nw.Expr], nw.Expr], expressions: Sequence[nw.Expr]) -> nw.Expr:

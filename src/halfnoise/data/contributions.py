@@ -1,10 +1,9 @@
 """From rows to bounded people: what each person adds to each sum, as integers on a public grid.
 
-Each block reads its cells into a few integer columns (``rows``), some of them by way of columns
-that are made ``first`` and looked up in lists (``ranks``), says how a person's rows are put
-together (``together``: sum, max or min, which do not depend on order), and turns the result into
-what the person contributes (``person``). Every rule is total: no row can fail, and no
-contribution leaves the block's set K.
+Each block reads its cells into a few integer columns (``rows``), some by way of columns made
+``first`` and looked up in lists (``ranks``), puts a person's rows ``together`` (by sum, max or min,
+which do not depend on order), and turns that into what the ``person`` contributes. Every rule is
+total: no row can fail, and no contribution leaves the block's set K.
 """
 
 import operator
@@ -12,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import singledispatch
-from typing import Any, Self
+from typing import Any
 
 import narwhals.stable.v2 as nw
 from narwhals.dtypes import NumericType
@@ -31,22 +30,19 @@ ReadCell = Callable[[ColumnQuery | Where], Cell]  # finds the cell that a query 
 
 @dataclass(slots=True)
 class Contribution:
-    """How a block reads rows, and what a person adds to its sums."""
+    """How a block, of any kind but items, reads rows, and what a person adds to its sums."""
 
-    prefix: str
+    block: Block
     cell: ReadCell
+    prefix: str
     first: dict[str, nw.Expr] = field(default_factory=dict)
     ranks: dict[str, dict[Any, int]] = field(default_factory=dict)
     rows: dict[str, nw.Expr] = field(default_factory=dict)
     together: list[nw.Expr] = field(default_factory=list)
     person: list[nw.Expr] = field(default_factory=list)
 
-    @classmethod
-    def of(cls, block: Block, cell: ReadCell, prefix: str) -> Self:
-        """Return how a block of any kind but items is computed."""
-        part = cls(prefix, cell)
-        _reads(block.asked[0], block, part)
-        return part
+    def __post_init__(self) -> None:
+        _reads(self.block.asked[0], self)
 
     def read(
         self, name: str, expression: nw.Expr, together: str, dtype: type[NumericType] = nw.Int64
@@ -84,11 +80,9 @@ class Contribution:
             condition = condition & self.cell(query.where).meets(query.where)
         return is_true(condition)
 
-    def steps(
-        self, query: Bounded, low: int, high: int, quantum: Fraction
-    ) -> tuple[nw.Expr, nw.Expr]:
+    def steps(self, query: Bounded, low: int, high: int) -> tuple[nw.Expr, nw.Expr]:
         """Clip a value, round half up on the grid, and read none as zero; whether there is one."""
-        value = self.cell(query).number()
+        quantum, value = self.block.quantum, self.cell(query).number()
         there = self.within(~value.is_null(), query)
         clipped = _clip(value, float(low * quantum), float(high * quantum))
         safe = nw.when(there).then(clipped).otherwise(nw.lit(0.0))
@@ -96,15 +90,15 @@ class Contribution:
 
 
 @singledispatch
-def _reads(query: object, block: Block, part: Contribution) -> None:
+def _reads(query: object, part: Contribution) -> None:
     """Say how the cells of a kind of query are read; a new kind is registered below."""
     raise NotImplementedError
 
 
 @_reads.register
-def _counts(_: Count, block: Block, part: Contribution) -> None:
+def _counts(_: Count, part: Contribution) -> None:
     """Count a person if any row says yes; with more than allowed, as a fraction for each."""
-    answers = []
+    answers, block = [], part.block
     for i, query in enumerate(block.asked):
         assert isinstance(query, Count)  # noqa: S101
         own = part.cell(query)
@@ -118,14 +112,13 @@ def _counts(_: Count, block: Block, part: Contribution) -> None:
 
 
 @_reads.register
-def _sum(query: Sum, block: Block, part: Contribution) -> None:
+def _sum(query: Sum, part: Contribution) -> None:
     """Rows are clipped to the range with zero and add up; the person's total is clipped.
 
-    A person without a value takes the point of the range nearest to zero; one who does not meet
-    the condition contributes nothing.
+    Without a value, the point of the range nearest to zero; without the condition, nothing.
     """
-    low, high = (in_quanta(bound, block.quantum) for bound in query.bounds)
-    steps, there = part.steps(query, min(low, 0), max(high, 0), block.quantum)
+    low, high = (in_quanta(bound, part.block.quantum) for bound in query.bounds)
+    steps, there = part.steps(query, min(low, 0), max(high, 0))
     total = part.read("value", steps, "sum")
     given = part.read("given", there, "max", nw.Int8)
     absent = nw.lit(min(max(0, low), high))
@@ -136,10 +129,10 @@ def _sum(query: Sum, block: Block, part: Contribution) -> None:
 
 
 @_reads.register
-def _mean(query: Mean, block: Block, part: Contribution) -> None:
+def _mean(query: Mean, part: Contribution) -> None:
     """Take the average of the values that a person gave, rounded half up on the grid."""
-    low, high = (in_quanta(bound, block.quantum) for bound in query.bounds)
-    steps, there = part.steps(query, low, high, block.quantum)
+    low, high = (in_quanta(bound, part.block.quantum) for bound in query.bounds)
+    steps, there = part.steps(query, low, high)
     # Above the lowest, so that no sum is negative: engines round negative quotients differently.
     total = part.read("value", nw.when(there).then(steps - low).otherwise(0), "sum")
     given = part.read("given", there, "sum")
@@ -150,7 +143,7 @@ def _mean(query: Mean, block: Block, part: Contribution) -> None:
 
 
 @_reads.register
-def _category(query: Choice | Bins, _: Block, part: Contribution) -> None:
+def _category(query: Choice | Bins, part: Contribution) -> None:
     """Put a person in the first of the listed categories that any row names, else in other."""
     own = part.cell(query)
     if isinstance(query, Bins):

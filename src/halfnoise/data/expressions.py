@@ -22,10 +22,7 @@ _PLAIN = (Number, str, bytes, dt.date, dt.time, dt.timedelta, range, DType, type
 
 
 def expressions(queries: Iterable[Query]) -> dict[int, Expr]:
-    """Return the expressions that queries read instead of columns, by what tells them apart.
-
-    One that looks at several rows is refused: one person would change another's part.
-    """
+    """Return the expressions that queries read, by id; one that looks at many rows is refused."""
     found = {}
     for query in queries:
         column = query.column
@@ -59,8 +56,6 @@ def _is_known(part: object) -> bool:
     """Whether a part is a plain value or looks at one row: no column whose cells have an order."""
     if isinstance(part, Expr):
         return _row_by_row(part)
-    if isinstance(part, dict):
-        return all(map(_is_known, part.values()))
-    if isinstance(part, list | tuple | set | frozenset):
-        return all(map(_is_known, part))
+    if isinstance(part, dict | list | tuple | set | frozenset):
+        return all(map(_is_known, part.values() if isinstance(part, dict) else part))
     return isinstance(part, _PLAIN)

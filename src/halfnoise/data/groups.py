@@ -1,9 +1,8 @@
 """Rows in groups: which group a row is in, and which of a person's groups count.
 
-Listed groups are joined by their keys, and a row is in none but one of them or elsewhere. Of a
-person's groups the first ``most`` count: in the order of the list, with elsewhere last, or by key
-where groups are discovered. That order is the same however rows are ordered or split. Each group
-counts the person by the rows in it.
+Listed groups are joined by their keys. Of a person's groups the first ``most`` count: in the order
+of the list, with elsewhere last, or by key where groups are discovered, however rows are ordered or
+split. Each group counts the person by the rows in it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +20,7 @@ from halfnoise.workload.conditions import Literal
 from halfnoise.workload.groups import Grouping, Key, refuse_twice
 
 Values = tuple[Any, ...]  # what the columns of a group hold in the table
+Frame = nw.LazyFrame[Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,40 +31,30 @@ class Groups:
     ``everybody``: a row for each person where people may be in several groups or in none.
     """
 
-    rows: nw.LazyFrame[Any]
+    rows: Frame
     columns: tuple[str, ...] = ()
     number: int | None = 1
     key: Callable[[Values], Key] | None = None
-    everybody: nw.LazyFrame[Any] | None = None
+    everybody: Frame | None = None
 
     @classmethod
     def of(
-        cls,
-        rows: nw.LazyFrame[Any],
-        grouping: Grouping | None,
-        cells: Sequence[Cell],
-        people: Sequence[str],
+        cls, rows: Frame, grouping: Grouping | None, cells: Sequence[Cell], people: Sequence[str]
     ) -> Self:
         """Return rows in their groups; ``people`` are the columns that say whom a row is about."""
         if grouping is None:
             return cls(rows=rows)
         columns = _columns(grouping, [_in_utc(cell, rows) for cell in cells])
-        named = {
-            name: e for i, column in enumerate(columns) for name, e in column.columns(i).items()
-        }
+        named = {name: e for i, c in enumerate(columns) for name, e in c.columns(i).items()}
         rows, names = rows.with_columns(**named), tuple(named)
         if grouping.keys is None:
             rows = _first(rows, people, names, grouping.most)
             key = _back(columns, loosely=rows.implementation.is_pandas())
             return cls(rows=rows, columns=names, number=None, key=key)
-        everybody = None
-        if grouping.most > 1:
-            everybody = rows.select(*people).unique() if people else rows
-        listed = _listed(grouping.keys, columns)
-        rows = rows.join(
-            lookup(rows, listed), left_on=list(named), right_on=list(listed), how="left"
-        )
-        place = nw.col(PLACE)
+        everybody = rows.select(*people).unique() if people and grouping.most > 1 else rows
+        listed, place = _listed(grouping.keys, columns), nw.col(PLACE)
+        table = lookup(rows, listed)
+        rows = rows.join(table, left_on=list(named), right_on=list(listed), how="left")
         if grouping.other is None:
             rows = rows.filter(~place.is_null())
         elsewhere = nw.when(place.is_null()).then(nw.lit(len(grouping.keys))).otherwise(place)
@@ -72,7 +62,8 @@ class Groups:
         number = len(grouping.released)
         if grouping.most < number:
             rows = _first(rows, people, ("hn_group",), grouping.most)
-        return cls(rows=rows, columns=("hn_group",), number=number, everybody=everybody)
+        several = everybody if grouping.most > 1 else None
+        return cls(rows=rows, columns=("hn_group",), number=number, everybody=several)
 
     def places(self, present: Sequence[Values]) -> dict[Values, int]:
         """Return the row of the totals for each group that may be present."""
@@ -93,7 +84,7 @@ def check_keys(dtypes: Mapping[str, DType], grouping: Grouping) -> None:
         _listed(grouping.keys, columns)
 
 
-def _in_utc(cell: Cell, rows: nw.LazyFrame[Any]) -> Cell:
+def _in_utc(cell: Cell, rows: Frame) -> Cell:
     """Return a cell whose day in UTC the engine can tell; others know only their session's zone."""
     engine, zone = rows.implementation, zone_of(cell)
     if engine.is_polars() or engine.is_pandas() or not isinstance(cell.dtype, nw.Datetime):
@@ -117,35 +108,27 @@ def _columns(grouping: Grouping, cells: Sequence[Cell]) -> list[KeyColumn]:
 
 def _listed(listed: Sequence[Key], columns: Sequence[KeyColumn]) -> dict[str, Sequence[Any]]:
     """Return the listed keys column by column, refused where two of them read the same."""
-    read = [
-        tuple(part for c, value in zip(columns, key, strict=True) for part in c.listed(value))
-        for key in listed
-    ]
+    pairs = (zip(columns, key, strict=True) for key in listed)
+    read = [tuple(part for c, value in pair for part in c.listed(value)) for pair in pairs]
     refuse_twice(listed, read)
     return {f"hn_listed{i}": part for i, part in enumerate(zip(*read, strict=True))}
 
 
 def _back(columns: Sequence[KeyColumn], *, loosely: bool) -> Callable[[Values], Key]:
-    """Return how a key is written; ``loosely``: the same with and without missing cells.
-
-    In pandas one of these turns whole numbers into fractions, and yes and no into text.
-    """
-
-    def written(value: Literal | None) -> Literal | None:
+    # In pandas a missing cell turns whole numbers into fractions, and yes and no into text.
+    def written(value: Literal) -> Literal:
         if loosely and isinstance(value, float) and value.is_integer():
             return int(value)
         return value == "True" if loosely and value in ("True", "False") else value
 
     def key(values: Values) -> Key:
         parts = zip(columns, values[::2], values[1::2], strict=True)
-        return tuple(written(column.key(absent, value)) for column, absent, value in parts)
+        return tuple(None if absent else written(c.back(value)) for c, absent, value in parts)
 
     return key
 
 
-def _first(
-    rows: nw.LazyFrame[Any], people: Sequence[str], group: Sequence[str], most: int
-) -> nw.LazyFrame[Any]:
+def _first(rows: Frame, people: Sequence[str], group: Sequence[str], most: int) -> Frame:
     """Keep the rows in the first groups of each person; a row alone has one group."""
     both = [*people, *group]
     if not people:

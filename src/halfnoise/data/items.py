@@ -24,10 +24,7 @@ from halfnoise.workload.conditions import Literal, as_number
 def item_totals(
     groups: Groups, query: Items, quantum: Fraction, cell: ReadCell, people: Sequence[str]
 ) -> Callable[[], dict[Values, list[int]]]:
-    """Return how the totals of the listed items, in quanta, are read, group by group.
-
-    Without ``people`` each row is one. What can be refused is refused here, before any row is read.
-    """
+    """Return how totals of items, in quanta, are read; what can be refused is refused before."""
     own = cell(query)
     value, there = (own.text(), own.present()) if own.is_text else own.whole()
     listed = _listed(query, own)
@@ -42,15 +39,13 @@ def item_totals(
     rows = rows.select(*people, *group, PLACE)
     if people:
         rows = rows.group_by(*people, *group, PLACE).agg(nw.len().alias("hn_rows"))
+    added, whole = nw.len().alias("hn_total"), quantum.denominator
     if people and query.at_most is not None and query.at_most < len(listed):
         number = nw.col("hn_rows").count().over(*people, *group).cast(nw.Int64)
         rows = rows.with_columns(hn_number=number)
         rows = rows.with_columns(hn_weight=item_weight(nw.col("hn_number"), query.at_most, quantum))
-        totals = rows.group_by(*group, PLACE).agg(nw.col("hn_weight").sum())
-        whole = 1
-    else:
-        totals = rows.group_by(*group, PLACE).agg(nw.len().alias("hn_total"))
-        whole = quantum.denominator
+        added, whole = nw.col("hn_weight").sum(), 1
+    totals = rows.group_by(*group, PLACE).agg(added)
 
     def read() -> dict[Values, list[int]]:
         sums: dict[Values, list[int]] = {}
@@ -69,9 +64,8 @@ def _listed(query: Items, cell: Cell) -> list[Any]:
     if len(set(listed)) < len(listed):
         # One row would count for both, which is more than a person may add.
         twice = next(item for item in listed if listed.count(item) > 1)
-        raise InvalidParameterError(
-            f"two items of {query.label!r} read the same, {twice!r}; list each one once"
-        )
+        same = f"two items of {query.label!r} read the same, {twice!r}"
+        raise InvalidParameterError(f"{same}; list each one once")
     return listed
 
 

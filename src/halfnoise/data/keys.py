@@ -47,10 +47,6 @@ class KeyColumn:
         """Return a listed key as the columns hold it."""
         return (1, self.nothing) if key is None else (0, self.read(key))
 
-    def key(self, absent: Any, value: Any) -> Literal | None:  # noqa: ANN401
-        """Return a key from the columns as a user would write it."""
-        return None if absent else self.back(value)
-
 
 def key_column(cell: Cell, by: By, *, listed: bool) -> KeyColumn:
     """Return how a column's cells name groups, by the column's type."""
@@ -116,8 +112,7 @@ def _days(cell: Cell, by: By) -> KeyColumn:
         there = is_true(real & ~day.str.starts_with("0000"))
         own = day.str.slice(0, length)
     else:
-        moment = _in_utc(cell)
-        year = moment.dt.year()
+        year = (moment := _in_utc(cell)).dt.year()
         there = is_true((year >= 1) & (year <= 9999))
         for part in (year, moment.dt.month(), moment.dt.day())[: length // 3]:
             own = own * 100 + nw.when(there).then(part).otherwise(nw.lit(0)).cast(nw.Int64)

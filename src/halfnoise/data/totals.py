@@ -14,7 +14,7 @@ import numpy as np
 from halfnoise.data.cells import SPACES, Cell
 from halfnoise.data.contributions import Contribution, ReadCell
 from halfnoise.data.expressions import expressions
-from halfnoise.data.groups import Groups, Values
+from halfnoise.data.groups import Frame, Groups, Values
 from halfnoise.data.items import item_totals
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import fetch
@@ -36,11 +36,7 @@ FAILED = (
 def prepared(
     source: Source, workload: Workload, blocks: Sequence[Block], unit: Sequence[str] | None
 ) -> Callable[[], Totals]:
-    """Return what reads the exact totals; what a column's type forbids is refused before that.
-
-    ``unit`` None means that each row is a person.
-    """
-    expressions(workload.queries)
+    """Return what reads the exact totals; what a column's type forbids is refused before that."""
     asked = workload, blocks, unit or ()
     # pandas computes at once, so what may be refused is tried on no rows first.
     at_once = source.frame.implementation.is_pandas()
@@ -64,7 +60,7 @@ def _prepared(
     parts = [
         item_totals(groups, query, block.quantum, cell, people)
         if isinstance(query := block.asked[0], Items)
-        else Contribution.of(block, cell, f"hn{i}")
+        else Contribution(block, cell, f"hn{i}")
         for i, block in enumerate(blocks)
     ]
     together = _together(groups, [p for p in parts if isinstance(p, Contribution)], people)
@@ -97,7 +93,7 @@ def _prepared(
 
 def _read(
     source: Source, workload: Workload, unit: Sequence[str]
-) -> tuple[nw.LazyFrame[Any], ReadCell, list[Cell]]:
+) -> tuple[Frame, ReadCell, list[Cell]]:
     """Return what is needed of the table under names of our own, its cells, and those of groups."""
     made = expressions(workload.queries)
     given = {f"halfnoise_expression{i}": e for i, e in enumerate(made.values())}
@@ -136,9 +132,7 @@ def _key(source: Source, column: str) -> nw.Expr:
     return key
 
 
-def _together(
-    groups: Groups, parts: Sequence[Contribution], people: Sequence[str]
-) -> nw.LazyFrame[Any]:
+def _together(groups: Groups, parts: Sequence[Contribution], people: Sequence[str]) -> Frame:
     """Return a row for each group: what names it, all sums and, last, the number of people."""
     group, table = groups.columns, groups.rows
     for part in parts:
@@ -147,12 +141,10 @@ def _together(
     if people or group or rows:
         table = table.select(*people, *group, **rows)
     if people:
-        together = [e for part in parts for e in part.together]
-        table = table.group_by(*people, *group).agg(*together)
+        table = table.group_by(*people, *group).agg(*(e for part in parts for e in part.together))
     sums = [e.alias(f"s{i}") for i, e in enumerate(e for part in parts for e in part.person)]
     bounded = table.select(*group, *sums) if sums or group else table
-    totals = [nw.col(f"s{i}").sum() for i in range(len(sums))]
-    totals.append(nw.len().alias("people"))
+    totals = [*(nw.col(f"s{i}").sum() for i in range(len(sums))), nw.len().alias("people")]
     return bounded.group_by(*group).agg(*totals) if group else bounded.select(*totals)
 
 

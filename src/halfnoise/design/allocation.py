@@ -28,11 +28,9 @@ class Rates:
     def best(cls, block: Block, view: View, noise: Noise, *, leaves: bool = True) -> Self:
         """Return the scales that cost at most one in every case and make the weighted error least.
 
-        The cases are those of a person who ``leaves``, or else of one who changes answers.
-
-        With one scale the farthest case decides. With two, either one case decides alone or two
-        cases bind at once; the error is convex in the rates, so the best of these that is allowed
-        is the best of all.
+        The cases are those of a person who ``leaves``, or else of one who changes answers. With one
+        scale the farthest decides. With two, one decides alone or two bind at once; the error is
+        convex in the rates, so the best of these that is allowed is the best of all.
         """
         cases = view.person if leaves else view.change
         weights = tuple(block.importance * float(w) for w in view.weights)
@@ -62,10 +60,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class Allocation:
-    """What the best split of a budget hangs on: blocks as seen from their centres.
-
-    ``size``: what an error in the number of people weighs, V.
-    """
+    """What the best split of a budget hangs on; ``size``: what an error in n weighs, V."""
 
     noise: Noise
     views: Sequence[View]
@@ -125,8 +120,7 @@ def _one_binds(case: Scales, weights: Scales, noise: Noise) -> Scales:
 def _both_bind(costs: list[Scales]) -> list[Scales]:
     """Return where both cases of a pair cost exactly one, if that is a pair of positive rates."""
     (a, b), (c, d) = costs
-    determinant = a * d - b * c
-    if not determinant:
+    if not (determinant := a * d - b * c):
         return []
     rates = ((d - b) / determinant, (a - c) / determinant)
     return [rates] if min(rates) > 0 else []

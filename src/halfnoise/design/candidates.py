@@ -22,8 +22,7 @@ def designs(workload: Workload, budget: Budget, *, known_size: bool = False) -> 
     ['standard-gaussian', 'correlated-gaussian', 'optimal-gaussian-without-size']
     """
     for noise in Noise:
-        amount = noise.amount(budget)
-        if amount is not None:
+        if (amount := noise.amount(budget)) is not None:
             setting = Setting(workload=workload, noise=noise, budget=amount, known_size=known_size)
             for candidate in CANDIDATES:
                 yield from candidate.offers(setting)

@@ -5,10 +5,10 @@ same with n given. Groups are the same in each group, and a person pays for each
 """
 
 import enum
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Self
+from typing import Self, TypeAlias
 
 from flint import arb
 
@@ -21,17 +21,17 @@ from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.proof import ball
 from halfnoise.workload.block import Block
-from halfnoise.workload.sets.base import Cases, Center, Channel, Parts, Scales, Span, View
+from halfnoise.workload.sets.base import Center, Channel, Parts, Scales, Span
 from halfnoise.workload.workload import Workload
+
+# What a design does with the number of people; LEANED: measured if something leans on it.
+Size = enum.Enum("Size", "UNUSED LEANED MEASURED GIVEN")
+Blocks: TypeAlias = tuple[Block, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Centered(Design):
-    """A centre and the scales of the noise for every block, and the scale for the number of people.
-
-    A center of None means that a block is measured as it is. ``touched``: in how many groups one
-    person can change what is measured (see ``Workload.touched``).
-    """
+    """A centre (None: as it is) and the scales of noise for every block, and the scale for n."""
 
     name: str
     noise: Noise
@@ -47,20 +47,21 @@ class Centered(Design):
     def offers(cls, setting: Setting) -> "Iterator[Centered]":
         """List noise on what is asked as it is, designs that lean on n, and one with n given.
 
-        The number of people can be leaned on where it is private: when people are added or removed,
-        or may change group. Where leaning does not pay, it is one more query in each group. Of
-        groups that are discovered it is always measured.
+        The number of people can be leaned on where it is private. Where that does not pay, it is
+        one more query in each group. Of groups that are discovered it is always measured.
         """
         workload, noise = setting.workload, setting.noise
-        blocks, name, found = workload.blocks, noise.value, workload.discovers
-        plain = [None if workload.touched else block.shape.public_center for block in blocks]
-        size = Size.MEASURED if found else Size.UNUSED
-        yield best_scales(setting, plain, f"standard-{name}", size)
+        blocks, name = workload.blocks, noise.value
+        always = workload.discovers and Size.MEASURED
+        # Where people can only be replaced, a midpoint keeps what is measured small.
+        public = (s.plain_center if s.adjustable else s.midpoint for s in (b.shape for b in blocks))
+        plain = [None if workload.touched else center for center in public]
+        yield best_scales(setting, plain, f"standard-{name}", always or Size.UNUSED)
         if workload.touched:
             find = gaussian_centers if noise is Noise.GAUSSIAN else laplace_centers
             centers = find(blocks, workload.size_importance)
-            size = Size.MEASURED if found else Size.LEANED
-            yield (design := best_scales(setting, centers, f"correlated-{name}", size))
+            design = best_scales(setting, centers, f"correlated-{name}", always or Size.LEANED)
+            yield design
             if workload.grouped and design.size_scale is None:
                 yield best_scales(setting, centers, f"standard-{name}-with-size", Size.MEASURED)
         alone = workload.neighbors is Neighbors.ADD_REMOVE and not workload.grouped
@@ -79,16 +80,15 @@ class Centered(Design):
     def worst(self) -> arb:
         """Return what the worst person costs: mu, or epsilon with Laplace noise.
 
-        Added or removed: the farthest corner and n, in each group that a person is in. Replaced:
-        the two corners farthest apart (n does not change), or a farthest corner and n in each group
-        that is left or entered, whichever is more.
+        Added or removed: the farthest corner and n, in each group of a person. Replaced: the two
+        corners farthest apart, or a farthest corner and n in each group that is left or entered.
         """
-        leave = self.person_cost()
+        leave = self.cost(leaves=True)
         if self.size_scale is not None:
             leave += 1 / ball(self.size_scale) ** self.noise.p
         power = self.touched * leave
         if self.neighbors is Neighbors.REPLACE:
-            power = power.max(self._cost(lambda view: view.change))
+            power = power.max(self.cost(leaves=False))
         return power.sqrt() if self.noise is Noise.GAUSSIAN else power
 
     def stretched(self, factor: float) -> Self:
@@ -97,15 +97,12 @@ class Centered(Design):
         root = None if self.size_scale is None else self.size_scale * factor
         return replace(self, scales=scales, size_scale=root)
 
-    def person_cost(self) -> arb:
-        """Return what the farthest corner costs in one group, without n."""
-        return self._cost(lambda view: view.person)
-
-    def _cost(self, cases: Callable[[View], Cases]) -> arb:
+    def cost(self, *, leaves: bool) -> arb:
+        """Return what the farthest corner costs in one group, without n, or the farthest two."""
         p, total = self.noise.p, arb(0)
         for block, center, scales in self._each():
-            worst = arb(0)
-            for case in cases(block.shape.view(center, p)):
+            worst, view = arb(0), block.shape.view(center, p)
+            for case in view.person if leaves else view.change:
                 terms = (ball(a) / ball(s) ** p for a, s in zip(case, scales, strict=True) if a)
                 worst = worst.max(sum(terms, arb(0)))
             total += worst
@@ -128,14 +125,13 @@ class Centered(Design):
             lean += runs(mixture.lean)
             start += block.shape.size
         if self.size_scale is not None:
-            people = (*lean, *runs([(0, 1, 1.0)]))
-            shared.append(Shared(unit * self.size_scale**2, people))
+            shared.append(Shared(unit * self.size_scale**2, (*lean, *runs([(0, 1, 1.0)]))))
             start += 1
         return Covariance(start, tuple(variances), tuple(shared))
 
     def channels(self) -> tuple[Channel, ...]:
         """Return the blocks, which are on the grid, ready to be measured."""
-        return tuple(Channel.of(b.shape, b.quantum, c, scales) for b, c, scales in self._each())
+        return tuple(b.shape.channel(b.quantum, c, scales) for b, c, scales in self._each())
 
     def moved(self) -> tuple[tuple[Block, ...], tuple[Center, ...]]:
         """Return the blocks and the centres on the grid."""
@@ -156,21 +152,8 @@ class Centered(Design):
         return CenteredMeasurement(design=final, blocks=blocks, channels=channels, root=root)
 
 
-class Size(enum.Enum):
-    """What a design does with the number of people; LEANED: measured if something leans on it."""
-
-    UNUSED = enum.auto()
-    LEANED = enum.auto()
-    MEASURED = enum.auto()
-    GIVEN = enum.auto()
-
-
 def best_scales(
-    setting: Setting,
-    centers: Sequence[Center],
-    name: str,
-    size: Size,
-    blocks: tuple[Block, ...] | None = None,
+    setting: Setting, centers: Sequence[Center], name: str, size: Size, blocks: Blocks = ()
 ) -> Centered:
     """Return the design with these centres and the best scales, certified to cost the budget.
 

@@ -33,10 +33,7 @@ def root_weight(block: Block, center: Number | None) -> float:
 def gaussian_centers(
     blocks: tuple[Block, ...], size_importance: float, charge: float = 1.0
 ) -> tuple[Fraction, ...]:
-    """Return the centres that make T least when the number of people is measured too.
-
-    ``charge``: what V is multiplied with, below one where the number of people comes cheaper.
-    """
+    """Return the centres that make T least where n is measured too, with V times ``charge``."""
     centers = {i: b.shape.midpoint for i, b in enumerate(blocks) if not b.shape.adjustable}
     free = [i for i in range(len(blocks)) if i not in centers]
     fixed = size_importance + sum(root_weight(blocks[i], c) for i, c in centers.items())
@@ -51,9 +48,8 @@ def gaussian_centers(
 
 def known_size_centers(blocks: Sequence[Block]) -> tuple[Fraction, ...]:
     """Return the centres that make each block's own cost least: the number of people is given."""
-    return tuple(
-        Fraction(_own_center(b, math.inf)) if b.shape.balances else b.shape.midpoint for b in blocks
-    )
+    best = (_own_center(b, math.inf) if b.shape.balances else b.shape.midpoint for b in blocks)
+    return tuple(Fraction(center) for center in best)
 
 
 def laplace_centers(blocks: Sequence[Block], size_importance: float) -> tuple[Center, ...]:
@@ -78,12 +74,9 @@ def laplace_centers(blocks: Sequence[Block], size_importance: float) -> tuple[Ce
 
 
 def _search(blocks: Sequence[Block], fixed: float, charge: float) -> list[float]:
-    """Minimise T over the centres of adjustable blocks; ``fixed`` is the rest of V.
-
-    A mean alone has many best centres; a trace of interest in the number of people picks the one
-    that gives it away.
-    """
+    """Minimise T over the centres of adjustable blocks; ``fixed`` is the rest of V."""
     noise = Noise.GAUSSIAN
+    # A mean alone has many best centres; a trace of interest in n picks the one that gives it away.
     fixed += 1e-9 * sum(root_weight(block, 1.0) for block in blocks)
 
     def total(spread: float) -> float:
@@ -93,23 +86,19 @@ def _search(blocks: Sequence[Block], fixed: float, charge: float) -> list[float]
         return own + spread / 2 + charge * lean / (2 * spread)
 
     highest = fixed + sum(root_weight(b, b.shape.highest_center) for b in blocks)
-    ends = math.sqrt(charge * fixed), math.sqrt(charge * highest)
-    spread = _minimize(total, *ends, tolerance=1e-7)
+    spread = _minimize(total, math.sqrt(charge * fixed), math.sqrt(charge * highest), 1e-7)
     return [_own_center(block, spread / charge) for block in blocks]
 
 
 def _own_center(block: Block, spread: float) -> float:
     """Return the best centre of one block when V is charged at a rate of 1/(2 spread)."""
-    rate = root_weight(block, 1.0) / (2 * spread)
-
-    def cost(c: float) -> float:
-        return block_cost(block, c, Noise.GAUSSIAN) + rate * c * c
-
-    return _minimize(cost, 0.0, block.shape.highest_center)
+    rate, noise = root_weight(block, 1.0) / (2 * spread), Noise.GAUSSIAN
+    top = block.shape.highest_center
+    return _minimize(lambda c: block_cost(block, c, noise) + rate * c * c, 0.0, top)
 
 
 def _minimize(
-    f: Callable[[float], float], low: float, high: float, *, tolerance: float = 1e-9
+    f: Callable[[float], float], low: float, high: float, tolerance: float = 1e-9
 ) -> float:
     """Return where a convex function is least: golden section, or an end if it is as good."""
     a, b = low, high

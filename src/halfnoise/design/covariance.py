@@ -5,8 +5,6 @@
 The terms are the noises that several estimates share: that of the number who answered a mean and,
 with a negative weight, what a projection takes away. Where the number of people is measured, it is
 the last estimate, its noise is the last term, and whatever leans on it does so by its loading.
-
-Whoever holds a covariance asks it; how its terms are laid out is this file's affair.
 """
 
 import math
@@ -92,38 +90,27 @@ class Covariance:
         return [variance for variance in found if variance]
 
     def given_last(self) -> tuple["Covariance", Vector]:
-        """Return the covariance of the others once the last estimate is known for certain.
-
-        And how much each of them leans on it: how far it is off for each one that it is off.
-        """
+        """Return the covariance of the others given the last one, and how each leans on that."""
         *others, last = self.shared
         rest = replace(self, size=self.size - 1, shared=tuple(others))
         return rest, _expand(self.size, last.loadings)[:-1]
 
     def with_last(self, *, more: float) -> "Covariance":
-        """Return the covariance where the last noise, which others lean on, varies by so much more.
-
-        Groups that share a part of it have more of it in their sum, and less in a difference.
-        """
+        """Return the covariance where the last noise, which others lean on, varies more."""
         *others, last = self.shared
         return replace(self, shared=(*others, replace(last, weight=last.weight + more)))
 
     def alone(self, *, last: bool) -> list[tuple[int, float, float]]:
         """Return the estimates that, given the last noise, are independent of all others.
 
-        As count, standard deviation of their own noise and of what the last one adds, run by run.
-        ``last``: whether there is such a noise, that of the last estimate.
+        As count, standard deviation of their own noise and of what the ``last`` adds, run by run.
         """
         tied = {run.start for term in self.shared[: -1 if last else None] for run in term.loadings}
         leans = self.shared[-1] if last else Shared(0.0, ())
+        root, free = math.sqrt(leans.weight), (r for r in self.variances if r.start not in tied)
         return [
-            (
-                run.stop - run.start,
-                math.sqrt(run.value),
-                abs(_entry(leans.loadings, run.start)) * math.sqrt(leans.weight),
-            )
-            for run in self.variances
-            if run.start not in tied
+            (r.stop - r.start, math.sqrt(r.value), abs(_entry(leans.loadings, r.start)) * root)
+            for r in free
         ]
 
     def __matmul__(self, other: object) -> Vector:

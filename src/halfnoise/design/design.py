@@ -78,14 +78,12 @@ class Measurement(Protocol):
 class Design(Protocol):
     """Which noise to add to what, and what comes of it.
 
-    A design is made from a workload and a budget alone: it never sees data. Where people are in
-    groups, it describes one group; every group gets the same, independently but for what they
-    share (``common``).
+    A design is made from a workload and a budget alone: it never sees data. It describes one group;
+    every group gets the same, independently but for what they share (``common``).
 
-    ``name``: in tables and files. ``size_is_given``: whether the number of people has to be given,
-    as it is leaned on but not measured. ``people_std``: the standard error of the number of people
-    in all groups and none, if measured; its noise is what the sizes of the groups share, so its
-    covariance with each of them is ``sqrt(common) * people_std``.
+    ``size_is_given``: whether the number of people has to be given, as it is leaned on but not
+    measured. ``people_std``: the standard error of the number of all people, if measured; its noise
+    is what sizes of groups share: the covariance with each is ``sqrt(common) * people_std``.
     """
 
     name: str

@@ -17,10 +17,7 @@ from halfnoise.workload.totals import Totals
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Root:
-    """What is measured once and leaned on: noise of ``scale`` times ``step``.
-
-    ``center``: how much the roots of groups lean on this one, where it is that of all people.
-    """
+    """What is leaned on, with noise in steps; ``center``: how much roots of groups lean on it."""
 
     step: Fraction
     scale: float
@@ -35,10 +32,7 @@ class Root:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CenteredMeasurement(Measurement):
-    """Blocks centred on a root, which may itself lean on the number of all people.
-
-    The root is the number of people in a group or, if ``root_is_total``, the total of the counts.
-    """
+    """Blocks centred on a root: the people of a group, or the total of the counts."""
 
     design: Design
     blocks: tuple[Block, ...]
@@ -52,10 +46,9 @@ class CenteredMeasurement(Measurement):
     def scales(self) -> list[Floats]:
         """The scales of the noise on what is measured, in steps; the same for each group."""
         scales = [np.repeat(c.scales, c.shape.size // len(c.scales)) for c in self.channels]
-        root, everyone = (
-            [] if each is None else [np.array([each.scale])] for each in (self.root, self.everyone)
-        )
-        return [np.concatenate([*scales, *root]), *everyone]
+        scales += [] if self.root is None else [np.array([self.root.scale])]
+        alone = [] if self.everyone is None else [np.array([self.everyone.scale])]
+        return [np.concatenate(scales), *alone]
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -66,10 +59,7 @@ class CenteredMeasurement(Measurement):
         return {"units": quanta, "steps": steps, "people": people}
 
     def measure(self, totals: Totals) -> list[Ring]:
-        """Return h in steps for each block, then the root, a row for each group.
-
-        Where the design measures the number of all people, that follows alone.
-        """
+        """Return h in steps and the root, a row for each group; then, if measured, all people."""
         root, quantum = totals.people, Fraction(1)
         if self.root_is_total:
             root, quantum = totals.sums[0].sum(axis=1, dtype=np.uint64), self.channels[0].quantum
@@ -103,10 +93,9 @@ class CenteredMeasurement(Measurement):
 
     def discovering(self, most: int, delta: float) -> Self:
         """Return the same with the threshold at which groups of people in ``most`` groups show."""
-        noise, root = self.design.noise, self.root
-        if root is None:
+        if (root := self.root) is None:
             raise AssertionError
-        limit = threshold(noise, root.scale, root.step, most=most, delta=delta)
+        limit = threshold(self.design.noise, root.scale, root.step, most=most, delta=delta)
         return replace(self, threshold=limit)
 
     def passed(self, noisy: list[Ring]) -> list[int]:

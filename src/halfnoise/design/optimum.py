@@ -26,7 +26,7 @@ from halfnoise.privacy.definitions import Neighbors
 from halfnoise.proof import ball
 from halfnoise.workload.block import Block
 from halfnoise.workload.sets import OneOf
-from halfnoise.workload.sets.base import Channel, Parts
+from halfnoise.workload.sets.base import Parts
 from halfnoise.workload.workload import Workload
 
 
@@ -54,8 +54,7 @@ class OptimalWithoutSize(Design):
         if k is not None and not others and not workload.size_importance:
             u, v = _best_axes(d, k)
             across, total = 1 / (budget * math.sqrt(v)), math.sqrt(d / u) / budget
-            design = cls(blocks=(block,), across=across, total_scale=total)
-            yield design.certified(budget)
+            yield cls(blocks=(block,), across=across, total_scale=total).certified(budget)
 
     def parts(self) -> tuple[Parts, ...]:
         """Return its own noise, projected, and that of the total."""
@@ -95,7 +94,7 @@ class OptimalWithoutSize(Design):
         return CenteredMeasurement(
             design=self,
             blocks=(block,),
-            channels=(Channel.of(OneOf(d), block.quantum, Fraction(1, d), (self.across,)),),
+            channels=(OneOf(d).channel(block.quantum, Fraction(1, d), (self.across,)),),
             root=Root.of(self.total_scale, block.quantum, d),
             root_is_total=True,
         )

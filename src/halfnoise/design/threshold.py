@@ -42,8 +42,7 @@ class Threshold:
 def threshold(noise: Noise, scale: float, step: Fraction, *, most: int, delta: float) -> Threshold:
     """Return the lowest threshold at which a person's own keys show with at most ``delta``.
 
-    ``scale``: that of the noise on the number of people, in steps. ``most``: how many groups a
-    person may be in.
+    ``scale``: of the noise on n, in steps. ``most``: how many groups a person may be in.
 
     **Guarantee.** Proved in ball arithmetic for the noise that is drawn, rounding included.
 
@@ -54,7 +53,8 @@ def threshold(noise: Noise, scale: float, step: Fraction, *, most: int, delta: f
     person = int(1 / step)
 
     def shows(steps: int) -> arb:  # how likely one of ``most`` keys of one person shows
-        p = _tail(noise, (ball(steps - person) - ball(Fraction(1, 2))) / ball(scale))
+        x = (ball(steps - person) - ball(Fraction(1, 2))) / ball(scale)  # not negative
+        p = normal_cdf(-x) if noise is Noise.GAUSSIAN else (-x).exp() / 2
         return -(most * (-p).log1p()).expm1()
 
     def private(steps: int) -> bool:
@@ -69,8 +69,3 @@ def threshold(noise: Noise, scale: float, step: Fraction, *, most: int, delta: f
         middle = (low + high) // 2
         low, high = (low, middle) if private(middle) else (middle, high)
     return Threshold(steps=high, step=step, delta=round_up(lambda: shows(high)))
-
-
-def _tail(noise: Noise, x: arb) -> arb:
-    """Return the probability that noise of scale one is at least x, which is not negative."""
-    return normal_cdf(-x) if noise is Noise.GAUSSIAN else (-x).exp() / 2

@@ -74,16 +74,13 @@ class TwoLevel(Design):
 
     @classmethod
     def offers(cls, setting: Setting) -> "Iterator[TwoLevel]":
-        """Offer the best design of its kind, unless nothing leans on the sizes of groups.
-
-        Leaning on a size costs less than where noise is scaled for G groups, so the centres of
-        blocks lean on it more.
-        """
+        """Offer the best design of its kind, unless nothing leans on the sizes of groups."""
         workload = setting.workload
         several = workload.neighbors is Neighbors.ADD_REMOVE and workload.touched > 1
         if not several or workload.discovers or setting.noise is not Noise.GAUSSIAN:
             return
         level = Level.of(workload)
+        # Leaning on a size costs less than where noise is scaled for G groups.
         charge = (math.sqrt(level.spread) + float(level.center)) ** 2 / level.most
         centers = gaussian_centers(workload.blocks, workload.size_importance, charge)
         if level.center and (workload.size_importance or any(centers)):
@@ -97,8 +94,7 @@ class TwoLevel(Design):
     @property
     def size_scale(self) -> float:
         """The scale of the noise in one group's size: its own, and what all groups share."""
-        lean = float(self.level.center) * self.people_std
-        return math.hypot(self.group.size_scale or 0.0, lean)
+        return math.hypot(self.group.size_scale or 0.0, float(self.level.center) * self.people_std)
 
     @property
     def common(self) -> float:
@@ -108,15 +104,11 @@ class TwoLevel(Design):
     @property
     def covariance(self) -> Covariance:
         """The joint error of one group's estimates, its size last."""
-        return self._alone().covariance
+        return replace(self.group, size_scale=self.size_scale).covariance
 
     def parts(self) -> tuple[Parts, ...]:
         """Return, for each block, the scales of the independent noises in its estimates."""
-        return self._alone().parts()
-
-    def _alone(self) -> Centered:
-        """Return what one group looks like to who sees no other."""
-        return replace(self.group, size_scale=self.size_scale)
+        return replace(self.group, size_scale=self.size_scale).parts()
 
     def worst(self) -> arb:
         """Return what the worst person costs.
@@ -126,7 +118,7 @@ class TwoLevel(Design):
         """
         c, t = ball(self.level.center), ball(self.group.size_scale or 0.0)
         in_none = self.level.groups * (c / t) ** 2 + 1 / ball(self.people_std) ** 2
-        each = self.group.person_cost() + (1 - 2 * c) / t**2
+        each = self.group.cost(leaves=True) + (1 - 2 * c) / t**2
         return (in_none + (self.level.most * each).max(arb(0))).sqrt()
 
     def stretched(self, factor: float) -> Self:
@@ -137,9 +129,8 @@ class TwoLevel(Design):
     def remark(self, errors: Mapping[str, float]) -> str:
         """Say what scaling noise for several groups would cost."""
         fewer = 1 - errors[self.name] / errors["correlated-gaussian"]
-        more = f"{percent(fewer / (1 - fewer))} more standard error"
         scaling = f"Scaling noise for {self.level.most} groups, as correlated-gaussian does"
-        return f" {scaling}, has {more}."
+        return f" {scaling}, has {percent(fewer / (1 - fewer))} more standard error."
 
     def on_grid(self, workload: Workload, budget: float) -> CenteredMeasurement:
         """Put blocks and centres on the grid; what c' subtracts is a whole number of steps."""

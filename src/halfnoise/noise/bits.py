@@ -30,9 +30,8 @@ class KeyStream:
     """One AES-CTR stream, under a key of its own that it renews; for one thread of one process."""
 
     def __init__(self) -> None:
-        """Take a first key from the operating system."""
-        self.process = os.getpid()
-        self._zeros = b""
+        """Take a first key."""
+        self.process, self._zeros = os.getpid(), b""
         self._renew()
 
     def _renew(self) -> None:
@@ -54,8 +53,7 @@ class KeyStream:
 class SystemBits:
     """Key streams of this process: one for each thread, and new ones after a fork.
 
-    No two threads and no two processes share a key, so none can repeat a word of another, and no
-    lock is needed. There is no seed: noise that can be repeated can be subtracted.
+    None can repeat a word of another. There is no seed: repeated noise can be subtracted.
     """
 
     def __init__(self) -> None:

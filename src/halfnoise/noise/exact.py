@@ -1,18 +1,17 @@
 """The certain path: random reals of which bits are drawn as they are needed.
 
-Where float64 cannot settle a draw, it is taken up here with the very bits already drawn. More bits
-of the same numbers follow until a comparison is certain, so the outcome is a function of the
-infinite random reals alone. ``docs/noise.md`` has the proof.
+Where float64 cannot settle a draw, it is taken up here with the very bits already drawn, and more
+of them, so the outcome is a function of the infinite reals alone. ``docs/noise.md`` has the proof.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 from flint import arb
 
 from halfnoise.noise.bits import Bits
-from halfnoise.noise.density import Density
+from halfnoise.noise.staircase import Density
 from halfnoise.proof import interval, precision
 
 
@@ -37,18 +36,6 @@ class LazyUniform:
         return interval(self.numerator, self.drawn)
 
 
-class Point(Protocol):
-    """A place on the line that is known ever more closely."""
-
-    uniform: LazyUniform
-
-    def height(self, density: Density, top: int) -> arb:
-        """Return how high the density stands over this place, in units of a table entry."""
-
-    def rounded(self, scale: float) -> int:
-        """Return the integer nearest to scale times this place, drawing bits until certain."""
-
-
 @dataclass(slots=True, kw_only=True)
 class StripPoint:
     """A place X = (strip + U) / per_unit, uniform in its strip."""
@@ -58,7 +45,7 @@ class StripPoint:
     uniform: LazyUniform
 
     def height(self, density: Density, top: int) -> arb:
-        """Return top * exp(-exponent(X))."""
+        """Return how high the density stands over X: top * exp(-exponent(X))."""
         place = (self.uniform.ball() + self.strip) / self.per_unit
         height: arb = (-density.exponent(place)).exp() * top
         return height
@@ -104,6 +91,9 @@ class TailPoint:
             if whole is not None:
                 return int(whole)
             self.uniform.more()
+
+
+Point: TypeAlias = StripPoint | TailPoint  # a place that is known ever more closely
 
 
 def accepts(point: Point, level: int, fraction: LazyUniform, density: Density, top: int) -> bool:

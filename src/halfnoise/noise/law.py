@@ -3,9 +3,8 @@
 With noise of scale s on a distance x, a person costs (|x|/s)^p of the budget's p-th power, p = 2
 for Gaussian and p = 1 for Laplace noise, and the error has variance ``unit_variance * s^2``.
 
-Sums of many Laplace noises: how far they reach, exactly and fast.
-
-The generating function of a sum of noises with scales b_i is  M(s) = prod 1/(1 - b_i^2 s^2), and
+How far sums of many Laplace noises reach: the generating function of a sum of noises with scales
+b_i is  M(s) = prod 1/(1 - b_i^2 s^2), and
 
     P(sum > x) = 1/(2 pi i) integral of M(s) e^(-s x)/s ds
 
@@ -35,10 +34,11 @@ class Noise(enum.Enum):
     GAUSSIAN = "gaussian"
     LAPLACE = "laplace"
 
-    @property
-    def p(self) -> int:
-        """The power in which costs add up."""
-        return 2 if self is Noise.GAUSSIAN else 1
+    def __init__(self, name: str) -> None:
+        """Set the powers in which costs add up, and in which they trade against each other."""
+        self.p = 2 if name == "gaussian" else 1
+        self.q = 1 + 2 / self.p
+        self.unit_variance = 2.0 / self.p  # at scale one
 
     def amount(self, budget: Budget) -> float | None:
         """Return what noise of this kind may spend: mu, or epsilon; None if it may not be used."""
@@ -49,25 +49,12 @@ class Noise(enum.Enum):
         noise = rounded_gaussian if self is Noise.GAUSSIAN else rounded_laplace
         return np.asarray(noise(scales, scales.shape))
 
-    @property
-    def q(self) -> float:
-        """The power in which costs trade against each other: 1 + 2/p."""
-        return 1 + 2 / self.p
-
-    @property
-    def unit_variance(self) -> float:
-        """The variance at scale one."""
-        return 1.0 if self is Noise.GAUSSIAN else 2.0
-
     def std(self, parts: list[float]) -> float:
         """Return the standard deviation of a sum of independent noises with these scales."""
         return math.sqrt(self.unit_variance) * math.hypot(*parts)
 
     def margin(self, parts: list[float], level: float, copies: int = 1) -> float:
-        """Return the margin that a sum of such noises keeps within, with probability ``level``.
-
-        ``copies``: how many independent noises there are of each scale.
-        """
+        """Return what a sum of ``copies`` of each keeps within, with probability ``level``."""
         if self is Noise.GAUSSIAN:
             return NormalDist().inv_cdf((1 + level) / 2) * (math.sqrt(copies) * self.std(parts))
         scales = tuple(sorted(part for part in parts if part > 0))
@@ -82,10 +69,7 @@ _WEIGHTS[0] /= 2
 
 @lru_cache(maxsize=4096)
 def laplace_margin(scales: Sequence[float], level: float, copies: int = 1) -> float:
-    """Return the margin that a sum of Laplace noises keeps within, with probability ``level``.
-
-    ``copies``: how many independent noises there are of each scale.
-    """
+    """Return the margin of a sum of Laplace noises, as ``Noise.margin`` does."""
     distinct, counts = np.unique(np.asarray(scales, dtype=np.float64), return_counts=True)
     many = counts.astype(np.float64) * copies
     std = math.sqrt(2 * float(many @ distinct**2))

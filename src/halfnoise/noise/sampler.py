@@ -11,12 +11,9 @@ from halfnoise.noise.bits import Bits
 from halfnoise.noise.exact import LazyUniform, Point, StripPoint, TailPoint, accepts
 from halfnoise.noise.staircase import Table
 
-# Large enough to hide NumPy's cost per call, small enough for a core's own cache.
-CHUNK = 1 << 16
-# The constant part of the rounding margin: far above the error of computing the margin itself.
-ROUNDING_SLACK = 2.0**-50
-# The error bounds of the float path are proved for scales in this range.
-SMALLEST, LARGEST = 1e-3, 2.0**36
+CHUNK = 1 << 16  # large enough to hide NumPy's cost per call, small enough for a core's own cache
+ROUNDING_SLACK = 2.0**-50  # of the margin: far above the error of computing the margin itself
+SMALLEST, LARGEST = 1e-3, 2.0**36  # scales for which the error bounds of the float path are proved
 Ints: TypeAlias = NDArray[np.int64]
 Points: TypeAlias = dict[int, Point]
 # One scale for all entries, or one for each; the latter perhaps as a run to slice.
@@ -29,8 +26,7 @@ class Sampler:
 
     def __init__(self, table: Table, bits: Bits, count: int) -> None:
         """Make room for drawing about ``count`` numbers, or a chunk if that is less."""
-        self.table = table
-        self.bits = bits
+        self.table, self.bits = table, bits
         room = min(CHUNK, _enough(count))
         self._words, self._index = np.empty((2, room), dtype=np.uint64)
         self._offsets = np.empty(room, dtype=np.int64)
@@ -40,9 +36,8 @@ class Sampler:
         """Fill ``out`` with rounded noise; return how many draws took the certain path.
 
         **Guarantee.** Entry i is round(scale_i * X_i) with X_i independent draws from the table's
-        density, exactly. The places of accepted candidates are independent of which candidates
-        were accepted, so it matters neither in what order they are used nor how many are left
-        over at the end.
+        density, exactly. The places of accepted candidates are independent of which were accepted,
+        so it matters neither in what order they are used nor how many are left over.
         """
         done = certain = 0
         while done < len(out):
@@ -54,10 +49,7 @@ class Sampler:
         return certain
 
     def accepted(self, count: int) -> tuple[Ints, Points]:
-        """Draw candidates; return the accepted ones' places, and points begun on the certain path.
-
-        The places are in units of ``table.unit`` and valid until the next call.
-        """
+        """Draw; return the accepted places, valid until the next call, and points begun."""
         words, index, offsets = self._words[:count], self._index[:count], self._offsets[:count]
         self.bits.fill(words)
         np.right_shift(words, self.table.layout.place_bits, out=index)
@@ -76,8 +68,7 @@ class Sampler:
         self.bits.fill(words)
         height = np.exp(-table.density.exponent(places * table.unit)) * table.staircase.top
         gap = height - table.level[entries] - words * 2.0**-table.layout.word_bits
-        passed = gap > 0
-        points: Points = {}
+        passed, points = gap > 0, Points()
         for i in np.flatnonzero(np.abs(gap) <= table.margin[entries]).tolist():
             entry = int(entries[i])
             point = self.point(int(places[i]), tail=entry < 2 * table.staircase.tail)
@@ -92,9 +83,8 @@ class Sampler:
         strip = place >> layout.place_bits
         uniform = LazyUniform(bits=self.bits, word_bits=layout.word_bits)
         if tail:
-            sign, reach, rate = 1 if strip >= 0 else -1, density.reach, density.tail_rate
-            per_unit = layout.per_unit
-            return TailPoint(sign=sign, reach=reach, rate=rate, per_unit=per_unit, uniform=uniform)
+            line = {"reach": density.reach, "rate": density.tail_rate, "per_unit": layout.per_unit}
+            return TailPoint(sign=1 if strip >= 0 else -1, uniform=uniform, **line)
         uniform.numerator = place - (strip << layout.place_bits)
         uniform.drawn = layout.place_bits
         return StripPoint(strip=strip, per_unit=layout.per_unit, uniform=uniform)

@@ -31,9 +31,8 @@ class Choice(ColumnQuery):
     def __post_init__(self) -> None:
         ColumnQuery.__post_init__(self)
         listed = _check_list("categories", self.categories)
-        _check_label("other", self.other)
-        if self.other not in listed:
-            listed = (*listed, self.other)
+        _check_list("other", [self.other])
+        listed = listed if self.other in listed else (*listed, self.other)
         if len(listed) == 1:
             raise refuse("categories", "more than the one for all others", list(listed))
         object.__setattr__(self, "categories", listed)
@@ -117,13 +116,9 @@ def _check_list(name: str, values: object) -> tuple[Any, ...]:
     if not listed:
         raise InvalidParameterError(f"{name} must list at least one, got none")
     for value in listed:
-        _check_label(name, value)
+        if not comparable(value):
+            raise refuse(name, "text, numbers or dates", value)
     if len(set(listed)) < len(listed):
         twice = next(value for value in listed if listed.count(value) > 1)
         raise refuse(name, "different from each other", twice, "list each one once")
     return listed
-
-
-def _check_label(name: str, value: object) -> None:
-    if not comparable(value):
-        raise refuse(name, "text, numbers or dates", value)

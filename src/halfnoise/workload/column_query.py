@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ColumnQuery:
-    """What all queries of a table share.
+    """What all queries share: ``column`` is its name, or an expression, which needs a ``name``.
 
-    ``column``: its name, or an expression of narwhals, which needs a ``name``. ``name``: what it is
-    called in the result, if not like the column. ``where``: only people who
+    ``name``: what it is called in the result, if not like the column. ``where``: only people who
     meet this condition count, the others contribute nothing. ``missing``: codes for no answer.
     """
 
@@ -31,7 +30,7 @@ class ColumnQuery:
     kind: ClassVar[str]
 
     def __post_init__(self) -> None:
-        if not self._is_expression:
+        if not type(self.column).__module__.startswith("narwhals"):  # no expression
             check_column(self.column)
         elif not self.name:
             raise InvalidParameterError("a query on an expression needs a name=...")
@@ -40,10 +39,6 @@ class ColumnQuery:
         if self.where is not None and not isinstance(self.where, Where):
             raise refuse("where", "a Where", self.where, 'for example Where("age", at_least=18)')
         object.__setattr__(self, "missing", check_literals("missing", self.missing))
-
-    @property
-    def _is_expression(self) -> bool:
-        return type(self.column).__module__.startswith("narwhals")
 
     @property
     def codes(self) -> tuple[Literal, ...]:

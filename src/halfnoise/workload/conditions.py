@@ -1,6 +1,6 @@
 """Conditions on a person's answer: ``age at least 65``, ``sex is F``, ``day between ... and ...``.
 
-A condition is a frozen value that says what must hold; reading cells is another room's work.
+It says what must hold; reading cells is another room's work.
 """
 
 import datetime as dt
@@ -12,8 +12,7 @@ from typing import TypeAlias
 from halfnoise.checks import check_column, check_literals, comparable, known_keywords, refuse
 from halfnoise.errors import InvalidParameterError
 
-# What a cell is compared with: text, a number, yes or no, or a date.
-Literal: TypeAlias = str | float | bool | dt.date
+Literal: TypeAlias = str | float | bool | dt.date  # what a cell is compared with
 WORDS = ("at_least", "above", "below", "up_to", "between", "equals", "is_in")
 
 
@@ -80,10 +79,8 @@ below, up_to, between, equals, is_in, got none
         days = [day for day in map(as_date, self.values) if day is not None]
         numbers = [number for number in map(as_number, self.values) if number is not None]
         if len(self.values) not in (len(days), len(numbers)):
-            raise InvalidParameterError(
-                f"the condition {str(self)!r} compares with neither numbers nor days such as"
-                " 2026-11-15; for text use equals or is_in"
-            )
+            neither = f"{str(self)!r} compares with neither numbers nor days such as 2026-11-15"
+            raise InvalidParameterError(f"the condition {neither}; for text use equals or is_in")
         if days != sorted(days) or numbers != sorted(numbers):
             raise refuse(self.word, "a lowest and a highest value, in this order", self.between)
 

@@ -67,12 +67,6 @@ def step_for(scale: float, quantum: Fraction, reach: float = 1.0) -> Fraction:
     return step
 
 
-def short_center(center: Fraction, scale: float) -> Fraction:
-    """Round a centre that was searched for to a binary number short enough for the steps."""
-    bits = max(1, min(SCALE_BITS, MOST_SCALE_BITS - 2 - math.frexp(scale)[1]))
-    return Fraction(round(center * 2**bits), 2**bits)
-
-
 def in_quanta(bound: float, quantum: Fraction) -> int:
     """Return a bound in quanta, rounded half up."""
     return math.floor(Fraction(bound) / quantum + Fraction(1, 2))

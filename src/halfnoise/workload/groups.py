@@ -12,16 +12,10 @@ from halfnoise.workload.conditions import Literal
 
 # What names a group: one value for each column that it goes by; None is a missing value.
 Key: TypeAlias = tuple[Literal | None, ...]
-
+Listed: TypeAlias = Sequence[Literal | Sequence[Literal | None] | None]
 # How many groups there are, that they be discovered, or their keys: of several columns as tuples,
 # or a list for each column.
-Groups: TypeAlias = (
-    int
-    | Only["discover"]
-    | Sequence[Literal | Sequence[Literal | None] | None]
-    | Mapping[str, Sequence[Literal | None]]
-    | None
-)
+Groups: TypeAlias = int | Only["discover"] | Listed | Mapping[str, Sequence[Literal | None]] | None
 DISCOVER: Only["discover"] = "discover"
 OTHER = "other"
 EVERY = ("day", "month", "year")
@@ -187,8 +181,7 @@ def _keys(columns: Sequence[By], groups: Iterable[object]) -> tuple[Key, ...]:
     return keys
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401
-    """Return a number or day of NumPy as one of Python."""
+def _plain(value: Any) -> Any:  # noqa: ANN401  # a number or day of NumPy as one of Python
     return value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
 
 

@@ -99,7 +99,6 @@ class Counts:
         return Box(self.number)
 
 
-@known_keywords
 @dataclass(frozen=True, slots=True)
 class Bounded(ColumnQuery):
     """What queries of values share: each value is clipped to ``bounds``."""

@@ -13,10 +13,7 @@ MUCH = 0.1  # the share of "other" from which it is worth a note
 
 
 class Row(NamedTuple):
-    """A row of the table of results: what it is called there, and where its value stands.
-
-    ``limits``: for a mean, which stands where its sum does, between which values it lies.
-    """
+    """A row of a table of results; a mean, which has ``limits``, stands where its sum does."""
 
     kind: str
     name: str

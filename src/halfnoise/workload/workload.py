@@ -15,8 +15,7 @@ from halfnoise.workload.queries import Query
 from halfnoise.workload.question import Question
 from halfnoise.workload.sets import AtMost, Box
 
-# The order in which blocks are listed everywhere.
-KINDS = ("count", "sum", "mean", "choice", "bins", "items")
+KINDS = ("count", "sum", "mean", "choice", "bins", "items")  # the order of blocks everywhere
 
 
 class Rules(TypedDict, total=False):
@@ -141,9 +140,8 @@ class Workload:
     def touched(self) -> int:
         """In how many groups one person can change what is measured.
 
-        Added or removed, a person is in up to ``max_groups`` groups; the whole table counts as one.
-        Replaced, a person can leave one group and enter another, or be elsewhere where there is
-        only one; without groups nobody enters or leaves.
+        Added or removed, up to ``max_groups``; the whole table counts as one. Replaced, the one
+        that is left and the one that is entered, if there is another; none without groups.
         """
         groups = self.grouping
         if self.neighbors is Neighbors.ADD_REMOVE:
@@ -158,8 +156,7 @@ class Workload:
     @property
     def questions(self) -> tuple[Question, ...]:
         """The queries as results need them, in the order of their estimates."""
-        questions: list[Question] = []
-        start = 0
+        questions, start = list[Question](), 0
         for query in (query for block in self.blocks for query in block.asked):
             named = Question(name=query.label, kind=query.kind, start=start, names=query.names)
             other = query.categories.index(query.other) if isinstance(query, Choice) else None

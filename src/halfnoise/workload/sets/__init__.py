@@ -1,7 +1,6 @@
 """What one person may contribute, set by set."""
 
-from halfnoise.workload.sets.answers import Answered, OneOf
 from halfnoise.workload.sets.base import ContributionSet
-from halfnoise.workload.sets.counts import AtMost, Box
+from halfnoise.workload.sets.kinds import Answered, AtMost, Box, OneOf
 
 __all__ = ["Answered", "AtMost", "Box", "ContributionSet", "OneOf"]

@@ -5,25 +5,23 @@ is how far its corners lie from the centre, in p-th powers (a ``View``): a perso
 ``sum |x_i - c_i|^p / scale^p``. Where the centre is a Fraction, so is every distance: exact.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, NamedTuple, Self, TypeAlias
 
-from halfnoise.workload.grid import Floats, Grain, Ring, in_steps, short_center, step_for, times
+from halfnoise.workload import grid
+from halfnoise.workload.grid import Floats, Grain, Ring, in_steps, step_for, times
 
-# An exact rational for what is certified, a float for what is only searched.
-Number: TypeAlias = Fraction | float
-# What a block is centred on; None means measured as it is, around zero.
-Center: TypeAlias = Fraction | None
+Number: TypeAlias = Fraction | float  # exact for what is certified, a float for what is searched
+Center: TypeAlias = Fraction | None  # None means measured as it is, around zero
 Scales: TypeAlias = tuple[float, ...]
 # For each kind of person that may be the worst, the distance charged to each scale.
 Cases: TypeAlias = tuple[tuple[Number, ...], ...]
-# For each kind of estimate, the scales of the independent noises that add up in it.
-Parts: TypeAlias = dict[str, list[float]]
-# Equal loadings of estimates on a noise: from, up to but without, and how much.
-Span: TypeAlias = tuple[int, int, float]
+Parts: TypeAlias = dict[str, list[float]]  # by kind of estimate, the scales of its noises
+Span: TypeAlias = tuple[int, int, float]  # equal loadings on a noise: from, up to, how much
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +29,7 @@ class View:
     """A block as seen from a centre, at importance one.
 
     ``person``: what adding or removing a person can cost; ``change``: what changing one can.
-    ``weights``: how much the squared error of each scale counts.
-    ``root_weight``: how much the squared error of the number of people counts, through the centre.
+    ``weights``, ``root_weight``: how much squared errors of scales, of the number of people, count.
     """
 
     person: Cases
@@ -42,11 +39,10 @@ class View:
 
 
 class Mixture(NamedTuple):
-    """How noises make up a block's errors.
+    """How noises make up a block's errors: which estimates have one of the first scale alone.
 
-    ``own``: the estimates with a noise of the first scale of their own. ``shared``: noises that
-    several have: of which scale, by what its variance is divided, and who has how much. ``lean``:
-    how much each has of the noise of the number of people.
+    ``shared``: noises that several have: of which scale, by what its variance is divided, and who
+    has how much. ``lean``: how much each has of the noise of the number of people.
     """
 
     own: tuple[int, int]
@@ -64,15 +60,6 @@ class Channel:
     steps: tuple[Fraction, ...]
     scales: Scales
 
-    @classmethod
-    def of(
-        cls, shape: "ContributionSet", quantum: Fraction, center: Center, scales: Scales
-    ) -> Self:
-        """Make a set on the grid ready to be measured, its scales rounded up to the grid."""
-        steps = shape.steps(center, quantum, scales)
-        drawn = tuple(in_steps(scale, step) for scale, step in zip(scales, steps, strict=True))
-        return cls(shape=shape, center=center, quantum=quantum, steps=steps, scales=drawn)
-
 
 class ContributionSet(ABC):
     """The set K of one block: ``size`` sums come out, of contributions made of ``grain``."""
@@ -82,13 +69,10 @@ class ContributionSet(ABC):
     size: int
     grain: Grain
 
-    # Whether another centre than the midpoint can be better, up to ``highest_center``; and
-    # whether it is so even where the number of people is given.
-    adjustable: ClassVar[bool] = False
-    highest_center: ClassVar[float] = 0.5
-    balances: ClassVar[bool] = False
-    # The centre of what does not lean on the number of people.
-    plain_center: ClassVar[Center] = None
+    adjustable: ClassVar[bool] = False  # whether another centre than the midpoint can be better,
+    highest_center: ClassVar[float] = 0.5  # up to here,
+    balances: ClassVar[bool] = False  # and even where the number of people is given
+    plain_center: ClassVar[Center] = None  # where it does not lean on the number of people
 
     @property
     @abstractmethod
@@ -126,11 +110,6 @@ class ContributionSet(ABC):
         """How many ones a person may have, where values are zeros and ones."""
         return None
 
-    @property
-    def public_center(self) -> Center:
-        """The centre where people can only be replaced: it keeps what is measured small."""
-        return self.plain_center if self.adjustable else self.midpoint
-
     def lone_center(self, _charge: float) -> float | None:
         """Return the best centre of a block alone, where a formula gives it (see ``centers``)."""
         return None
@@ -163,15 +142,22 @@ class ContributionSet(ABC):
         return self
 
     def center_on_grid(self, center: Center, scale: float) -> Center:
-        """Round a centre that was searched for; midpoints move with K."""
-        if center is None:
-            return None
-        return short_center(center, scale) if self.adjustable else self.midpoint
+        """Round a centre that was searched for to one short enough; midpoints move with K."""
+        if center is None or not self.adjustable:
+            return None if center is None else self.midpoint
+        bits = max(1, min(grid.SCALE_BITS, grid.MOST_SCALE_BITS - 2 - math.frexp(scale)[1]))
+        return Fraction(round(center * 2**bits), 2**bits)
 
     def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
         """Return the steps of the scales: they divide the quantum and what the centre subtracts."""
         finest = quantum if center is None else min(quantum, Fraction(1, center.denominator))
         return (step_for(scales[0], finest, self.reach),)
+
+    def channel(self, quantum: Fraction, center: Center, scales: Scales) -> Channel:
+        """Make the set, which is on the grid, ready; its scales are rounded up to the grid."""
+        steps = self.steps(center, quantum, scales)
+        drawn = tuple(in_steps(scale, step) for scale, step in zip(scales, steps, strict=True))
+        return Channel(shape=self, center=center, quantum=quantum, steps=steps, scales=drawn)
 
     def measure(self, channel: Channel, f: Ring, root: Ring, root_quantum: Fraction) -> Ring:
         """Return h = f - c root in steps."""
