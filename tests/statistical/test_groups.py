@@ -1,6 +1,6 @@
 """Groups: how estimates of all groups vary together, and how often a key of one person shows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -11,10 +11,10 @@ import pytest
 from scipy.stats import binom
 
 import halfnoise as hn
+from halfnoise import mechanism
 from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.design.measurement import CenteredMeasurement as OnGrid
 from halfnoise.design.threshold import Threshold, threshold
-from halfnoise.mechanism import noisy
 from halfnoise.noise import rounded_gaussian, rounded_laplace
 from halfnoise.noise.law import Noise
 from halfnoise.planning.plan import Plan
@@ -54,16 +54,25 @@ def planned(case: str) -> tuple[Plan, OnGrid]:
     return found, grid_for(found)
 
 
+def repeated(plan: Plan, grid: OnGrid, totals: Totals, count: int) -> Iterator[hn.GroupedRelease]:
+    """Carry out a release so many times; what it says beside its values is worked out once."""
+    request = Request(workload=plan.workload, row_is_person=True)
+    template = mechanism._template(plan, grid, request)  # noqa: SLF001 - public, the same each time
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mechanism, "_template", lambda *_: template)
+        for _ in range(count):
+            one = mechanism.noisy(plan, grid, totals, request)
+            assert isinstance(one, hn.GroupedRelease)
+            yield one
+
+
 def released(found: Plan, grid: OnGrid, releases: int = RELEASES) -> Floats:
     """Return the errors of whole releases, all groups of one in a row, and of all people last."""
     totals, truth = fixed(grid, PEOPLE, GROUPS)
     everyone = np.array([2 * PEOPLE], dtype=np.uint64)
     exact = Totals(sums=totals.sums, people=totals.people, everyone=everyone)
-    asked = Request(workload=found.workload, row_is_person=True)
     errors = []
-    for _ in range(releases):
-        one = noisy(found, grid, exact, asked)
-        assert isinstance(one, hn.GroupedRelease)
+    for one in repeated(found, grid, exact, releases):
         people = [] if one.size is None else [one.size.estimate - 2 * PEOPLE]
         errors.append(np.concatenate([(one.values - truth).ravel(), people]))
     return np.array(errors)
@@ -154,12 +163,9 @@ def test_differences_of_means_and_shares_are_covered(
     found = hn.plan(workload, privacy=privacy)
     grid = grid_for(found)
     exact, _ = fixed(grid, people, 2)
-    asked = Request(workload=workload, row_is_person=True)
     held = dict.fromkeys([("m", False), ("a", True)], 0)
     short = dict(held)
-    for _ in range(releases):
-        one = noisy(found, grid, exact, asked)
-        assert isinstance(one, hn.GroupedRelease)
+    for one in repeated(found, grid, exact, releases):
         for name, share in held:
             each = one.difference(name, "x", "y", share=share)
             # The groups are equal, so the truth is 0.
