@@ -58,9 +58,7 @@ def test_importing_brings_no_engine() -> None:
     """Importing the library loads no frame, no engine and no drawing package."""
     heavy = ("pandas", "polars", "pyarrow", "pyspark", "ibis", "altair", "duckdb", "scipy")
     code = f"import sys, halfnoise; print([m for m in {heavy} if m in sys.modules])"
-    ran = subprocess.run(  # noqa: S603
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
 
 
@@ -80,7 +78,7 @@ def test_the_package_runs_as_a_module_and_completes_words() -> None:
     }
     asked = {"--version": {}, "": shell}
     version, completed = (
-        subprocess.run(  # noqa: S603
+        subprocess.run(
             [*command, *filter(None, [word])],
             env=os.environ | more,
             capture_output=True,
@@ -152,6 +150,6 @@ def test_values_pickle() -> None:
     plans.append(hn.plan(discovered, privacy=budgets[1]))
     values = [*queries, *budgets, workload, discovered, hn.TextFormat(), *plans, hn.plan(workload)]
     for value in values:
-        again = pickle.loads(pickle.dumps(value))  # noqa: S301
+        again = pickle.loads(pickle.dumps(value))
         assert again == value
         assert repr(again) == repr(value)

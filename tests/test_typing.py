@@ -24,7 +24,7 @@ def check(found: AbstractSet[int]) -> None:
 
 def test_mypy_finds_each_mistake() -> None:
     """Strict mypy complains about every mistake in a user's script, and about nothing else."""
-    done = subprocess.run(  # noqa: S603
+    done = subprocess.run(
         [sys.executable, "-m", "mypy", "--config-file", HERE / "pyproject.toml", SCRIPT],
         cwd=HERE,
         capture_output=True,
@@ -45,7 +45,7 @@ def test_pyright_finds_each_mistake(tmp_path: Path) -> None:
     shutil.copy(SCRIPT, tmp_path)
     settings = {"typeCheckingMode": "strict", "extraPaths": [str(HERE / "src")]}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
-    done = subprocess.run(  # noqa: S603
+    done = subprocess.run(
         [pyright, "--outputjson", "--pythonpath", sys.executable, "--project", tmp_path],
         cwd=tmp_path,
         capture_output=True,

@@ -96,7 +96,7 @@ def known_keywords(called: Called) -> Called:
             known.append(parameter.name)
 
     @functools.wraps(own)
-    def checked(*positional: Any, **named: Any) -> Any:  # noqa: ANN401
+    def checked(*positional: Any, **named: Any) -> Any:
         for name in named:
             if name not in known:
                 near = get_close_matches(name, known, n=1)
@@ -110,7 +110,7 @@ def known_keywords(called: Called) -> Called:
     return called
 
 
-def installed(name: str) -> Any:  # noqa: ANN401
+def installed(name: str) -> Any:
     """Return an optional package, or say how to get it."""
     try:
         return importlib.import_module(name)

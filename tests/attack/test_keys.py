@@ -103,7 +103,7 @@ def test_pandas_is_read_after_the_charge(monkeypatch: pytest.MonkeyPatch) -> Non
 
     book = Book()
     looked: list[tuple[bool, int]] = []
-    original = totals._prepared  # noqa: SLF001
+    original = totals._prepared
 
     def spy(source: Any, *others: Any) -> Any:
         looked.append((book.charged, len(source.frame.collect())))

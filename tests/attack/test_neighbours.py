@@ -196,7 +196,7 @@ ROWS_OF_EACH = (3, 1, 12, 2, 1, 6, 1, 4, 9, 2, 5, 3)
 
 def growing(seed: int) -> Iterator[list[Row]]:
     """Yield a crowd, and the crowd with ever more people, in any order of rows."""
-    draw = random.Random(seed)  # noqa: S311
+    draw = random.Random(seed)
     rows = [row for person in ("p", "q", None) for row in some_rows(person, 2, draw)]
     yield rows
     for i, count in enumerate(ROWS_OF_EACH):
@@ -232,7 +232,7 @@ def test_one_person_added(
 def test_one_person_replaced(name: str, tmp_path: Path) -> None:
     """What enters the noise moves by no more than the declared loss when one person changes."""
     grid, workload = REPLACED[name]
-    draw = random.Random(len(name))  # noqa: S311
+    draw = random.Random(len(name))
     others = [row for person in ("p", "q", None) for row in some_rows(person, 2, draw)]
     nothing: list[Row] = [("z", *[None] * (len(COLUMNS) - 1))]
     persons = [nothing, *(some_rows("z", count, draw) for count in ROWS_OF_EACH[:8])]

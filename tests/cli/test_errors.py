@@ -303,7 +303,7 @@ def test_a_broken_pipe_leaves_no_traceback(tmp_path: Path, word: str) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "wb") as out:
-        ran = subprocess.run(  # noqa: S603
+        ran = subprocess.run(
             [*COMMAND, *words], stdout=out, stderr=subprocess.PIPE, check=False, text=True
         )
     assert "Traceback" not in ran.stderr

@@ -19,7 +19,7 @@ def crowd() -> pa.Table:
     busy = busy.set_column(0, "person id", pa.array([5] * 10_000, pa.int64()))
     both = pa.concat_tables([table, busy])
     order = list(range(len(both)))
-    random.Random(3).shuffle(order)  # noqa: S311
+    random.Random(3).shuffle(order)
     return both.take(order)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import halfnoise as hn
 
-NUMBERS = random.Random(1).choices(range(10**9), k=20_000)  # noqa: S311
+NUMBERS = random.Random(1).choices(range(10**9), k=20_000)
 LINES = {
     "csv": b"a,b\n" + b"".join(b"1,%d\n" % number for number in NUMBERS),
     "jsonl": b"".join(b'{"a": 1, "b": %d}\n' % number for number in NUMBERS),

@@ -1,4 +1,4 @@
-# ruff: noqa: SLF001  # the private parts that the check reads are planted here
+# the private parts that the check reads are planted here
 
 import datetime as dt
 from collections.abc import Callable
@@ -24,7 +24,7 @@ NAMESPACES: dict[str, Any] = {
     "v2": narwhals.stable.v2,
 }
 SHARP = hn.GaussianDP(mu=1e6)
-DAY = dt.datetime(2026, 11, 15)  # noqa: DTZ001
+DAY = dt.datetime(2026, 11, 15)
 
 # Each is met by three of the five rows of ``table``.
 ACCEPTED: dict[str, Callable[[Any], Any]] = {
@@ -64,7 +64,7 @@ REFUSED: dict[str, Callable[[Any], Any]] = {
 
 def table() -> Any:
     """Return five people."""
-    days = [dt.datetime(2026, 11, day) for day in (13, 14, 15, 16, 17)]  # noqa: DTZ001
+    days = [dt.datetime(2026, 11, day) for day in (13, 14, 15, 16, 17)]
     columns = {"x": [1, 2, 3, 4, 5], "y": ["a", "b", "a", "c", "a"], "d": days}
     return pl.DataFrame(columns).to_arrow()
 

@@ -1,4 +1,4 @@
-# ruff: noqa: SLF001  # the list of floors is nobody else's business
+# the list of floors is nobody else's business
 import re
 import sys
 import tomllib

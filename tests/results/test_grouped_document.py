@@ -28,7 +28,7 @@ def releases_by_group() -> list[GroupedRelease]:
     return [
         made(),
         made(EVERY_TYPE).rounded(),
-        made(((dt.datetime(2026, 1, 2, 3, 4),), (math.inf,), (-math.inf,)), people=PEOPLE),  # noqa: DTZ001
+        made(((dt.datetime(2026, 1, 2, 3, 4),), (math.inf,), (-math.inf,)), people=PEOPLE),
         replace(two, common=0.25),
         made(privacy=PureDP(epsilon=1)),
         made((), discovered=True, guarantee=DISCOVERY),

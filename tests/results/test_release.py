@@ -290,5 +290,5 @@ def test_a_missing_package_is_named(
 def test_it_can_be_pickled() -> None:
     """A pickled release comes back with the same values and conclusions."""
     release = made()
-    again = pickle.loads(pickle.dumps(release))  # noqa: S301
+    again = pickle.loads(pickle.dumps(release))
     assert again.to_json() == release.to_json()

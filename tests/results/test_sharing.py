@@ -79,9 +79,7 @@ def test_a_stream_needs_no_pyarrow() -> None:
         "table = hn.release(frame, [hn.Count('a')], row_is_person=True, privacy=budget)\n"
         "print(pl.DataFrame(table)['name'].to_list()[-1])\n"
     )
-    ran = subprocess.run(  # noqa: S603
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (ran.stdout.strip(), ran.returncode) == ("a", 0), ran.stderr
 
 
@@ -118,7 +116,7 @@ def test_an_unknown_name_is_a_key_error(name: str) -> None:
 
 @pytest.mark.parametrize(
     "again",
-    [copy.copy, copy.deepcopy, lambda release: pickle.loads(pickle.dumps(release))],  # noqa: S301
+    [copy.copy, copy.deepcopy, lambda release: pickle.loads(pickle.dumps(release))],
     ids=["copy", "deepcopy", "pickle"],
 )
 def test_copies_are_the_same(again: Callable[[Released], Released]) -> None:

@@ -57,7 +57,7 @@ def planned(case: str) -> tuple[Plan, OnGrid]:
 def repeated(plan: Plan, grid: OnGrid, totals: Totals, count: int) -> Iterator[hn.GroupedRelease]:
     """Carry out a release so many times; what it says beside its values is worked out once."""
     request = Request(workload=plan.workload, row_is_person=True)
-    template = mechanism._template(plan, grid, request)  # noqa: SLF001 - public, the same each time
+    template = mechanism._template(plan, grid, request)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mechanism, "_template", lambda *_: template)
         for _ in range(count):

@@ -19,7 +19,7 @@ def page() -> str:
 def _help(words: list[str]) -> str:
     program = "from halfnoise.cli import main; main()"
     plain = {"COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
-    done = subprocess.run(  # noqa: S603
+    done = subprocess.run(
         [sys.executable, "-c", program, *words, "--help"],
         capture_output=True,
         check=True,

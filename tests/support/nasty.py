@@ -75,7 +75,7 @@ BLOOD = [None, "A", "B", "AB", " O ", "other", "a", "A ", "C", "7"]
 
 def nasty(seed: int, rows: int) -> pa.Table:
     """Return a table of everything that engines may read differently."""
-    draw = random.Random(seed)  # noqa: S311
+    draw = random.Random(seed)
     noon = dt.time(12, 30)
     days = draw.choices(DAYS[:-1], k=rows)
     unit = [None if draw.random() < 0.05 else draw.randrange(rows // 3 + 1) for _ in range(rows)]

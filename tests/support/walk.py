@@ -86,7 +86,7 @@ def hops(found: list[tuple[Place, Place]]) -> dict[Place, Place]:
 
 def walk(root: Path = HERE) -> tuple[list[str], int]:
     """Return the hops of a checkout in words, and through how many files they lead."""
-    done = subprocess.run(  # noqa: S603
+    done = subprocess.run(
         [sys.executable, str(Path(__file__).resolve()), "--here"],
         env=os.environ | {"PYTHONPATH": str(root / "src")},
         capture_output=True,

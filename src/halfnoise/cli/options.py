@@ -100,7 +100,7 @@ def with_options(own: Sequence[Word]) -> Callable[[Callable[..., None]], Callabl
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
-        def run(**given: Any) -> None:  # noqa: ANN401
+        def run(**given: Any) -> None:
             values = {option.word: given.pop(name) for name, option in options.items()}
             command({w: x for w, x in values.items() if x not in (None, False, [])}, **given)
 

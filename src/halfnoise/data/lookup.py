@@ -17,7 +17,7 @@ def lookup(frame: nw.LazyFrame[Any], columns: Mapping[str, Sequence[Any]]) -> nw
     return table
 
 
-def _native(frame: nw.LazyFrame[Any], columns: Mapping[str, Sequence[Any]]) -> Any:  # noqa: ANN401
+def _native(frame: nw.LazyFrame[Any], columns: Mapping[str, Sequence[Any]]) -> Any:
     native: Any = frame.to_native()
     kind = frame.implementation
     length = len(next(iter(columns.values())))

@@ -35,7 +35,7 @@ class Density:
     tail_rate: int
 
 
-def _half_square(x: Any) -> Any:  # noqa: ANN401 (an array or a ball)
+def _half_square(x: Any) -> Any:
     return x * x * 0.5
 
 

@@ -89,7 +89,7 @@ def implied(guarantee: Guarantee, asked: Privacy) -> dict[str, Any]:
     return said
 
 
-def dp_event(guarantee: Guarantee) -> Any:  # noqa: ANN401
+def dp_event(guarantee: Guarantee) -> Any:
     """Return a guarantee as an event of Google's dp_accounting."""
     events = installed("dp_accounting")
     kept = guarantee.kept if isinstance(guarantee, DiscoveryDP) else guarantee

@@ -177,7 +177,7 @@ def _stored(value: object) -> object:
     return value
 
 
-def _value(stored: Any) -> Any:  # noqa: ANN401
+def _value(stored: Any) -> Any:
     if not isinstance(stored, dict):
         return stored
     ((kind, text),) = stored.items()

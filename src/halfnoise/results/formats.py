@@ -104,7 +104,7 @@ def as_json_lines(release: Released) -> str:
     return "".join(encode(keys[i // each] | row | shared) + "\n" for i, row in enumerate(rows))
 
 
-def frame(release: Released, library: str) -> Any:  # noqa: ANN401
+def frame(release: Released, library: str) -> Any:
     """Return the table as a frame of a library that is installed."""
     columns = {
         title: table.one_type(each.tolist()) if each.dtype == object else each
@@ -124,7 +124,7 @@ def _as_parquet(release: Released) -> bytes:
         return target.read_bytes()
 
 
-def relation(release: Released) -> Any:  # noqa: ANN401
+def relation(release: Released) -> Any:
     """Return the table as DuckDB has it, each column of keys with its type."""
     import duckdb
 

@@ -45,15 +45,15 @@ class Published:
         indent = 2 if self.values.size <= MANY else None
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
-    def to_polars(self) -> Any:  # noqa: ANN401
+    def to_polars(self) -> Any:
         """Return the table as a Polars frame."""
         return self._views().frame(self, "polars")
 
-    def to_pandas(self) -> Any:  # noqa: ANN401
+    def to_pandas(self) -> Any:
         """Return the table as a pandas frame."""
         return self._views().frame(self, "pandas")
 
-    def to_arrow(self) -> Any:  # noqa: ANN401
+    def to_arrow(self) -> Any:
         """Return the table as a PyArrow table."""
         return installed("pyarrow").table(self)
 
@@ -61,7 +61,7 @@ class Published:
         """Return the table as a stream of Arrow, which every library of frames reads."""
         return self._views().relation(self).__arrow_c_stream__(requested_schema)
 
-    def dp_event(self) -> Any:  # noqa: ANN401
+    def dp_event(self) -> Any:
         """Return the release as an event of Google's dp_accounting, for other accountants.
 
         It is what the release promises as one draw of noise: every Gaussian release is a Gaussian

@@ -44,7 +44,7 @@ def write_spec(words: Words, groups: object = None) -> str:
     return "".join(f"{name} = {_toml(value)}\n" for name, value in kept.items())
 
 
-def _toml(value: Any) -> str:  # noqa: ANN401
+def _toml(value: Any) -> str:
     # A JSON string is a TOML string, but for the delete character; a brace would ask for --set.
     text = json.dumps(value, ensure_ascii=False)
     return text.replace("\x7f", "\\u007F").replace("{", "\\u007B")
@@ -59,7 +59,7 @@ def _fill(text: str, parameters: Mapping[str, str]) -> str:
     return re.sub(r"\{(\w+)\}", lambda found: _toml(parameters[found[1]])[1:-1], text)
 
 
-def _as_words(name: str, value: Any) -> Any:  # noqa: ANN401
+def _as_words(name: str, value: Any) -> Any:
     if name not in WORDS:
         raise refuse("a word of the spec", f"one of {', '.join(WORDS)}", name)
     if name == "groups":

@@ -181,7 +181,7 @@ def _keys(columns: Sequence[By], groups: Iterable[object]) -> tuple[Key, ...]:
     return keys
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401  # a number or day of NumPy as one of Python
+def _plain(value: Any) -> Any:  # a number or day of NumPy as one of Python
     return value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
 
 

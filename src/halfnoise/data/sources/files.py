@@ -49,7 +49,7 @@ def open_files(data: object, text: TextFormat) -> Iterator[Source]:
             raise refuse("the file", rule, str(paths[0]), "rename it, for example to .csv")
 
 
-def connect(**config: Any) -> Any:  # noqa: ANN401
+def connect(**config: Any) -> Any:
     """Return a connection of our own that loads nothing, shows no progress and lives in UTC."""
     import duckdb
 
@@ -59,7 +59,7 @@ def connect(**config: Any) -> Any:  # noqa: ANN401
     return connection
 
 
-def _limit_memory(connection: Any) -> None:  # noqa: ANN401
+def _limit_memory(connection: Any) -> None:
     """Let DuckDB hold half a GB for each thread, one at least; beyond that it spills to disk."""
     settings = "select current_setting('threads'), current_setting('memory_limit')"
     threads, limit = connection.execute(settings).fetchone()
@@ -69,7 +69,7 @@ def _limit_memory(connection: Any) -> None:  # noqa: ANN401
         connection.execute(f"set memory_limit = '{wanted}B'")
 
 
-def _paths(data: Any) -> list[Path]:  # noqa: ANN401
+def _paths(data: Any) -> list[Path]:
     listed = [data] if isinstance(data, str | os.PathLike) else list(data)
     found: list[Path] = []
     for name in map(os.fsdecode, listed):
@@ -98,7 +98,7 @@ def _ending(path: Path) -> str:
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
-def _parquet(connection: Any, paths: list[Path]) -> Any:  # noqa: ANN401
+def _parquet(connection: Any, paths: list[Path]) -> Any:
     """Read Parquet files whose columns agree, types included: a cast could fail on a row."""
     read = partial(connection.read_parquet, hive_partitioning=False)
     first = read(_named(paths[:1]))
@@ -115,14 +115,14 @@ def _named(paths: Sequence[Path]) -> list[str]:
     return [glob.escape(str(path)) for path in paths]
 
 
-def _table(connection: Any, files: TextFiles) -> Source:  # noqa: ANN401
+def _table(connection: Any, files: TextFiles) -> Source:
     """Read lines of cells under a header."""
     names = spelled(files.header())
     rows = _lines(connection, files, [*names.values()])
     return replace(Source.over(rows, files.text, names), fill=files.fill)
 
 
-def _objects(connection: Any, files: TextFiles) -> Source:  # noqa: ANN401
+def _objects(connection: Any, files: TextFiles) -> Source:
     """Read one JSON object from each line: columns are what is asked of it.
 
     Lines come from the same reader as other text, since one overlong line would fail DuckDB's own
@@ -141,7 +141,7 @@ def _objects(connection: Any, files: TextFiles) -> Source:  # noqa: ANN401
     return replace(Source.over(objects, files.text, {}), extract=extract)
 
 
-def _cells(objects: Any, names: dict[str, str]) -> Any:  # noqa: ANN401
+def _cells(objects: Any, names: dict[str, str]) -> Any:
     import duckdb
 
     line, cells = duckdb.ColumnExpression("line"), []
@@ -151,7 +151,7 @@ def _cells(objects: Any, names: dict[str, str]) -> Any:  # noqa: ANN401
     return objects.select(*cells)
 
 
-def _lines(connection: Any, files: TextFiles, names: Sequence[str] = ()) -> Any:  # noqa: ANN401
+def _lines(connection: Any, files: TextFiles, names: Sequence[str] = ()) -> Any:
     """Read lines under a header, or whole ones; short ones are padded, broken ones passed over."""
     # The delimiter of whole lines is a mark that JSON forbids.
     text = files.text if names else TextFormat(delimiter="\x1e", quote=None)

@@ -24,7 +24,7 @@ def from_frame(data: object, text: TextFormat) -> Source:
     return quietly(lambda: _from_frame(nw.to_native(data, pass_through=True), text), failed)
 
 
-def _from_frame(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
+def _from_frame(data: Any, text: TextFormat) -> Source:
     package = type(data).__module__.partition(".")[0]
     _check_age(package)
     if package == "pandas" and hasattr(data, "columns"):
@@ -58,7 +58,7 @@ def _check_age(package: str) -> None:
         raise InvalidParameterError(f"{package} {found} is too old; install {oldest} or newer")
 
 
-def _from_spark(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
+def _from_spark(data: Any, text: TextFormat) -> Source:
     """Give columns names that can be spelled, and valid text: Spark shows all other bytes alike."""
     from pyspark.sql import functions
 
@@ -72,7 +72,7 @@ def _from_spark(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
     return _source(frame.withColumns(valid) if valid else frame, text, own)
 
 
-def _letter_by_letter(relation: Any) -> Any:  # noqa: ANN401
+def _letter_by_letter(relation: Any) -> Any:
     """Compare text letter by letter, whatever a column's collation: else one key may be two."""
     setting = relation.query("halfnoise_rows", "select current_setting('default_collation')")
     if setting.fetchall()[0][0]:
@@ -86,7 +86,7 @@ def _letter_by_letter(relation: Any) -> Any:  # noqa: ANN401
     return relation.project(", ".join(columns))
 
 
-def _source(table: Any, text: TextFormat, names: dict[str, str] | None = None) -> Source:  # noqa: ANN401
+def _source(table: Any, text: TextFormat, names: dict[str, str] | None = None) -> Source:
     """Take a table as it is, but columns of no type, which hold nothing, as text."""
     source = Source.over(table, text, names)
     schema = source.frame.collect_schema()
@@ -100,7 +100,7 @@ def _source(table: Any, text: TextFormat, names: dict[str, str] | None = None) -
     return Source.over(shown.to_native(), text, names)
 
 
-def _own_types(frame: nw.LazyFrame[Any]) -> Any:  # noqa: ANN401
+def _own_types(frame: nw.LazyFrame[Any]) -> Any:
     """Return what an engine calls the types of columns."""
     native, engine = frame.to_native(), frame.implementation
     if engine.is_duckdb():
@@ -112,7 +112,7 @@ def _own_types(frame: nw.LazyFrame[Any]) -> Any:  # noqa: ANN401
     return native.collect_schema() if engine.is_polars() else native.dtypes
 
 
-def _from_arrow(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
+def _from_arrow(data: Any, text: TextFormat) -> Source:
     """Read Arrow memory with DuckDB: PyArrow's own casts refuse whole numbers beyond 2^53.
 
     A stream can be read once, and is.
@@ -146,7 +146,7 @@ def _from_arrow(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
     return _source(connect().from_arrow(table), text, names)
 
 
-def _from_pandas(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
+def _from_pandas(data: Any, text: TextFormat) -> Source:
     """Turn columns of mixed objects, which any cast could fail on, into text."""
     import pandas as pd
 
@@ -166,7 +166,7 @@ def _from_pandas(data: Any, text: TextFormat) -> Source:  # noqa: ANN401
     return _from_arrow(pa.Table.from_pandas(plain, preserve_index=False), text)
 
 
-def _as_text(column: Any) -> Any:  # noqa: ANN401
+def _as_text(column: Any) -> Any:
     """Return each cell's own text: no cell changes how another one is read."""
     import pandas as pd
 
@@ -176,7 +176,7 @@ def _as_text(column: Any) -> Any:  # noqa: ANN401
     return pd.Series(map(_cell_text, column.astype(object)), index=column.index, dtype="string")
 
 
-def _cell_text(cell: Any) -> str | None:  # noqa: ANN401
+def _cell_text(cell: Any) -> str | None:
     try:
         # What is not a number or a time differs from itself; of NA even that cannot be said.
         if cell is None or cell != cell:  # noqa: PLR0124
