@@ -39,10 +39,39 @@ from halfnoise.workload.workload import Workload
 
 __version__ = "0.1.0"
 
-__all__ = ["Bins", "Choice", "Count", "Counts", "Items", "Mean", "Sum"]
-__all__ += ["By", "Neighbors", "TextFormat", "Where", "Workload"]
-__all__ += ["ApproxDP", "ConcentratedDP", "DiscoveryDP", "GaussianDP", "PureDP", "RenyiDP"]
-__all__ += ["budget_for", "compose", "plan", "release"]
-__all__ += ["Estimate", "GroupedRelease", "Ledger", "Outlook", "Plan", "Release"]
-__all__ += ["DataError", "HalfnoiseError", "InvalidParameterError", "MissingExtraError"]
-__all__ += ["NotSupportedError", "UnknownNameError"]
+__all__ = [
+    "ApproxDP",
+    "Bins",
+    "By",
+    "Choice",
+    "ConcentratedDP",
+    "Count",
+    "Counts",
+    "DataError",
+    "DiscoveryDP",
+    "Estimate",
+    "GaussianDP",
+    "GroupedRelease",
+    "HalfnoiseError",
+    "InvalidParameterError",
+    "Items",
+    "Ledger",
+    "Mean",
+    "MissingExtraError",
+    "Neighbors",
+    "NotSupportedError",
+    "Outlook",
+    "Plan",
+    "PureDP",
+    "Release",
+    "RenyiDP",
+    "Sum",
+    "TextFormat",
+    "UnknownNameError",
+    "Where",
+    "Workload",
+    "budget_for",
+    "compose",
+    "plan",
+    "release",
+]
