@@ -113,11 +113,11 @@ def write_survey(folder: Path) -> tuple[Path, dict[str, float]]:
 
 def _usual_margins(planned: Plan) -> dict[str, float]:
     """Return the margins of the standard mechanism at the same budget, by name of estimate."""
-    standard = next(d for d in planned.designs if d.name == "standard-gaussian")
+    standard = planned.designs[0]
     margins = {}
     for block, parts in zip(standard.blocks, standard.parts(), strict=True):
         names = [name for query in block.asked for name in query.names]
-        kinds = ("sum", "answered") if block.kind == "mean" else ("sum",) * len(names)
+        kinds = ("sum", "answered") if "answered" in parts else ("sum",) * len(names)
         for name, kind in zip(names, kinds, strict=True):
             margins[name] = standard.noise.margin(parts[kind], planned.level)
     return margins
