@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
-GROUPS_OF = $(shell $(PYTHON) -c "import sys, tomllib; groups = tomllib.load(open('pyproject.toml', 'rb'))['dependency-groups']; print(*(name for group in sys.argv[1:] for name in groups[group]))" $(1))
+GROUPS_OF = $(shell $(PYTHON) -c "import sys, tomllib; groups = tomllib.load(open('pyproject.toml', 'rb'))['dependency-groups']; print(*(repr(name) for group in sys.argv[1:] for name in groups[group]))" $(1))
 
 LOWEST := .venv-lowest
 
