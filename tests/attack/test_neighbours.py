@@ -16,7 +16,7 @@ from halfnoise.data import contributions, groups
 from halfnoise.data.sources import open_source
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.data.totals import prepared
-from halfnoise.design.measurement import CenteredMeasurement as OnGrid
+from halfnoise.design.measurement import CenteredMeasurement
 from halfnoise.noise.law import Noise
 from halfnoise.workload.totals import Totals
 from support.measured import grid_for
@@ -66,7 +66,7 @@ GROUPED: dict[str, dict[str, Any]] = {
 }
 
 
-def grids() -> Iterator[tuple[str, OnGrid, hn.Workload]]:
+def grids() -> Iterator[tuple[str, CenteredMeasurement, hn.Workload]]:
     """Return every kind of workload on its grid, with Gaussian and with Laplace noise."""
     for name, queries in QUERIES.items():
         workload = hn.Workload(queries)
@@ -91,7 +91,7 @@ def grids() -> Iterator[tuple[str, OnGrid, hn.Workload]]:
                         yield title, grid_for(replace(found, designs=(design,))), workload
 
 
-def replaced() -> Iterator[tuple[str, OnGrid, hn.Workload]]:
+def replaced() -> Iterator[tuple[str, CenteredMeasurement, hn.Workload]]:
     """Return workloads whose neighbours have one person replaced."""
     for name in ("counts", "sums", "means", "choices", "bins", "items"):
         workload = hn.Workload(QUERIES[name], neighbors=hn.Neighbors.REPLACE)
@@ -109,7 +109,7 @@ GRIDS = {name: (grid, workload) for name, grid, workload in grids()}
 REPLACED = {name: (grid, workload) for name, grid, workload in replaced()}
 
 
-def read_alike() -> dict[str, list[OnGrid]]:
+def read_alike() -> dict[str, list[CenteredMeasurement]]:
     """Return grids that need the same totals of the same workload, under the name of the first."""
     found: dict[object, list[str]] = {}
     for name, (grid, workload) in GRIDS.items():
@@ -134,18 +134,18 @@ def file(rows: Sequence[Row], folder: Path) -> Path:
     return path
 
 
-def exact_totals(data: object, grid: OnGrid, workload: hn.Workload) -> Totals:
+def exact_totals(data: object, grid: CenteredMeasurement, workload: hn.Workload) -> Totals:
     """Return the totals of a table."""
     with open_source(data, text=TextFormat()) as source:
         return prepared(source.of(COLUMNS), workload, grid.blocks, ["id"])()
 
 
-def measured(data: object, grid: OnGrid, workload: hn.Workload) -> Any:
+def measured(data: object, grid: CenteredMeasurement, workload: hn.Workload) -> Any:
     """Return what enters the noise, in scales of that noise."""
     return entering(exact_totals(data, grid, workload), grid)
 
 
-def entering(exact: Totals, grid: OnGrid) -> Any:
+def entering(exact: Totals, grid: CenteredMeasurement) -> Any:
     """Return what enters the noise of a grid, in scales of that noise."""
     rings = grid.measure(exact)
     in_scales = [
@@ -154,14 +154,14 @@ def entering(exact: Totals, grid: OnGrid) -> Any:
     return np.concatenate([each.ravel() for each in in_scales])
 
 
-def loss(one: Any, other: Any, grid: OnGrid) -> float:
+def loss(one: Any, other: Any, grid: CenteredMeasurement) -> float:
     """Return what a difference costs under the noise that is added."""
     if grid.design.noise is Noise.GAUSSIAN:
         return float(np.sqrt(np.sum((one - other) ** 2)))
     return float(np.sum(np.abs(one - other)))
 
 
-def declared(grid: OnGrid) -> float:
+def declared(grid: CenteredMeasurement) -> float:
     """Return the loss that the design declares."""
     guarantee = grid.design.guarantee
     return guarantee.epsilon if isinstance(guarantee, hn.PureDP) else guarantee.mu

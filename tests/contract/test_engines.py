@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import halfnoise as hn
-from halfnoise.design.measurement import CenteredMeasurement as OnGrid
+from halfnoise.design.measurement import CenteredMeasurement
 from support import engines, reference
 from support.measured import grid_for
 from support.nasty import AMOUNTS, COUNTS, ITEMS, found, nasty
@@ -38,7 +38,7 @@ UNITS: dict[str, Sequence[str]] = {
 
 
 @functools.cache
-def on_grid(name: str) -> OnGrid:
+def on_grid(name: str) -> CenteredMeasurement:
     """Return the grid of a workload."""
     return grid_for(hn.plan(WORKLOADS[name], privacy=hn.GaussianDP(mu=1)))
 

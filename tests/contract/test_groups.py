@@ -18,7 +18,7 @@ import halfnoise as hn
 from halfnoise.data.sources import open_source
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.data.totals import prepared
-from halfnoise.design.measurement import CenteredMeasurement as OnGrid
+from halfnoise.design.measurement import CenteredMeasurement
 from halfnoise.workload.groups import By, Key
 from support import engines, reference
 from support.measured import grid_for
@@ -109,7 +109,10 @@ def same(a: Any, b: Any) -> bool:
 
 
 def expected(
-    rows: list[dict[str, Any]], workload: hn.Workload, grid: OnGrid, unit: Sequence[str]
+    rows: list[dict[str, Any]],
+    workload: hn.Workload,
+    grid: CenteredMeasurement,
+    unit: Sequence[str],
 ) -> dict[Key, tuple[list[list[int]], int]]:
     """Return the totals of each group by the slow rules."""
     grouping = workload.grouping
@@ -151,7 +154,7 @@ def expected(
 
 
 def got(
-    data: Any, workload: hn.Workload, grid: OnGrid, unit: Sequence[str]
+    data: Any, workload: hn.Workload, grid: CenteredMeasurement, unit: Sequence[str]
 ) -> tuple[dict[Key, tuple[list[list[int]], int]], int]:
     """Return the totals of each group by the engine, and the number of all people."""
     assert workload.grouping is not None
@@ -172,7 +175,7 @@ def got(
 
 
 @functools.cache
-def listed_case(case: int) -> tuple[hn.Workload, OnGrid, dict[Key, Any], int]:
+def listed_case(case: int) -> tuple[hn.Workload, CenteredMeasurement, dict[Key, Any], int]:
     """Return a case of listed groups: its workload, grid, totals by the slow rules, and people."""
     said, unit = LISTED[case]
     workload, grid = placed(said)
@@ -182,14 +185,14 @@ def listed_case(case: int) -> tuple[hn.Workload, OnGrid, dict[Key, Any], int]:
 
 
 @functools.cache
-def found_case(case: int) -> tuple[hn.Workload, OnGrid, dict[Key, Any]]:
+def found_case(case: int) -> tuple[hn.Workload, CenteredMeasurement, dict[Key, Any]]:
     """Return a case of groups to be found: its workload, grid and totals by the slow rules."""
     said, unit = FOUND[case]
     workload, grid = placed(said | {"groups": "discover", "discover_delta": 1e-7})
     return workload, grid, expected(table().to_pylist(), workload, grid, unit)
 
 
-def placed(said: dict[str, Any]) -> tuple[hn.Workload, OnGrid]:
+def placed(said: dict[str, Any]) -> tuple[hn.Workload, CenteredMeasurement]:
     """Return the workload of a case on its grid."""
     workload = hn.Workload(QUERIES, **said)
     plain_one = hn.Workload(QUERIES)

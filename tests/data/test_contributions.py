@@ -9,14 +9,14 @@ from hypothesis import given, settings
 
 import halfnoise as hn
 from halfnoise.data.contributions import quotient
-from halfnoise.design.measurement import CenteredMeasurement as OnGrid
+from halfnoise.design.measurement import CenteredMeasurement
 from support.measured import grid_for
 from support.nasty import found
 
 q: Any = hn  # queries also take lists and expressions, which their annotations do not say
 
 
-def placed(query: Any) -> tuple[hn.Workload, OnGrid]:
+def placed(query: Any) -> tuple[hn.Workload, CenteredMeasurement]:
     """Return one query on its grid."""
     workload = hn.Workload([query])
     return workload, grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1)))

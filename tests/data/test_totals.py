@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import halfnoise as hn
-from halfnoise.design.measurement import CenteredMeasurement as OnGrid
+from halfnoise.design.measurement import CenteredMeasurement
 from support import engines
 from support.measured import grid_for
 from support.nasty import found
@@ -23,7 +23,7 @@ def people(unit: list[Any], dtype: Any = None) -> int:
     return int(number)
 
 
-def placed(*queries: Any) -> tuple[hn.Workload, OnGrid]:
+def placed(*queries: Any) -> tuple[hn.Workload, CenteredMeasurement]:
     """Return queries on their grid."""
     workload = hn.Workload(queries)
     return workload, grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1)))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from halfnoise import Choice, Count, Counts, InvalidParameterError, Items, Mean, Sum, Workload
 from halfnoise.design.candidates import designs
-from halfnoise.design.measurement import CenteredMeasurement as OnGrid
+from halfnoise.design.measurement import CenteredMeasurement
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Budget, Neighbors
 from halfnoise.workload.grid import PART, Ring
@@ -23,7 +23,7 @@ SMALL = [case for case in every_case() if case[1] in (1, 4, 9)]
 
 
 def recovered(
-    grid: OnGrid, totals: Totals, people: float
+    grid: CenteredMeasurement, totals: Totals, people: float
 ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Measure and come back without any noise."""
     back = grid.recover(measured(grid, totals), people)
@@ -31,7 +31,7 @@ def recovered(
     return np.asarray(own if back.sizes is None else np.append(own, back.sizes[0]))
 
 
-def measured(grid: OnGrid, totals: Totals) -> list[Ring]:
+def measured(grid: CenteredMeasurement, totals: Totals) -> list[Ring]:
     """Return what gets noise where nobody is in two groups, nor in none."""
     return grid.measure(replace(totals, everyone=totals.people.sum(keepdims=True)))
 
@@ -152,7 +152,7 @@ def test_any_design_fits_its_grid(
             limited = any(isinstance(block.shape, AtMost) for block in workload.blocks)
             assert "too close together" in str(error) or limited  # noqa: PT017
             assume(False)
-        assert isinstance(grid, OnGrid)
+        assert isinstance(grid, CenteredMeasurement)
         assert grid.design.name == design.name
         assert grid.design.size_is_given == (design.name == "known-size-gaussian")
         assert grid.design.loss() <= amount

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from halfnoise import Items, Workload
-from halfnoise.design.measurement import CenteredMeasurement as OnGrid
+from halfnoise.design.measurement import CenteredMeasurement
 from halfnoise.design.two_level import CENTER_BITS, TwoLevel, two_level
 from halfnoise.workload.grid import REACH_BITS, Ring
 from halfnoise.workload.totals import Totals
@@ -17,13 +17,15 @@ IN_GROUPS = (5, 12_345, 0, 10**9)
 EVERYONE = 10**9 + 7
 
 
-def two_level_grid(kind: str, d: int, groups: int = 4, most: int = 3, mu: float = 1.0) -> OnGrid:
+def two_level_grid(
+    kind: str, d: int, groups: int = 4, most: int = 3, mu: float = 1.0
+) -> CenteredMeasurement:
     """Put the two-level design of a workload in groups on its grid."""
     workload = replace(KINDS[kind](d), groups=groups, max_groups=most)
     return grid_of(workload, "two-level-gaussian", mu=mu)
 
 
-def in_groups(grid: OnGrid, *people: int) -> tuple[tuple[Ring, ...], Ring, np.ndarray]:
+def in_groups(grid: CenteredMeasurement, *people: int) -> tuple[tuple[Ring, ...], Ring, np.ndarray]:
     """Return the sums and sizes of groups with so many people, and what the sums stand for."""
     found = [fixed(grid, number) for number in people]
     sums = tuple(map(np.concatenate, zip(*(totals.sums for totals, _ in found), strict=True)))

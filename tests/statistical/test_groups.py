@@ -13,7 +13,7 @@ from scipy.stats import binom
 import halfnoise as hn
 from halfnoise import mechanism
 from halfnoise.design.covariance import Covariance, Run, Shared
-from halfnoise.design.measurement import CenteredMeasurement as OnGrid
+from halfnoise.design.measurement import CenteredMeasurement
 from halfnoise.design.threshold import Threshold, threshold
 from halfnoise.noise import rounded_gaussian, rounded_laplace
 from halfnoise.noise.law import Noise
@@ -38,10 +38,10 @@ CASES: dict[str, dict[str, Any]] = {
     "two levels": {"max_groups": 3},
     "scaled": {"max_groups": 2},
 }
-Draw = Callable[[Plan, OnGrid], Floats]
+Draw = Callable[[Plan, CenteredMeasurement], Floats]
 
 
-def planned(case: str) -> tuple[Plan, OnGrid]:
+def planned(case: str) -> tuple[Plan, CenteredMeasurement]:
     """Return the plan of a case with its most telling design, and its grid."""
     workload = hn.Workload(
         QUERIES, by="g", groups=["x", "y", "z"], other=None, size_importance=0.1, **CASES[case]
@@ -54,7 +54,9 @@ def planned(case: str) -> tuple[Plan, OnGrid]:
     return found, grid_for(found)
 
 
-def repeated(plan: Plan, grid: OnGrid, totals: Totals, count: int) -> Iterator[hn.GroupedRelease]:
+def repeated(
+    plan: Plan, grid: CenteredMeasurement, totals: Totals, count: int
+) -> Iterator[hn.GroupedRelease]:
     """Carry out a release so many times; what it says beside its values is worked out once."""
     request = Request(workload=plan.workload, row_is_person=True)
     template = mechanism._template(plan, grid, request)
@@ -66,7 +68,7 @@ def repeated(plan: Plan, grid: OnGrid, totals: Totals, count: int) -> Iterator[h
             yield one
 
 
-def released(found: Plan, grid: OnGrid, releases: int = RELEASES) -> Floats:
+def released(found: Plan, grid: CenteredMeasurement, releases: int = RELEASES) -> Floats:
     """Return the errors of whole releases, all groups of one in a row, and of all people last."""
     totals, truth = fixed(grid, PEOPLE, GROUPS)
     everyone = np.array([2 * PEOPLE], dtype=np.uint64)
@@ -78,7 +80,7 @@ def released(found: Plan, grid: OnGrid, releases: int = RELEASES) -> Floats:
     return np.array(errors)
 
 
-def promised(grid: OnGrid) -> Covariance:
+def promised(grid: CenteredMeasurement) -> Covariance:
     """Return how all estimates of all groups, and the number of all people, vary together.
 
     By the formulas of the theory: one group's own covariance without what groups share, once for
@@ -111,7 +113,7 @@ def _moved(run: Run, by: int) -> Run:
     return Run(run.start + by, run.stop + by, run.value)
 
 
-def as_promised(errors: Floats, grid: OnGrid) -> bool:
+def as_promised(errors: Floats, grid: CenteredMeasurement) -> bool:
     """Whether errors within and across groups are those of the promise."""
     return agree(errors, promised(grid), Noise.GAUSSIAN)
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from halfnoise.design.measurement import CenteredMeasurement as OnGrid
+from halfnoise.design.measurement import CenteredMeasurement
 from halfnoise.noise.law import Noise
 from halfnoise.workload.sets import AtMost, OneOf
 from support.fixed_workloads import KINDS, Floats, every_case, grid_of
@@ -15,30 +15,30 @@ PEOPLE = 1000
 # Enough to see a spread 1.5% short by 13 standard errors: squares of Laplace noise vary more.
 DRAWS = {Noise.GAUSSIAN: 400_000, Noise.LAPLACE: 1_000_000}
 
-Replay = Callable[[OnGrid, int], Floats]
+Replay = Callable[[CenteredMeasurement, int], Floats]
 
 
-def rows_of(grid: OnGrid) -> int:
+def rows_of(grid: CenteredMeasurement) -> int:
     """Return how many releases hold enough draws."""
     return DRAWS[grid.design.noise] // len(grid.scales[0])
 
 
-def as_promised(grid: OnGrid, found: Floats) -> bool:
+def as_promised(grid: CenteredMeasurement, found: Floats) -> bool:
     """Whether all estimates err as the design says."""
     return agree(found, grid.design.covariance, grid.design.noise)
 
 
-def seen(grid: OnGrid, faulty: Replay) -> bool:
+def seen(grid: CenteredMeasurement, faulty: Replay) -> bool:
     """Whether the same test rejects releases with a fault."""
     return not as_promised(grid, faulty(grid, rows_of(grid)))
 
 
-def quiet_root(grid: OnGrid, rows: int) -> Floats:
+def quiet_root(grid: CenteredMeasurement, rows: int) -> Floats:
     """Forget the noise on the number of people, or on the total."""
     return errors(grid, PEOPLE, rows, root=0)
 
 
-def centre_off(grid: OnGrid, rows: int) -> Floats:
+def centre_off(grid: CenteredMeasurement, rows: int) -> Floats:
     """Come back by a centre that is off by two per cent."""
     first, *others = grid.channels
     assert first.center is not None
@@ -46,7 +46,7 @@ def centre_off(grid: OnGrid, rows: int) -> Floats:
     return errors(grid, PEOPLE, rows, back=replace(grid, channels=(moved, *others)))
 
 
-def unprojected(grid: OnGrid, rows: int) -> Floats:
+def unprojected(grid: CenteredMeasurement, rows: int) -> Floats:
     """Leave categories as they come, without projecting them onto their sum."""
     blocks = [
         replace(b, shape=AtMost(b.shape.size, 1)) if isinstance(b.shape, OneOf) else b

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from halfnoise import Bins, Choice, Count, Items, Mean, Sum, Workload
 from halfnoise.design.candidates import designs
-from halfnoise.design.measurement import CenteredMeasurement as OnGrid
+from halfnoise.design.measurement import CenteredMeasurement
 from halfnoise.privacy.definitions import Budget
 from halfnoise.workload.sets import Answered, AtMost, Box, OneOf
 from halfnoise.workload.sets.base import Channel
@@ -108,18 +108,20 @@ def every_case() -> Iterator[tuple[str, int, str]]:
                     yield kind, d, design
 
 
-def grid_of(workload: Workload, design: str, *, mu: float = 1.0, epsilon: float = 1.0) -> OnGrid:
+def grid_of(
+    workload: Workload, design: str, *, mu: float = 1.0, epsilon: float = 1.0
+) -> CenteredMeasurement:
     """Put one of the designs of a workload on its grid."""
     gaussian = "gaussian" in design
     budget = Budget(mu=mu) if gaussian else Budget(epsilon=epsilon)
     found = designs(workload, budget, known_size=True)
     chosen = next(each for each in found if each.name == design)
     found_on = chosen.on_grid(workload, mu if gaussian else epsilon)
-    assert isinstance(found_on, OnGrid)
+    assert isinstance(found_on, CenteredMeasurement)
     return found_on
 
 
-def fixed(grid: OnGrid, people: int, rows: int = 1) -> tuple[Totals, Floats]:
+def fixed(grid: CenteredMeasurement, people: int, rows: int = 1) -> tuple[Totals, Floats]:
     """Return totals that so many people could have, in many equal rows, and what they stand for."""
     found = [_block(block, grid, people) for block in grid.channels]
     units = [units for units, _ in found]
@@ -135,7 +137,9 @@ def fixed(grid: OnGrid, people: int, rows: int = 1) -> tuple[Totals, Floats]:
     return totals, np.array(truth)
 
 
-def _block(block: Channel, grid: OnGrid, people: int) -> tuple[list[int], list[Fraction]]:
+def _block(
+    block: Channel, grid: CenteredMeasurement, people: int
+) -> tuple[list[int], list[Fraction]]:
     """Return the totals of one block in its units, and their true values."""
     shape, unit = block.shape, block.quantum
     share = [Fraction(i % 7 + 1, 9) for i in range(shape.size)]

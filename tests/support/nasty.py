@@ -11,7 +11,7 @@ import halfnoise as hn
 from halfnoise.data.sources import open_source
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.data.totals import prepared
-from halfnoise.design.measurement import CenteredMeasurement as OnGrid
+from halfnoise.design.measurement import CenteredMeasurement
 
 q: Any = hn  # queries also take lists and expressions, which their annotations do not say
 
@@ -155,7 +155,7 @@ ITEMS = [
 ]
 
 
-def found(data: Any, workload: hn.Workload, grid: OnGrid, unit: Sequence[str]) -> Any:
+def found(data: Any, workload: hn.Workload, grid: CenteredMeasurement, unit: Sequence[str]) -> Any:
     """Return the totals of a table as whole numbers."""
     columns = [column for query in workload.queries for column in query.columns]
     with open_source(data, text=TextFormat()) as opened:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from halfnoise.design.measurement import CenteredMeasurement as OnGrid
+from halfnoise.design.measurement import CenteredMeasurement
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.column_query import ColumnQuery
@@ -24,7 +24,7 @@ ENDLESS = {"inf": math.inf, "infinity": math.inf}
 
 
 def totals(
-    rows: Sequence[Row], workload: Workload, grid: OnGrid, unit: Sequence[str]
+    rows: Sequence[Row], workload: Workload, grid: CenteredMeasurement, unit: Sequence[str]
 ) -> tuple[list[list[int]], int]:
     """Return the sums of each block and the number of people."""
     people: dict[object, list[Row]] = {}

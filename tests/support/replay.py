@@ -6,7 +6,7 @@ import numpy as np
 
 from halfnoise import Release, Workload, plan
 from halfnoise.design.covariance import Covariance, Run, Shared
-from halfnoise.design.measurement import CenteredMeasurement as OnGrid
+from halfnoise.design.measurement import CenteredMeasurement
 from halfnoise.mechanism import noisy
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.request import Request
@@ -18,11 +18,11 @@ RELEASES = 20_000
 
 
 def errors(
-    grid: OnGrid,
+    grid: CenteredMeasurement,
     people: int,
     rows: int,
     *,
-    back: OnGrid | None = None,
+    back: CenteredMeasurement | None = None,
     root: int = 1,
 ) -> Floats:
     """Return the errors of releases, carried out as the library does or with a fault on the way.
