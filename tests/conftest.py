@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 # Words in the names of tests that go together: a session of Spark takes long to start and to warm
-# up, an enumeration and the points of a far tail take long to make.
-TOGETHER = ("spark", "enumerat", "far_tail")
+# up; an enumeration, the points of a far tail, figures and the demonstration take long to make.
+TOGETHER = ("spark", "enumerat", "far_tail", "test_figures", "test_demo")
 
 
 @pytest.hookimpl(optionalhook=True)

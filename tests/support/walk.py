@@ -9,6 +9,7 @@ So counted, commit 1e66783 takes 72 hops through 54 files.
 """
 
 import contextlib
+import functools
 import io
 import json
 import os
@@ -38,6 +39,7 @@ def calls(package: Path) -> list[tuple[Place, Place]]:
 
     found: list[tuple[Place, Place]] = []
 
+    @functools.cache
     def own(code: CodeType) -> Place | None:
         path = Path(code.co_filename)
         return (

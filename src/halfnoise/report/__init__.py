@@ -16,12 +16,6 @@ def draw_figures(folder: Path) -> list[Path]:
     """Draw the paper's three figures into a folder, which is made if it is missing.
 
     Each is written as SVG and as PNG, with the plotted numbers as CSV. No data are needed.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     print(*(path.name for path in draw_figures(Path(folder) / "figures")))
-    geometry.svg geometry.png geometry.csv dial.svg dial.png dial.csv density.svg density.png \
-density.csv
     """
     need_report_extra()
     folder = Path(folder)
