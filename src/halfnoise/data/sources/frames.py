@@ -15,7 +15,7 @@ from halfnoise.errors import InvalidParameterError, MissingExtraError
 
 _KINDS = "a path, or a pandas, Polars, PyArrow, DuckDB, PySpark or Ibis table"
 _ENGINES = ("pandas", "polars", "duckdb", "spark_like", "ibis")
-_OLDEST = {"ibis": "11", "pandas": "3.0", "polars": "1.20", "pyarrow": "16.1", "pyspark": "3.5"}
+_OLDEST = {"ibis": "12", "pandas": "3.0", "polars": "1.20", "pyarrow": "16.1", "pyspark": "3.5"}
 
 
 def from_frame(data: object, text: TextFormat) -> Source:
