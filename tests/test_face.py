@@ -122,7 +122,7 @@ def test_a_misspelt_keyword_names_the_nearest(name: str) -> None:
 def test_a_keyword_like_no_other_is_refused_too() -> None:
     """Where no keyword is near, all of them are named."""
     with pytest.raises(hn.InvalidParameterError, match="no keyword 'xyz'; known are column, every"):
-        hn.By("a", xyz=1)  # type: ignore[call-arg]
+        hn.By("a", xyz=1)  # type: ignore[call-arg]  # the mistake
 
 
 def test_values_pickle() -> None:

@@ -155,7 +155,7 @@ number, whole_number = _reader(float, "a number"), _reader(int, "a whole number"
 
 def comparable(value: object) -> bool:
     """Whether cells can be compared with it: text, a number that is one, or a date."""
-    return isinstance(value, str | int | float | dt.date) and value == value  # noqa: PLR0124
+    return isinstance(value, str | int | float | dt.date) and value == value  # noqa: PLR0124  # not NaN
 
 
 def check_at_most(most: object, size: int) -> int | None:

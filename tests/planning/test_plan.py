@@ -97,7 +97,7 @@ def test_means_are_told_apart() -> None:
 def test_wrong_arguments_are_refused() -> None:
     """Queries and a privacy definition are asked for by name."""
     with pytest.raises(hn.InvalidParameterError, match="queries must be a list of queries"):
-        hn.plan(hn.Count("a"), privacy=GAUSSIAN)  # type: ignore[call-overload]
+        hn.plan(hn.Count("a"), privacy=GAUSSIAN)  # type: ignore[call-overload]  # the mistake
     with pytest.raises(hn.InvalidParameterError, match="privacy must be a privacy definition"):
         hn.plan(COUNTS, privacy=1)  # type: ignore[call-overload]
 

@@ -136,7 +136,7 @@ def relation(release: Released) -> Any:
         hn_table[title] = np.array(text, dtype=object)
         name = '"' + title.replace('"', '""') + '"'
         picked.append(f"{name}::{_type(values)} as {name}")
-    # Where there is no group, nothing says that these are text.
+    # Where there is no group, nothing says that these are text. Names of columns are quoted above.
     own = ["name::varchar as name", "kind::varchar as kind", *table.NUMBERS]
     return duckdb.connect().sql(f"select {', '.join([*picked, *own])} from hn_table")  # noqa: S608
 

@@ -42,6 +42,7 @@ def _from_frame(data: Any, text: TextFormat) -> Source:
         return _from_spark(data, text)
     if engine.is_duckdb():
         return _source(_letter_by_letter(data), text)
+    # Ibis has no public way to ask which engine it stands on.
     if engine.is_ibis() and data._find_backend(use_default=True).name == "sqlite":  # noqa: SLF001
         remedy = "duckdb.sql(\"from sqlite_scan('file.db', 'table')\")"
         why = "SQLite keeps no types, so that one cell could change how others are read"
@@ -179,7 +180,7 @@ def _as_text(column: Any) -> Any:
 def _cell_text(cell: Any) -> str | None:
     try:
         # What is not a number or a time differs from itself; of NA even that cannot be said.
-        if cell is None or cell != cell:  # noqa: PLR0124
+        if cell is None or cell != cell:  # noqa: PLR0124  # as NaN
             return None
         text = cell if isinstance(cell, bytes) else str(cell).encode(errors="replace")
         return text.decode(errors="replace")
