@@ -2,8 +2,10 @@
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import TypedDict, Unpack
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any, TypedDict, Unpack
 
 from halfnoise.checks import check_at_most, finite, known_keywords, not_negative, positive, refuse
 from halfnoise.errors import InvalidParameterError, NotSupportedError
@@ -84,6 +86,14 @@ class Workload:
         _set(self, grouping=_check_groups(self), importance=_check_importance(self))
         _set(self, blocks=tuple(_blocks(self)))
         _set(self, size_importance=_size_importance(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy what was said; the rest is worked out again."""
+        said = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
+        said["importance"] = dict(self.importance)
+        if self.size_dial is not None:
+            said["size_importance"] = 0.0
+        return partial(Workload, **said), ()
 
     @classmethod
     def of(
@@ -242,7 +252,7 @@ def _check_importance(workload: Workload) -> Mapping[str, float]:
         if name not in known:
             raise refuse("importance", "given for the name of a query", name)
         _within_reason(**{f"importance of {name}": weight})
-    return {name: float(weight) for name, weight in workload.importance.items()}
+    return MappingProxyType({n: float(weight) for n, weight in workload.importance.items()})
 
 
 def _within_reason(**named: float) -> float:
