@@ -72,7 +72,7 @@ def release(
     data: object, queries: Workload | None = None, **options: Unpack[Options]
 ) -> Release | GroupedRelease: ...
 @known_keywords
-def release(  # noqa: PLR0913
+def release(  # noqa: PLR0913  # the face of the library
     data: object,
     queries: Sequence[Query] | Workload | None = None,
     *,

@@ -24,7 +24,7 @@ from halfnoise.workload.totals import Totals
 from support import engines
 from support.measured import grid_for
 
-q: Any = hn  # queries also take lists and expressions, which their annotations do not say
+q: Any = hn  # what strict types would refuse is tried, too
 
 CANARY = "Kanarienvogel"
 SECRET = 98765.4321

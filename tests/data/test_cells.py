@@ -14,7 +14,7 @@ from halfnoise.data.cells import Cell
 from support.measured import grid_for
 from support.nasty import found
 
-q: Any = hn  # queries also take lists and expressions, which their annotations do not say
+q: Any = hn  # what strict types would refuse is tried, too
 
 
 class Mute:

@@ -13,7 +13,7 @@ from halfnoise.design.measurement import CenteredMeasurement
 from support.measured import grid_for
 from support.nasty import found
 
-q: Any = hn  # queries also take lists and expressions, which their annotations do not say
+q: Any = hn  # what strict types would refuse is tried, too
 
 
 def placed(query: Any) -> tuple[hn.Workload, CenteredMeasurement]:

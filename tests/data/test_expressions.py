@@ -16,7 +16,7 @@ import pytest
 import halfnoise as hn
 from support import engines
 
-q: Any = hn  # queries also take lists and expressions, which their annotations do not say
+q: Any = hn  # what strict types would refuse is tried, too
 
 NAMESPACES: dict[str, Any] = {
     "main": narwhals,

@@ -14,7 +14,7 @@ import halfnoise as hn
 from halfnoise.data.sources import fetch, open_source
 from halfnoise.data.sources.source import TextFormat
 
-q: Any = hn  # queries also take lists and expressions, which their annotations do not say
+q: Any = hn  # what strict types would refuse is tried, too
 
 Row = tuple[Any, ...]
 

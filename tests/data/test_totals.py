@@ -11,7 +11,7 @@ from support import engines
 from support.measured import grid_for
 from support.nasty import found
 
-q: Any = hn  # queries also take lists and expressions, which their annotations do not say
+q: Any = hn  # what strict types would refuse is tried, too
 
 
 def people(unit: list[Any], dtype: Any = None) -> int:

@@ -83,7 +83,7 @@ def outcomes(
 @pytest.mark.parametrize("name", SHORT)
 @pytest.mark.parametrize(
     ("layout", "depth", "scale"),
-    [(BIT_BY_BIT, 12, 0.4), (BIT_BY_BIT, 14, 1.5), (TWO_BITS, 6, 0.4), (TWO_BITS, 6, 1.5)],
+    [(BIT_BY_BIT, 10, 0.4), (BIT_BY_BIT, 12, 1.5), (TWO_BITS, 5, 0.4), (TWO_BITS, 5, 1.5)],
     ids=["bit by bit, 0.4", "bit by bit, 1.5", "two bits, 0.4", "two bits, 1.5"],
 )
 def test_enumerated_bits_give_the_exact_probabilities(
@@ -99,9 +99,9 @@ def test_enumerated_bits_give_the_exact_probabilities(
 @pytest.mark.parametrize("name", SHORT)
 def test_enumerated_mass_in_doubt_halves_with_each_bit(name: str) -> None:
     """One more bit of place and of V halves what is undecided, once the strips are resolved."""
-    decided, undecided = outcomes(name, BIT_BY_BIT, 14, 1.5)
+    decided, undecided = outcomes(name, BIT_BY_BIT, 12, 1.5)
     assert sum(decided.values()) + undecided[-1] == 1
-    shrinking = [float(undecided[i + 2] / undecided[i]) for i in range(4, 12)]
+    shrinking = [float(undecided[i + 2] / undecided[i]) for i in range(4, 10)]
     assert all(ratio < 0.65 for ratio in shrinking)
     assert shrinking[-1] < 0.58
 

@@ -115,6 +115,8 @@ def spark_session() -> Any:
             "spark.ui.showConsoleProgress": "false",
             "spark.sql.shuffle.partitions": "2",
             "spark.sql.adaptive.enabled": "false",
+            # Each expression would tell Java from where it is called: several calls for one.
+            "spark.python.sql.dataFrameDebugging.enabled": "false",
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
         }.items():

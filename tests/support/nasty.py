@@ -13,7 +13,7 @@ from halfnoise.data.sources.source import TextFormat
 from halfnoise.data.totals import prepared
 from halfnoise.design.measurement import CenteredMeasurement
 
-q: Any = hn  # queries also take lists and expressions, which their annotations do not say
+q: Any = hn  # what strict types would refuse is tried, too
 
 BIG = 2**53
 NUMBERS = [None, float("nan"), float("inf"), -float("inf"), -0.0, 0.0, 1e308, -1e308, 2.5, -7.25]

@@ -196,7 +196,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             words[i] = "--known-size="
     try:
         app(args=words, prog_name="halfnoise")
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:  # noqa: BLE001  # whatever it is
         # The words of an engine may quote cells, so nothing of them is shown.
         kind = type(error).__name__
         other = f"this went wrong in a way that was not foreseen ({kind}); report it"

@@ -106,7 +106,7 @@ def with_options(own: Sequence[Word]) -> Callable[[Callable[..., None]], Callabl
 
         arguments = list(inspect.signature(command).parameters.values())[1:]
         parameters = [*arguments, *(option.parameter for option in options.values())]
-        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
         run.__annotations__ = {p.name: p.annotation for p in parameters}
         return run
 

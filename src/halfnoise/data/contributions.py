@@ -100,7 +100,7 @@ def _counts(_: Count, part: Contribution) -> None:
     """Count a person if any row says yes; with more than allowed, as a fraction for each."""
     answers, block = [], part.block
     for i, query in enumerate(block.asked):
-        assert isinstance(query, Count)  # noqa: S101
+        assert isinstance(query, Count)  # noqa: S101  # a block of counts
         own = part.cell(query)
         yes = own.yes(query.true) if query.condition is None else own.meets(query.condition)
         answers.append(part.read(str(i), part.within(yes, query), "max", nw.Int8))

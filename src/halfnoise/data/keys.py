@@ -128,7 +128,7 @@ def _in_utc(cell: Cell) -> nw.Expr:
     if getattr(cell.dtype, "time_unit", None) != "s":
         return moment
     # In whole seconds a year may be more than 32 bits.
-    zone = None if cell.dtype.time_zone is None else dt.UTC  # type: ignore[attr-defined]
+    zone = None if cell.dtype.time_zone is None else dt.UTC  # type: ignore[attr-defined]  # a moment
     low, high = dt.datetime(1, 1, 1, tzinfo=zone), dt.datetime(9999, 12, 31, tzinfo=zone)
     return nw.when((moment >= low) & (moment < high + dt.timedelta(hours=23))).then(moment)
 

@@ -47,7 +47,7 @@ class Output:
             raise refuse(self.flag, "a file that you may write", str(path))
         if not path.exists():
             return
-        named = [Path(name) for each in inputs for name in (each, *glob(each, recursive=True))]  # noqa: PTH207
+        named = [Path(name) for each in inputs for name in (each, *glob(each, recursive=True))]
         if any(each.exists() and path.samefile(each) for each in named):
             raise refuse(self.flag, "another file than the input", str(path))
         if not self.overwrite and not (a_release and ending == ".jsonl"):
@@ -69,7 +69,7 @@ class Output:
                     lines.write(content)
                 return
             partial.write_bytes(content)
-            os.replace(partial, path)  # noqa: PTH105
+            partial.replace(path)
         except OSError:
             with contextlib.suppress(OSError):
                 partial.unlink(missing_ok=True)
@@ -138,7 +138,7 @@ def relation(release: Released) -> Any:
         picked.append(f"{name}::{_type(values)} as {name}")
     # Where there is no group, nothing says that these are text. Names of columns are quoted above.
     own = ["name::varchar as name", "kind::varchar as kind", *table.NUMBERS]
-    return duckdb.connect().sql(f"select {', '.join([*picked, *own])} from hn_table")  # noqa: S608
+    return duckdb.connect().sql(f"select {', '.join([*picked, *own])} from hn_table")  # noqa: S608  # names are quoted
 
 
 def _type(values: list[Any]) -> str:

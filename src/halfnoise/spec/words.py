@@ -1,4 +1,13 @@
-"""A release in words: the same ones on the command line and in a TOML file."""
+"""A release in words: the same ones on the command line and in a TOML file.
+
+    count = ["smoker", "over_65=age:at-least:65"]
+    sum = ["visits=0:20"]
+    unit = ["person_id"]
+    epsilon = "1"
+    delta = "1e-6"
+
+A file can be reviewed, repeated and kept in version control.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any

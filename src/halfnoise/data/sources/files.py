@@ -75,7 +75,7 @@ def _paths(data: Any) -> list[Path]:
     for name in map(os.fsdecode, listed):
         if "://" in name:
             raise refuse("the file", "on this machine", name, "download it first")
-        paths = [name] if Path(name).exists() else sorted(glob.glob(name, recursive=True))  # noqa: PTH207
+        paths = [name] if Path(name).exists() else sorted(glob.glob(name, recursive=True))
         if not paths:
             raise InvalidParameterError(f"there is no file {name!r}; check the path")
         found += map(Path, paths)

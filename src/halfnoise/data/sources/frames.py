@@ -184,5 +184,5 @@ def _cell_text(cell: Any) -> str | None:
             return None
         text = cell if isinstance(cell, bytes) else str(cell).encode(errors="replace")
         return text.decode(errors="replace")
-    except Exception:  # noqa: BLE001
+    except Exception:  # noqa: BLE001  # an object may do anything
         return None
