@@ -92,7 +92,8 @@ def test_low_bits_are_even(name: str, scale: float) -> None:
 
 
 VISIBLE = [
-    *[("both", mutants.short_scale, scale, SAMPLES) for scale in SCALES[2:]],
+    *[("gaussian", mutants.short_scale, scale, SAMPLES // 2) for scale in SCALES[2:]],
+    *[("laplace", mutants.short_scale, scale, SAMPLES) for scale in SCALES[2:]],
     *[("both", mutants.stuck_sign, scale, SOME) for scale in SCALES[2:]],
     *[("both", mutants.truncated_floats, scale, SOME) for scale in SCALES[2:9]],
     ("both", mutants.truncated_floats, SCALES[9], SAMPLES),
@@ -223,7 +224,7 @@ def test_strips_and_tail_join_exactly(name: str) -> None:
 )
 def test_joined_tail_rejects_mutants(name: str, mutant: Draw) -> None:
     """A tail that is not thinned out, or on one side only, is seen."""
-    assert not has_the_shape(early_tail(name), 2.5, mutant, FEWER)
+    assert not has_the_shape(early_tail(name), 2.5, mutant, FEWER // 4)
 
 
 def word() -> LazyUniform:
@@ -272,12 +273,14 @@ def tail_fits(law: Law, shape: Density, scale: float, found: Ints) -> bool:
 def test_far_tail_has_the_exact_distribution(name: str, scale: float) -> None:
     """Beyond the last strip, at 8 or 16, draws follow the density's own tail."""
     law = LAWS[name]
-    assert tail_fits(law, law.table().density, scale, rounded(far_tail(name), scale))
+    # On a coarse grid more points would hardly say more.
+    points = far_tail(name)[: FEWER if scale < 10 else None]
+    assert tail_fits(law, law.table().density, scale, rounded(points, scale))
 
 
 def test_far_tail_rejects_mutants() -> None:
     """An exponential tail in place of the Gaussian one is seen, and so is one 2% short."""
-    careless = [tail_point(GAUSSIAN) for _ in range(2 * FEWER)]
+    careless = [tail_point(GAUSSIAN) for _ in range(FEWER // 4)]
     assert not tail_fits(LAWS["gaussian"], GAUSSIAN, 40.0, rounded(careless, 40.0))
     short = rounded(far_tail("laplace"), 39.2)
     assert not tail_fits(LAWS["laplace"], LAPLACE, 40.0, short)

@@ -8,6 +8,7 @@ corner in each, and outside all of them where people elsewhere are left out.
 """
 
 import itertools
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
@@ -30,6 +31,7 @@ Person = tuple[tuple[float, ...] | None, ...]
 """For each group, what somebody adds there; None where they are not in it."""
 
 Row = tuple[Fraction, ...]
+Whole = tuple[int, ...]
 Coefficients = dict[int, Fraction]
 
 
@@ -48,15 +50,19 @@ def exact_cost(design: Design, workload: Workload) -> Fraction:
     total = tuple(x / scale for x, scale in everyone)
     rows = [(*chain.from_iterable(map(in_group, each)), *total) for each in people(workload)]
     power = 2 if design.noise is Noise.GAUSSIAN else 1
-    return max(
-        sum((abs(x) ** power for x in row if x), Fraction()) for row in _moves(rows, workload)
-    )
+    # Over one denominator everything is a whole number.
+    one = math.lcm(*(x.denominator for x in set(chain.from_iterable(rows))))
+    whole = [tuple(x.numerator * (one // x.denominator) for x in row) for row in rows]
+    most = max(sum(abs(x) ** power for x in row) for row in _moves(whole, workload))
+    return Fraction(most, one**power)
 
 
 def covariance_cost(design: Design, workload: Workload) -> float:
     """Return mu^2 as the largest  x^T Cov^+ x  over all that one person can change."""
-    rows = [_estimate_row(design, person) for person in people(workload)]
-    moves = np.array(list(_moves(rows, workload)), dtype=float)
+    moves = np.array([_estimate_row(design, person) for person in people(workload)])
+    if workload.neighbors is not Neighbors.ADD_REMOVE:
+        one, other = np.triu_indices(len(moves), 1)
+        moves = moves[one] - moves[other]
     cov = joint_covariance(design, len(next(people(workload))))
     # Units differ from query to query; in standard errors the pseudo-inverse is well conditioned.
     unit: Matrix = np.sqrt(np.where(np.diag(cov) > 0, np.diag(cov), 1.0))
@@ -140,7 +146,7 @@ def _add_up(coefficients: Coefficients, person: tuple[float, ...]) -> Fraction:
     return sum((a * Fraction(person[i]) for i, a in coefficients.items()), Fraction(0))
 
 
-def _estimate_row(design: Design, person: Person) -> tuple[Fraction, ...]:
+def _estimate_row(design: Design, person: Person) -> list[float]:
     """Return what somebody adds to each estimate: in each group its size last, then all people."""
     row: list[float] = []
     for corner in person:
@@ -151,7 +157,7 @@ def _estimate_row(design: Design, person: Person) -> tuple[Fraction, ...]:
             assert isinstance(design, Centered)
             own = own - _given(design)
         row += list(own)
-    return tuple(map(Fraction, row if design.people_std is None else [*row, 1.0]))
+    return row if design.people_std is None else [*row, 1.0]
 
 
 def _given(design: Centered) -> Matrix:
@@ -166,7 +172,7 @@ def _given(design: Centered) -> Matrix:
     return np.array(given)
 
 
-def _moves(rows: list[Row], workload: Workload) -> Iterator[Row]:
+def _moves(rows: list[Whole], workload: Workload) -> Iterator[Whole]:
     """List what changes between neighbouring tables."""
     if workload.neighbors is Neighbors.ADD_REMOVE:
         yield from rows
