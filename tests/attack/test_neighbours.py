@@ -210,7 +210,7 @@ def beyond(
 ) -> Iterator[bool]:
     """Yield for each design and each person who comes whether the noise hides too little."""
     first, workload = GRIDS[name]
-    # A file is read by the same rules as a frame of text, and takes longer to open: six people come.
+    # A file is read by the rules of a frame of text, and takes longer to open: six people come.
     crowds = itertools.islice(growing(len(name)), 7 if make is file else None)
     tables = [exact_totals(make(rows, folder), first, workload) for rows in crowds]
     for grid in ALIKE[name]:

@@ -280,7 +280,7 @@ def test_far_tail_has_the_exact_distribution(name: str, scale: float) -> None:
 
 def test_far_tail_rejects_mutants() -> None:
     """An exponential tail in place of the Gaussian one is seen, and so is one 2% short."""
-    careless = [tail_point(GAUSSIAN) for _ in range(FEWER // 4)]
+    careless = [tail_point(GAUSSIAN) for _ in range(2 * FEWER)]
     assert not tail_fits(LAWS["gaussian"], GAUSSIAN, 40.0, rounded(careless, 40.0))
     short = rounded(far_tail("laplace"), 39.2)
     assert not tail_fits(LAWS["laplace"], LAPLACE, 40.0, short)
