@@ -170,7 +170,7 @@ def words_near_ties(table: Table, scale: float) -> NDArray[np.uint64]:
     numerator, denominator = scale.as_integer_ratio()
     places = table.layout.place_bits
     words = []
-    for entry in rng.integers(len(table.level), len(table.offset), 1 << 16).tolist():
+    for entry in rng.integers(len(table.level), len(table.offset), 1 << 15).tolist():
         strip = (((entry << places) + int(table.offset[entry])) % 2**64) >> places
         strip -= 1 << (64 - places) if strip >> (63 - places) else 0
         tie = int(scale * (strip + rng.random()) / 64)
@@ -179,7 +179,7 @@ def words_near_ties(table: Table, scale: float) -> NDArray[np.uint64]:
         # Close to a strip's ends the tie may lie in the next one: then the word is any word.
         inside = place >> places == strip
         words.append((place - int(table.offset[entry])) % 2**64 if inside else entry << places)
-    return np.array(words * 2, dtype=np.uint64)
+    return np.array(words * 4, dtype=np.uint64)
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -33,9 +33,13 @@ def _native(frame: nw.LazyFrame[Any], columns: Mapping[str, Sequence[Any]]) -> A
         except duckdb.Error:
             return native.query("halfnoise_rows", _spelled_out(halfnoise_listed_values))
     if kind.is_spark_like():
+        from pyspark.sql import functions
+
         names = [f"{name} {_KINDS[type(column[0])]}" for name, column in columns.items()]
         rows = list(zip(*columns.values(), range(length), strict=True))
-        return native.sparkSession.createDataFrame(rows, ", ".join([*names, f"{PLACE} int"]))
+        table = native.sparkSession.createDataFrame(rows, ", ".join([*names, f"{PLACE} int"]))
+        # Sent to every worker, so that the rows need not be sorted to meet it.
+        return functions.broadcast(table)
     table = {name: list(column) for name, column in columns.items()} | {PLACE: list(range(length))}
     if kind.is_ibis():
         import ibis

@@ -155,13 +155,14 @@ def _waves(errors: Errors, pair: Pair, level: float) -> NDArray[np.complex128]:
     """Return the margin of  cos(angle) a/sqrt(R) - sin(angle) b/sqrt(V)  as a sum of waves."""
     top, bottom = pair
     lean, R, V = errors.split(top, bottom)
-    # It is a smooth function of twice the angle: 64 waves give nine digits and more.
+    # It is a smooth function of twice the angle: 64 waves give nine digits and more, and often
+    # fewer do: those that change nothing are left out.
     angles = math.pi / 128 * np.arange(128)
     mixed = zip(np.cos(angles) / math.sqrt(R), np.sin(angles) / math.sqrt(V), strict=True)
     margins = [errors.margin({top: p, bottom: -p * lean - q}, level) for p, q in mixed]
     waves = np.fft.rfft(margins) / 128
     waves[1:-1] *= 2
-    return waves
+    return waves[: np.flatnonzero(np.abs(waves) > 1e-12 * np.abs(waves[0]))[-1] + 1]
 
 
 def apart(name: str, one: Estimate, other: Estimate) -> Estimate:
