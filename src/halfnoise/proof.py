@@ -4,8 +4,7 @@ import math
 import os
 import struct
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
@@ -20,11 +19,22 @@ if hasattr(os, "register_at_fork"):  # there is no fork on Windows
     os.register_at_fork(before=_lock.acquire, after_in_parent=_free, after_in_child=_free)
 
 
-@contextmanager
-def precision(bits: int) -> Iterator[None]:
+class precision:  # noqa: N801  # used as ``with precision(64):``
     """Compute balls to ``bits`` bits inside a ``with`` block."""
-    with _lock, ctx.workprec(bits):
-        yield
+
+    __slots__ = ("before", "bits")
+
+    def __init__(self, bits: int) -> None:
+        """Say how many."""
+        self.bits = bits
+
+    def __enter__(self) -> None:
+        _lock.acquire()
+        self.before, ctx.prec = ctx.prec, self.bits
+
+    def __exit__(self, *_: object) -> None:
+        ctx.prec = self.before
+        _lock.release()
 
 
 def interval(numerator: int, bits: int) -> arb:
