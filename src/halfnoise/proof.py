@@ -6,7 +6,7 @@ import struct
 import threading
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 
 from flint import arb, ctx, fmpq
 
@@ -39,7 +39,12 @@ class precision:  # noqa: N801  # used as ``with precision(64):``
 
 def interval(numerator: int, bits: int) -> arb:
     """Return a ball that holds every x with numerator <= x * 2**bits <= numerator + 1."""
-    return arb(2 * numerator + 1, 1) * arb((1, -bits - 1))
+    return arb(2 * numerator + 1, 1) * _half_of(bits)
+
+
+@cache
+def _half_of(bits: int) -> arb:
+    return arb((1, -bits - 1))
 
 
 def holds(claim: Callable[[], tuple[arb, arb]]) -> bool:
