@@ -131,7 +131,7 @@ RULES: list[dict[str, Any]] = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(
     drawn=st.lists(query, min_size=1, max_size=6),
     amount=st.floats(-13, 6).map(lambda x: 2.0**x),

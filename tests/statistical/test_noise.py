@@ -91,14 +91,16 @@ def test_low_bits_are_even(name: str, scale: float) -> None:
     assert has_even_low_bits(LAWS[name], scale, mutants.sound)
 
 
+# The faults lie in tables, which are the same at every scale: a few scales say where each shows.
+FEW_SCALES = [SCALES[2], SCALES[5], SCALES[8], SCALES[12]]
 VISIBLE = [
-    *[("gaussian", mutants.short_scale, scale, SAMPLES // 2) for scale in SCALES[2:]],
-    *[("laplace", mutants.short_scale, scale, SAMPLES) for scale in SCALES[2:]],
+    *[("gaussian", mutants.short_scale, scale, SAMPLES // 2) for scale in FEW_SCALES],
+    *[("laplace", mutants.short_scale, scale, SAMPLES) for scale in FEW_SCALES],
     *[("both", mutants.stuck_sign, scale, SOME) for scale in SCALES[2:]],
     *[("both", mutants.truncated_floats, scale, SOME) for scale in SCALES[2:9]],
     ("both", mutants.truncated_floats, SCALES[9], SAMPLES),
-    *[("gaussian", mutants.shifted_thresholds, scale, SAMPLES) for scale in SCALES[7:]],
-    *[("both", mutants.misplaced_box, scale, SAMPLES) for scale in SCALES[8:]],
+    *[("gaussian", mutants.shifted_thresholds, scale, SAMPLES) for scale in SCALES[7::3]],
+    *[("both", mutants.misplaced_box, scale, SAMPLES) for scale in SCALES[8::4]],
     *[("both", mutants.stale_buffer, scale, SOME) for scale in SCALES[8:]],
 ]
 

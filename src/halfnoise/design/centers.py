@@ -79,15 +79,24 @@ def _search(blocks: Sequence[Block], fixed: float, charge: float) -> list[float]
     # A mean alone has many best centres; a trace of interest in n picks the one that gives it away.
     fixed += 1e-9 * sum(root_weight(block, 1.0) for block in blocks)
 
+    # Blocks of one shape and importance have one centre, which is looked for once.
+    kinds = [(block.shape, block.importance) for block in blocks]
+    alike = dict(zip(kinds, blocks, strict=True))
+
+    def centers(spread: float) -> dict[object, float]:
+        return {kind: _own_center(block, spread / charge) for kind, block in alike.items()}
+
     def total(spread: float) -> float:
-        centers = [_own_center(block, spread / charge) for block in blocks]
-        own = sum(block_cost(b, c, noise) for b, c in zip(blocks, centers, strict=True))
-        lean = fixed + sum(root_weight(b, c) for b, c in zip(blocks, centers, strict=True))
-        return own + spread / 2 + charge * lean / (2 * spread)
+        found = centers(spread)
+        costs = {kind: block_cost(b, found[kind], noise) for kind, b in alike.items()}
+        leans = {kind: root_weight(b, found[kind]) for kind, b in alike.items()}
+        own, lean = sum(costs[kind] for kind in kinds), sum(leans[kind] for kind in kinds)
+        return own + spread / 2 + charge * (fixed + lean) / (2 * spread)
 
     highest = fixed + sum(root_weight(b, b.shape.highest_center) for b in blocks)
     spread = _minimize(total, math.sqrt(charge * fixed), math.sqrt(charge * highest), 1e-7)
-    return [_own_center(block, spread / charge) for block in blocks]
+    found = centers(spread)
+    return [found[kind] for kind in kinds]
 
 
 def _own_center(block: Block, spread: float) -> float:
