@@ -1,3 +1,8 @@
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 import halfnoise as hn
@@ -94,3 +99,19 @@ def test_what_is_not_offered_is_said() -> None:
         hn.Workload([COUNT, hn.Count("b")], at_most=1, importance={"a": 2})
     with pytest.raises(hn.NotSupportedError, match="use size_importance instead"):
         hn.Workload([SUM], size_dial=5)
+
+
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))]
+)
+@pytest.mark.parametrize("more", [{"importance": {"a": 2.0}}, {"size_dial": 2.0}])
+def test_it_is_a_value(again: Callable[[hn.Workload], hn.Workload], more: dict[str, Any]) -> None:
+    """Copied and pickled it is the same, and its importances cannot be changed in place."""
+    workload = hn.Workload([COUNT], **more)
+    found = again(workload)
+    assert found == workload
+    assert found.blocks == workload.blocks
+    assert found.size_importance == workload.size_importance
+    for each in (workload, found):
+        with pytest.raises(TypeError):
+            each.importance["a"] = 3.0  # type: ignore[index]  # which is what is tried
