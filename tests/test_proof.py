@@ -45,3 +45,18 @@ def test_precision_is_restored_after_an_error() -> None:
         with pytest.raises(KeyError), precision(99):
             raise KeyError
     assert ctx.prec == before
+
+
+def test_a_precision_that_there_is_not_leaves_the_lock_free() -> None:
+    """Another thread can compute after one asked for a precision that is refused."""
+    with pytest.raises(ValueError, match="prec"), precision(-1):
+        pass
+
+    def compute() -> None:
+        with precision(64):
+            pass
+
+    other = threading.Thread(target=compute, daemon=True)
+    other.start()
+    other.join(10)
+    assert not other.is_alive()

@@ -30,11 +30,17 @@ class precision:  # noqa: N801  # used as ``with precision(64):``
 
     def __enter__(self) -> None:
         _lock.acquire()
-        self.before, ctx.prec = ctx.prec, self.bits
+        try:
+            self.before, ctx.prec = ctx.prec, self.bits
+        except BaseException:  # an interrupt, too
+            _lock.release()
+            raise
 
     def __exit__(self, *_: object) -> None:
-        ctx.prec = self.before
-        _lock.release()
+        try:
+            ctx.prec = self.before
+        finally:
+            _lock.release()
 
 
 def interval(numerator: int, bits: int) -> arb:

@@ -207,7 +207,7 @@ def found_case(case: int) -> tuple[hn.Workload, CenteredMeasurement, dict[Key, A
 
 
 def placed(
-    said: dict[str, Any], queries: Sequence[Any] = FEW
+    said: dict[str, Any], queries: Sequence[Any] = QUERIES
 ) -> tuple[hn.Workload, CenteredMeasurement]:
     """Return the workload of a case on its grid."""
     workload = hn.Workload(queries, **said)
@@ -256,8 +256,8 @@ def as_text(key: Key) -> Key:
 def test_nobody(engine: str, tmp_path: Path) -> None:
     """A table without rows has its listed groups, empty, and none to be found."""
     data = engines.ENGINES[engine](table()[:0], tmp_path)
-    for said, unit in (LISTED[0], LISTED[2]):
-        workload, grid = placed(said)
+    for (said, unit), queries in ((LISTED[0], QUERIES), (LISTED[2], FEW)):
+        workload, grid = placed(said, queries)
         found, everyone = got(data, workload, grid, unit)
         assert workload.grouping is not None
         assert len(found) == len(workload.grouping.released)

@@ -111,3 +111,19 @@ def test_at_most_k_at_known_size(d: int, k: int) -> None:
     design = design_of(workload, "known-size-gaussian")
     expected = k - k * k / d if 2 * k <= d else d / 4
     assert design.query_std[0] ** 2 == pytest.approx(expected, rel=1e-12)
+
+
+def test_alike_is_who_weighs_alike() -> None:
+    """Means of one range have one centre if they weigh the same, and each its own if not."""
+
+    def centers(*ranges: tuple[float, float]) -> list[float]:
+        means = [hn.Mean(f"m{i}", bounds=bounds) for i, bounds in enumerate(ranges)]
+        weights = {"m0": 1.0, "m1": 50.0, "m2": 50.0}
+        workload = hn.Workload([*means, hn.Count("a")], importance=weights)
+        return [float(c) for c in gaussian_centers(workload.blocks, 0.3)]
+
+    one = centers((0, 1), (0, 1), (0, 1))
+    # A range that differs by nothing that matters is a shape of its own.
+    apart = centers((0, 1), (0, 1 + 1e-9), (0, 1 + 2e-9))
+    assert one == pytest.approx(apart, rel=1e-5)
+    assert one[2] == one[3] != pytest.approx(one[1], rel=1e-2)

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from halfnoise import Bins, Choice, Count, Items, Mean, Sum, Workload
 from halfnoise.design.candidates import designs
-from halfnoise.design.design import Design
 from halfnoise.design.measurement import CenteredMeasurement
 from halfnoise.privacy.definitions import Budget
 from halfnoise.workload.sets import Answered, AtMost, Box, OneOf
@@ -109,20 +108,14 @@ def every_case() -> Iterator[tuple[str, int, str]]:
                     yield kind, d, design
 
 
-# The designs of workloads that were asked for before: tests go through them one by one.
-FOUND: dict[tuple[str, Budget], tuple[Design, ...]] = {}
-
-
 def grid_of(
     workload: Workload, design: str, *, mu: float = 1.0, epsilon: float = 1.0
 ) -> CenteredMeasurement:
     """Put one of the designs of a workload on its grid."""
     gaussian = "gaussian" in design
     budget = Budget(mu=mu) if gaussian else Budget(epsilon=epsilon)
-    said = (repr(workload), budget)
-    if said not in FOUND:
-        FOUND[said] = tuple(designs(workload, budget, known_size=True))
-    chosen = next(each for each in FOUND[said] if each.name == design)
+    found = designs(workload, budget, known_size=True)
+    chosen = next(each for each in found if each.name == design)
     found_on = chosen.on_grid(workload, mu if gaussian else epsilon)
     assert isinstance(found_on, CenteredMeasurement)
     return found_on

@@ -1,7 +1,5 @@
 """Whether errors have the means and covariances that were promised, at the declared rate."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from scipy.special import ndtr
 from scipy.stats import binom
@@ -17,13 +15,8 @@ SKEWED = 100
 NOTHING = 1e-9
 
 
-def p_values(
-    errors: Floats, covariance: Covariance, noise: Noise, factors: Sequence[float] = (1.0,)
-) -> list[float]:
-    """Return how surprising errors are, times each factor: their means, each covariance, and all.
-
-    Moments are the dear part, and those of multiples follow from them.
-    """
+def p_value(errors: Floats, covariance: Covariance, noise: Noise) -> float:
+    """Return how surprising errors are: their means, each covariance, and all of them together."""
     promised = covariance.dense()
     std = np.sqrt(np.diagonal(promised))
     e, c = errors / std, promised / np.outer(std, std)
@@ -31,32 +24,28 @@ def p_values(
     axes, directions = np.linalg.eigh(c)
     there = axes > NOTHING
     if not there.all() and np.abs(e @ directions[:, ~there]).max() > NOTHING * count:
-        return [0.0] * len(factors)
+        return 0.0
     excess = 0.0 if noise is Noise.GAUSSIAN else 3.0
     # Fourth moments of sums of independent noises: Gaussian ones, and what Laplace noise adds.
     fourth = np.outer(np.diagonal(c), np.diagonal(c)) + c**2
     if excess:
         fourth += excess * _common(covariance, std)
-    means, seen = e.mean(axis=0) * np.sqrt(rows), e.T @ e / rows
-    # The squares of all independent directions together: a trace, as they are sums of products.
-    inverse = directions[:, there] / axes[there] @ directions[:, there].T
-    rank, squares = int(there.sum()), float((seen * inverse).sum())
-    found = []
-    for factor in factors:
-        entries = (factor**2 * seen - c) * np.sqrt(rows / fourth)
-        together = (factor**2 * squares - rank) * np.sqrt(rows / (rank * (2 + excess)))
-        least = min(
-            count * _two_sided(np.abs(factor * means).max()),
-            count * (count + 1) / 2 * _two_sided(np.abs(entries).max()),
-            _two_sided(abs(together)),
-        )
-        found.append(float(min(1.0, 3 * SKEWED * least)))
-    return found
+    means = e.mean(axis=0) * np.sqrt(rows)
+    entries = (e.T @ e / rows - c) * np.sqrt(rows / fourth)
+    white = (e @ directions[:, there]) / np.sqrt(axes[there])
+    rank = int(there.sum())
+    together = ((white**2).sum() / rows - rank) * np.sqrt(rows / (rank * (2 + excess)))
+    found = [
+        count * _two_sided(np.abs(means).max()),
+        count * (count + 1) / 2 * _two_sided(np.abs(entries).max()),
+        _two_sided(abs(together)),
+    ]
+    return float(min(1.0, 3 * SKEWED * min(found)))
 
 
 def agree(errors: Floats, covariance: Covariance, noise: Noise) -> bool:
     """Whether errors agree with the promise at the declared rate of false alarms."""
-    return p_values(errors, covariance, noise)[0] >= FALSE_ALARM
+    return p_value(errors, covariance, noise) >= FALSE_ALARM
 
 
 def covers(hits: int, count: int, level: float, most: float | None = None) -> bool:
