@@ -6,6 +6,9 @@ GROUPS_OF = $(shell $(PYTHON) -c "import sys, tomllib; groups = tomllib.load(ope
 
 LOWEST := .venv-lowest
 
+# Tests start many processes: each file is compiled once, also where the environment forbids it.
+test: export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: demo test test-lowest check bench reference format clean
 
 demo: .venv/installed ## set up, then run the main job

@@ -188,11 +188,11 @@ def test_nothing_is_parsed_or_checked_twice(tmp_path: Path) -> None:
     words += " --delta 1e-6 --level 0.9 --size-importance 8 --neighbors add-remove"
     for command in (["release"], ["release", "--dry-run"], ["plan"]):
         seen.clear()
-        sys.setprofile(note)
+        sys.settrace(note)
         try:
             ran = run(*command, path, *words.split())
         finally:
-            sys.setprofile(None)
+            sys.settrace(None)
         assert ran.status == 0, ran.err
         assert len(seen) > 15
         assert set(seen.values()) == {1}, [each for each in seen if seen[each] > 1]

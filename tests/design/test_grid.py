@@ -17,7 +17,7 @@ from halfnoise.workload.grid import PART, Ring
 from halfnoise.workload.queries import Query
 from halfnoise.workload.sets import Answered, AtMost, Box
 from halfnoise.workload.totals import Totals
-from support.fixed_workloads import KINDS, every_case, fixed, grid_of
+from support.fixed_workloads import KINDS, every_case, fixed, grid_of, grid_of_kind
 
 SMALL = [case for case in every_case() if case[1] in (1, 4, 9)]
 
@@ -40,7 +40,7 @@ def measured(grid: CenteredMeasurement, totals: Totals) -> list[Ring]:
 @pytest.mark.parametrize("people", [0, 1, 12_345, 10**9])
 def test_without_noise_totals_come_back(kind: str, d: int, design: str, people: int) -> None:
     """Measuring and coming back gives the totals that went in."""
-    grid = grid_of(KINDS[kind](d), design)
+    grid = grid_of_kind(kind, d, design)
     totals, truth = fixed(grid, people)
     assert recovered(grid, totals, people) == pytest.approx(truth, rel=1e-12, abs=1e-9)
 
@@ -48,7 +48,7 @@ def test_without_noise_totals_come_back(kind: str, d: int, design: str, people: 
 @pytest.mark.parametrize(("kind", "d", "design"), SMALL)
 def test_what_is_measured_is_exact(kind: str, d: int, design: str) -> None:
     """What gets noise is  f - c n  in steps, as exact fractions say, modulo 2^64."""
-    grid = grid_of(KINDS[kind](d), design)
+    grid = grid_of_kind(kind, d, design)
     totals, _ = fixed(grid, 10**6)
     (rows,) = measured(grid, totals)
     expected: list[Fraction] = []
@@ -80,7 +80,7 @@ def _signed(x: np.uint64) -> int:
 @pytest.mark.parametrize(("kind", "d", "design"), SMALL)
 def test_wrapped_sums_give_the_same(kind: str, d: int, design: str) -> None:
     """Adding shares of the totals that wrap around 2^64 on the way measures the same."""
-    grid = grid_of(KINDS[kind](d), design)
+    grid = grid_of_kind(kind, d, design)
     totals, _ = fixed(grid, 1000)
     rng = np.random.default_rng(7)
 
@@ -178,7 +178,7 @@ def test_any_design_fits_its_grid(
 @pytest.mark.parametrize(("kind", "d", "design"), SMALL)
 def test_scales_in_steps_are_not_below_the_design(kind: str, d: int, design: str) -> None:
     """What is drawn is at least the scale for which the loss was proved, and no more than that."""
-    grid = grid_of(KINDS[kind](d), design)
+    grid = grid_of_kind(kind, d, design)
     proved = getattr(grid.design, "scales", None)
     if proved is None:
         proved = ((grid.design.across,),)  # type: ignore[attr-defined]

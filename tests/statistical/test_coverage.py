@@ -1,12 +1,14 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from halfnoise import GaussianDP, PureDP, Release
 from halfnoise.privacy.definitions import Privacy
+from halfnoise.results import inference
 from halfnoise.results.inference import Estimate
 from support.fixed_workloads import KINDS
 from support.moments import covers
@@ -16,9 +18,8 @@ LEVEL = 0.95
 # Margins short by so much must be seen: with 20,000 intervals, and with more of them.
 SHORT, LITTLE_SHORT = 0.92, 0.95
 MORE = 5 * RELEASES
-# Ratios take a search for each end.
+# Where each release is asked by itself.
 FEWER = 4000
-SHORTER = 0.85
 
 GAUSSIAN = GaussianDP(mu=1)
 LAPLACE = PureDP(epsilon=1)
@@ -135,20 +136,38 @@ def test_a_size_known_afterwards_covers(kind: str) -> None:
     """Knowing the number of people narrows intervals, and they still hold 95% of the time."""
     table = many(KINDS[kind](4), GAUSSIAN)
     name = table.one.names[1]
-    known = [each.with_known_size(1000) for each in table.each()]
-    truth = table.true(name)
-    assert covers(hits((each[name] for each in known), truth), RELEASES, LEVEL)
-    assert known[0][name].std < table.one[name].std
-    wrong = [each.with_known_size(1004) for each in table.each(FEWER)]
-    assert not covers(hits((each[name] for each in wrong), truth), FEWER, LEVEL)
+    error, lean = table.errors, table.one.errors.covariance.given_last()[1]
+    for size, right in ((1000, True), (1004, False)):
+        known = [each.with_known_size(size)[name] for each in table.each(500)]
+        (margin,) = set(margins(known).round(9))
+        off = error[:, 1] - lean[1] * (error[:, -1] + 1000 - size)
+        own = [each.estimate - table.true(name) for each in known]
+        assert off[:500] == pytest.approx(own, abs=1e-9)
+        assert covers(int((np.abs(off) <= margin).sum()), RELEASES, LEVEL) == right
+        assert known[0].std < table.one[name].std
 
 
 def means_of(people: int, mu: float, ask: Ask, kind: str, d: int) -> Callable[[float], int]:
-    """Return how many of the intervals of a ratio hold the truth, margins times a factor."""
-    table = many(KINDS[kind](d), GaussianDP(mu=mu), people=people, rows=FEWER)
+    """Return how many of the intervals of a ratio hold the truth, margins times a factor.
+
+    What one release asks about its own values is asked about those of all releases at once; some
+    of them are asked by themselves, too.
+    """
+    table = many(KINDS[kind](d), GaussianDP(mu=mu), people=people)
     exact = replace(table.one, values=table.truth.copy())
     truth = ask(exact).estimate
-    return lambda short: hits(map(ask, table.each(short=short)), truth)
+
+    def count(short: float) -> int:
+        some = table.each(50, short=short)
+        with mock.patch.object(inference, "ratios", wraps=inference.ratios) as asked:
+            own = [ask(each) for each in some]
+        _, *others = asked.call_args.args
+        ratio, std, low, high = inference.ratios(table.truth + table.errors, *others)
+        for found, each in zip(zip(ratio, std, low, high, strict=True), own, strict=False):
+            assert found == pytest.approx((each.estimate, each.std, each.low, each.high))
+        return int(((low <= truth) & (truth <= high)).sum())
+
+    return count
 
 
 RATIOS: list[tuple[str, str, int, Ask]] = [
@@ -165,17 +184,17 @@ EVERY_RATIO = pytest.mark.parametrize(
 
 @EVERY_RATIO
 def test_ratios_cover(kind: str, d: int, ask: Ask) -> None:
-    """Means, shares and ratios of 50 people hold 95% of the time; with margins 15% short, less."""
+    """Means, shares and ratios of 50 people hold 95% of the time; with margins 8% short, less."""
     count = means_of(50, 2.0, ask, kind, d)
-    assert covers(count(1.0), FEWER, LEVEL)
-    assert not covers(count(SHORTER), FEWER, LEVEL)
+    assert covers(count(1.0), RELEASES, LEVEL)
+    assert not covers(count(SHORT), RELEASES, LEVEL)
 
 
 @EVERY_RATIO
 def test_ratios_cover_where_the_bottom_may_be_zero(kind: str, d: int, ask: Ask) -> None:
     """With so much noise that 50 people may be none, intervals without ends keep the level."""
     count = means_of(50, 0.15, ask, kind, d)
-    assert covers(count(1.0), FEWER, LEVEL, most=1.0)
+    assert covers(count(1.0), RELEASES, LEVEL, most=1.0)
 
 
 def test_some_ratios_have_no_ends() -> None:

@@ -5,6 +5,7 @@ of an estimate l is  l^T M^-1 l.  So: minimise  sum of l^T M^-1 l  subject to  x
 all corners x. Both are convex in M.
 """
 
+import functools
 from collections.abc import Iterable
 from itertools import chain
 from typing import Any
@@ -135,8 +136,17 @@ def least_error_of_two_levels(d: int, groups: int, most: int, center: float) -> 
 
     The three inverse variances u, v, w of h, k and n are left to the solver.
     """
-    u, v, w = cp.Variable(pos=True), cp.Variable(pos=True), cp.Variable(pos=True)
-    sizes = most * (1 - center) ** 2 + (groups - most) * center**2
-    error = d * cp.inv_pos(u) + d / 4 * (cp.inv_pos(v) + center**2 * cp.inv_pos(w))
-    programme = cp.Problem(cp.Minimize(error), [most * d / 4 * u + sizes * v + w <= 1])
+    programme, errors, costs = _two_levels()
+    errors.value = np.array([d, d / 4, d / 4 * center**2])
+    costs.value = np.array([most * d / 4, most * (1 - center) ** 2 + (groups - most) * center**2])
     return float(programme.solve(solver=cp.CLARABEL))
+
+
+@functools.cache
+def _two_levels() -> tuple[cp.Problem, cp.Parameter, cp.Parameter]:
+    """Return the programme, prepared once, and what its errors and its costs are multiplied by."""
+    u, v, w = cp.Variable(pos=True), cp.Variable(pos=True), cp.Variable(pos=True)
+    errors, costs = cp.Parameter(3, nonneg=True), cp.Parameter(2, nonneg=True)
+    error = errors @ cp.hstack([cp.inv_pos(u), cp.inv_pos(v), cp.inv_pos(w)])
+    spent = costs[0] * u + costs[1] * v + w
+    return cp.Problem(cp.Minimize(error), [spent <= 1]), errors, costs

@@ -1,5 +1,6 @@
 """Workloads of every kind and size, and fixed totals of a table that they could be asked of."""
 
+import functools
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
@@ -112,13 +113,18 @@ def grid_of(
     workload: Workload, design: str, *, mu: float = 1.0, epsilon: float = 1.0
 ) -> CenteredMeasurement:
     """Put one of the designs of a workload on its grid."""
-    gaussian = "gaussian" in design
-    budget = Budget(mu=mu) if gaussian else Budget(epsilon=epsilon)
+    budget = Budget(mu=mu) if "gaussian" in design else Budget(epsilon=epsilon)
     found = designs(workload, budget, known_size=True)
     chosen = next(each for each in found if each.name == design)
-    found_on = chosen.on_grid(workload, mu if gaussian else epsilon)
+    found_on = chosen.on_grid(workload, mu if "gaussian" in design else epsilon)
     assert isinstance(found_on, CenteredMeasurement)
     return found_on
+
+
+@functools.cache
+def grid_of_kind(kind: str, d: int, design: str) -> CenteredMeasurement:
+    """Put one of the designs of a kind of questions on its grid: each is made once."""
+    return grid_of(KINDS[kind](d), design)
 
 
 def fixed(grid: CenteredMeasurement, people: int, rows: int = 1) -> tuple[Totals, Floats]:
