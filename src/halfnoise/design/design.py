@@ -17,6 +17,8 @@ from halfnoise.workload.sets.base import Parts
 from halfnoise.workload.totals import Totals
 from halfnoise.workload.workload import Workload
 
+MOST_STRETCHES = 40  # one or two are usual
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovered:
@@ -143,9 +145,11 @@ class Design(Protocol):
     def certified(self, budget: float) -> Self:
         """Stretch all scales by a few units in the last place until the loss is proved."""
         design = self
-        while (loss := design.loss()) > budget:
-            design = design.stretched(loss / budget * (1 + 2.0**-52))
-        return design
+        for doublings in range(MOST_STRETCHES):
+            if (loss := design.loss()) <= budget:
+                return design
+            design = design.stretched(loss / budget * (1 + 2.0 ** (doublings - 52)))
+        raise AssertionError(self.name)
 
     @property
     def guarantee(self) -> GaussianDP | PureDP:

@@ -25,10 +25,12 @@ def normal_cdf(x: arb) -> arb:
 
 def gaussian_delta(mu: arb, epsilon: arb) -> arb:
     """Return the exact delta of mu-GDP at epsilon."""
-    first = normal_cdf(mu / 2 - epsilon / mu)
-    second = epsilon.exp() * normal_cdf(-mu / 2 - epsilon / mu)
-    # It lies between 0 and the first term, which is all that is left where e^epsilon is too large.
-    bounds = first.union(arb(0))
+    x, y = mu / 2 - epsilon / mu, mu / 2 + epsilon / mu
+    first, half = normal_cdf(x), arb(1) / 2
+    # Phi(-y) = e^(-y^2/2) U(1/2, 1/2, y^2/2) / sqrt(4 pi), and e^epsilon e^(-y^2/2) = e^(-x^2/2):
+    # no term is ever out of range.
+    second = (-x * x / 2).exp() * (y * y / 2).hypgeom_u(half, half) / (4 * arb.pi()).sqrt()
+    bounds = first.union(arb(0))  # it lies between 0 and the first term
     return bounds.intersection(first - second) if second.is_finite() else bounds
 
 
