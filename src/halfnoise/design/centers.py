@@ -95,10 +95,10 @@ def _own_center(block: Block, spread: float) -> float:
     """Return the best centre of one block when V is charged at a rate of 1/(2 spread)."""
     rate, noise = root_weight(block, 1.0) / (2 * spread), Noise.GAUSSIAN
     top = block.shape.highest_center
-    return _minimize(lambda c: block_cost(block, c, noise) + rate * c * c, 0.0, top)
+    return _minimize(lambda c: block_cost(block, c, noise) + rate * c * c, 0.0, top, STEPS)
 
 
-def _minimize(f: Callable[[float], float], low: float, high: float, steps: int = STEPS) -> float:
+def _minimize(f: Callable[[float], float], low: float, high: float, steps: int) -> float:
     """Return where a convex function is least: golden section, or an end if it is as good.
 
     It counts its steps: a width may stay above any tolerance where floats are farther apart.
