@@ -24,9 +24,11 @@ class Limit:
     """Counts the calls of a function, and raises where there are too many."""
 
     def __init__(self, called: Callable[..., Any], most: int) -> None:
+        """Take the place of a function, for so many calls."""
         self.called, self.most, self.calls = called, most, 0
 
     def __call__(self, *args: Any, **named: Any) -> Any:
+        """Call it once more."""
         self.calls += 1
         assert self.calls <= self.most
         return self.called(*args, **named)
@@ -105,7 +107,7 @@ def test_every_plan_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_search_that_narrows_to_nothing_ends() -> None:
     """Golden section takes a set number of steps, also between neighbouring floats or at one."""
     for low, high in ((1e16, 1e16 + 2), (1.0, 1.0), (0.0, 5e-324), (31622.7766, 31622.7767)):
-        limit = Limit(lambda x: (x - low) ** 2, 100)
+        limit = Limit(lambda x, low=low: (x - low) ** 2, 100)
         assert low <= centers._minimize(limit, low, high, centers.STEPS) <= high
 
 

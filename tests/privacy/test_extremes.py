@@ -23,10 +23,12 @@ class Steps:
     """Counts how often balls are computed."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+        """Take the place of a function that computes them."""
         self.taken, self.own = 0, getattr(calibration, name)
         monkeypatch.setattr(calibration, name, self)
 
-    def __call__(self, *args: Any) -> arb:
+    def __call__(self, *args: Any) -> Any:
+        """Compute one, of not too many."""
         self.taken += 1
         assert self.taken <= BISECTED + FEW
         return self.own(*args)

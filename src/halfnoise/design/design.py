@@ -1,5 +1,6 @@
 """The contract of a design, and of a design made ready: all that the house may know of them."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
@@ -69,6 +70,17 @@ class Measurement(Protocol):
 
     def passed(self, noisy: list[Ring]) -> list[int]:
         """Return the rows of the groups whose noisy size reaches the threshold."""
+
+    @property
+    def drawn(self) -> "Design":
+        """The design with the errors of what is drawn, rounding included.
+
+        Rounding adds 1/12 of a squared step to a variance: the largest part to the smallest scale,
+        and no larger part to any.
+        """
+        least = min(float(scales.min()) for scales in self.scales)
+        more = 1 / (12 * self.design.noise.unit_variance * least**2)
+        return self.design.stretched(math.sqrt(1 + more))
 
     @property
     def guarantee(self) -> Guarantee:
