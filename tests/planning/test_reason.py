@@ -16,9 +16,9 @@ INSISTS = "--i-know"
 TOO_LARGE: list[tuple[Any, dict[str, Any], str]] = [
     (hn.ApproxDP(epsilon=10.01, delta=1e-6), {}, r"epsilon 10 is above 10: .* in 8[0-9.]+% of"),
     (hn.PureDP(epsilon=19), {}, "epsilon 19 is above 10: .* in over 99.9% of cases"),
-    (hn.GaussianDP(mu=2.01), {}, "epsilon 10.1 at delta 1e-05, is above 10"),
-    (hn.ConcentratedDP(rho=2.1), {}, "at delta 1e-05, is above 10"),
-    (hn.RenyiDP(alpha=2, epsilon=5), {}, "at delta 1e-05, is above 10"),
+    (hn.GaussianDP(mu=2.01), {}, "epsilon 10.1 at delta 1e-05 is above 10"),
+    (hn.ConcentratedDP(rho=2.1), {}, "at delta 1e-05 is above 10"),
+    (hn.RenyiDP(alpha=2, epsilon=5), {}, "at delta 1e-05 is above 10"),
     (hn.ApproxDP(epsilon=1, delta=1.1e-5), {}, "delta 1.1e-05 is above 1e-05.*no protection"),
     (hn.ApproxDP(epsilon=1, delta=0.01), {}, "one in 100 people"),
     (
@@ -33,7 +33,8 @@ TOO_LARGE: list[tuple[Any, dict[str, Any], str]] = [
 def test_large_budgets_are_refused(budget: Any, rules: dict[str, Any], said: str) -> None:
     """In a plan and in a release, with the word that allows them."""
     people = pl.DataFrame({"a": [True]})
-    for insist in ({}, {"i_know": False}):
+    insisting: list[dict[str, Any]] = [{}, {"i_know": False}]
+    for insist in insisting:
         with pytest.raises(
             hn.InvalidParameterError, match=said + r"[\s\S]*--i-know \(i_know=True\)"
         ):
@@ -69,7 +70,7 @@ def test_a_split_does_not_make_a_budget_small() -> None:
 def test_an_outlook_has_a_usual_delta() -> None:
     """What budgets bring is shown at a delta that protects people."""
     assert len(hn.plan(QUERIES).plans) == 7
-    with pytest.raises(hn.InvalidParameterError, match="delta 0.001 is above 1e-05"):
+    with pytest.raises(hn.InvalidParameterError, match=r"delta 0.001 is above 1e-05"):
         hn.plan(QUERIES, delta=1e-3)
     assert hn.plan(QUERIES, delta=1e-3, i_know=True).delta == 1e-3
 

@@ -1,5 +1,6 @@
 """What to expect of a budget, of several budgets, and which budget a margin needs."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias, Unpack, overload
@@ -20,7 +21,7 @@ from halfnoise.workload.workload import Rules, Workload
 Queries: TypeAlias = Workload | Sequence[Query]
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)  # what a plan without a budget compares
 DELTA = 1e-6  # where none is stated
-NUDGES = 20
+HALVINGS = 40
 LEAST, MOST = 1e-9, 1e9  # the smallest and the largest mu or epsilon that can be asked for
 
 
@@ -185,18 +186,26 @@ def budget_for(
     if kind is not Noise.LAPLACE:
         mu = worst(Budget(mu=1.0)) / target * releases**0.5
         needed.append(GaussianDP(mu=min(max(mu, LEAST), MOST)).epsilon(rest))
-    shared: Terms = {"releases": releases, "known_size": known_size, "level": level, "noise": noise}
-    shared["i_know"] = True  # it was looked at here
-    # Which noise is taken depends on the budget too: a little more of it may have to do.
-    for nudge in range(NUDGES):
-        for epsilon in sorted(epsilon for epsilon in needed if epsilon <= MOST):
-            more = (1 + 1e-12) * (1 + 0.001 * (2**nudge - 1))
-            found = ApproxDP(epsilon=max(epsilon, LEAST * releases) * more, delta=delta)
-            if not i_know:
-                _affordable(found, target)
-            if max(plan(workload, privacy=found, **shared).margins) <= target:
-                return found
-    raise refuse("margin", "larger: no budget that protects anybody gives it", target)
+    shared: Terms = {"releases": releases, "known_size": known_size, "level": level}
+    shared |= {"noise": noise, "i_know": True}  # that is looked at below
+    tried = [max(e, LEAST * releases) * (1 + 1e-12) for e in needed if e <= MOST]
+
+    def enough(epsilon: float) -> bool:
+        budget = ApproxDP(epsilon=epsilon, delta=delta)
+        return max(plan(workload, privacy=budget, **shared).margins) <= target
+
+    if not tried or not enough(high := max(tried)):
+        raise refuse("margin", "larger: no budget that protects anybody gives it", target)
+    if enough(low := min(tried)):
+        high = low
+    # Which noise is taken depends on the budget, so the better kind may need more to be taken.
+    for _ in range(HALVINGS if high > low else 0):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    found = ApproxDP(epsilon=high, delta=delta)
+    if not i_know:
+        _affordable(found, target)
+    return found
 
 
 def _affordable(budget: ApproxDP, margin: float) -> None:

@@ -10,16 +10,14 @@ KNOW = "or, if you know what you do, say --i-know (i_know=True)"
 
 def check_reason(privacy: Privacy, discover_delta: float | None = None) -> None:
     """Refuse epsilon above 10 and delta above 1e-5, and what comes to that in other measures."""
-    if isinstance(privacy, ApproxDP | PureDP):
-        epsilon, measure = privacy.epsilon, f"epsilon {short(privacy.epsilon)}"
-    else:
-        epsilon = GaussianDP(mu=privacy.mu).epsilon(MOST_DELTA)
-        measure = f"the budget, epsilon {short(epsilon)} at delta {MOST_DELTA:g},"
+    one = privacy if isinstance(privacy, ApproxDP | PureDP) else None
+    epsilon = GaussianDP(mu=privacy.mu).epsilon(MOST_DELTA) if one is None else one.epsilon
     if epsilon > MOST_EPSILON:
         right = percent(privacy.best_guess)
+        at = "" if one else f" at delta {MOST_DELTA:g}"
         raise InvalidParameterError(
-            f"{measure} is above {MOST_EPSILON:g}: who knows all others may tell whether a person"
-            f" is in the data, and be right in {right} of cases; use a smaller budget, {KNOW}"
+            f"epsilon {short(epsilon)}{at} is above {MOST_EPSILON:g}: who knows all others may"
+            f" tell whether a person is in the data, and be right in {right} of cases; use a smaller budget, {KNOW}"
         )
     asked = privacy.delta if isinstance(privacy, ApproxDP) else None
     for name, delta in (("delta", asked), ("discover_delta", discover_delta)):
