@@ -17,7 +17,8 @@ def check_reason(privacy: Privacy, discover_delta: float | None = None) -> None:
         at = "" if one else f" at delta {MOST_DELTA:g}"
         raise InvalidParameterError(
             f"epsilon {short(epsilon)}{at} is above {MOST_EPSILON:g}: who knows all others may"
-            f" tell whether a person is in the data, and be right in {right} of cases; use a smaller budget, {KNOW}"
+            f" tell whether a person is in the data, and be right in {right} of cases;"
+            f" use a smaller budget, {KNOW}"
         )
     asked = privacy.delta if isinstance(privacy, ApproxDP) else None
     for name, delta in (("delta", asked), ("discover_delta", discover_delta)):

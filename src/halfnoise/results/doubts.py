@@ -1,7 +1,7 @@
 """What noisy values themselves suggest to check: where they may be nothing but noise.
 
 A column that was misspelled, codes that match nobody and dates that no rule reads all look the
-same afterwards: a number within its margin of zero. Saying so is post-processing, and costs nothing.
+same afterwards: a number within its margin of zero. To say so is post-processing: it is free.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,7 +35,10 @@ def _size(release: Release) -> list[int]:
 
 
 def _parts(question: Question) -> Iterator[tuple[str, list[int]]]:
-    """Go through what cannot be empty by chance: each count and sum, and all categories together."""
+    """Go through what is hardly empty by chance: each count and sum, all bands or items together.
+
+    Of a choice the category for all others tells (``Question.notes``).
+    """
     places = list(range(question.start, question.start + len(question.names)))
     if question.kind == "count":
         yield from ((name, [i]) for name, i in zip(question.names, places, strict=True))
@@ -43,8 +46,10 @@ def _parts(question: Question) -> Iterator[tuple[str, list[int]]]:
         low, high = question.limits
         if low >= 0 or high <= 0:  # others may well add up to zero
             yield question.name, places
-    else:
-        yield question.name, [i for i in places if i - question.start != question.other]
+    elif question.kind == "bins":
+        yield question.name, places[:-1]  # the last is for what is in none
+    elif question.kind == "items":
+        yield question.name, places
 
 
 def _nothing(release: Release, places: Sequence[int]) -> bool:
