@@ -35,7 +35,7 @@ def test_laplace_noise_must_be_worth_it(relation: str, budget: hn.ApproxDP) -> N
 
 
 def test_by_the_number_of_counts() -> None:
-    """At (1, 1e-6) five counts are the most for which Laplace noise is taken; once it was eight."""
+    """At (1, 1e-6) four counts are the most for which Laplace noise is taken; it was eight once."""
     names = [hn.plan([hn.Counts(d)], privacy=APPROX).chosen.noise for d in range(1, 10)]
     assert names == [Noise.LAPLACE] * 4 + [Noise.GAUSSIAN] * 5
 
