@@ -1,8 +1,12 @@
 """How tests are shared out among workers: those that share something dear run on one of them."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
+from halfnoise.planning import outlook
+from halfnoise.privacy.reason import check_reason
 
 # Words in the names of tests that go together: a session of Spark takes long to start and to warm
 # up; an enumeration, the points of a far tail, figures and the demonstration take long to make.
@@ -21,3 +25,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
             return next((word for word in TOGETHER if word in nodeid), nodeid)
 
     return Lots(config, log)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def sharp_budgets() -> Iterator[None]:
+    """Let tests see through the noise: budgets that protect nobody need no ``i_know`` in them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(outlook, "check_reason", lambda *_: None)
+        yield
+
+
+@pytest.fixture
+def limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse such budgets, as users have it."""
+    monkeypatch.setattr(outlook, "check_reason", check_reason)

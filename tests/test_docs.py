@@ -137,7 +137,7 @@ def test_the_glossary_is_alphabetical() -> None:
     [
         *("Add/remove", "Best guess", "Bounds", "Budget", "Delta", "Design", "Epsilon", "Group"),
         *("Importance", "Item", "Ledger", "Level", "Margin of error", "Mean", "mu", "Neighbours"),
-        *("Odds", "Other", "Pure differential privacy", "Renyi", "Replace", "rho", "Spec"),
+        *("Other", "Pure differential privacy", "Renyi", "Replace", "rho", "Spec"),
         *("Standard error", "Unit", "zero-concentrated"),
     ],
 )

@@ -19,15 +19,16 @@ from halfnoise.ledger.protocol import Ledger
 from halfnoise.mechanism import release
 from halfnoise.planning.outlook import Outlook, budget_for, plan
 from halfnoise.planning.plan import Plan
+from halfnoise.privacy.composition import compose
 from halfnoise.privacy.definitions import (
     ApproxDP,
     ConcentratedDP,
     DiscoveryDP,
     GaussianDP,
+    MixedDP,
     Neighbors,
     PureDP,
     RenyiDP,
-    compose,
 )
 from halfnoise.results.inference import Estimate
 from halfnoise.results.release import GroupedRelease, Release
@@ -58,6 +59,7 @@ __all__ = [
     "Ledger",
     "Mean",
     "MissingExtraError",
+    "MixedDP",
     "Neighbors",
     "NotSupportedError",
     "Outlook",

@@ -20,7 +20,7 @@ from halfnoise.data.totals import prepared
 from halfnoise.design.design import Measurement, Recovered
 from halfnoise.errors import InvalidParameterError
 from halfnoise.ledger.protocol import Ledger
-from halfnoise.planning.outlook import plan
+from halfnoise.planning.outlook import Terms, plan
 from halfnoise.planning.plan import Plan
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.request import Request
@@ -48,6 +48,8 @@ class Options(TypedDict, total=False):
     row_is_person: bool
     known_size: float | None
     level: float | None
+    noise: str | None
+    i_know: bool
     ledger: Ledger | None
     text: TextFormat | None
     spec: str | Path | None
@@ -82,6 +84,8 @@ def release(  # noqa: PLR0913  # the face of the library
     by: Columns = None,
     known_size: float | None = None,
     level: float | None = None,
+    noise: str | None = None,
+    i_know: bool = False,
     ledger: Ledger | None = None,
     text: TextFormat | None = None,
     spec: str | Path | None = None,
@@ -95,7 +99,8 @@ def release(  # noqa: PLR0913  # the face of the library
     PyArrow, DuckDB, PySpark or Ibis table. ``unit``: the column, or columns, that say whom a row is
     about; or ``row_is_person=True``. ``by``: the column, or columns, that say which group a row is
     in, with ``groups`` to list the groups; the result then has a release for each of them.
-    ``known_size``: the number of people, if it is public. ``text``: what text files look like.
+    ``known_size``: the number of people, if it is public. ``noise``: "gaussian" or "laplace";
+    ``i_know``: allow a budget that protects hardly anybody. ``text``: what text files look like.
     ``rules``: those of ``Workload`` (``neighbors``, ``groups``, ``max_groups``, ``at_most``,
     ``importance``, ...). ``spec``: a TOML file that says all of this, with
     ``parameters`` to fill; what is said here too wins over it.
@@ -118,6 +123,7 @@ def release(  # noqa: PLR0913  # the face of the library
     """
     words = {} if spec is None else read_spec(spec, parameters or {})
     given: dict[str, Any] = {"privacy": privacy, "known_size": known_size, "level": level}
+    given |= {"noise": noise, "i_know": i_know or None}
     given = {name: value for name, value in given.items() if value is not None}
     if unit or row_is_person:
         given["unit"] = (unit,) if isinstance(unit, str) else tuple(unit or ())
@@ -138,8 +144,10 @@ def carry_out(
 ) -> Release | GroupedRelease:
     """Do what was asked: plan, charge, add up, add noise, come back."""
     request.check()
-    workload, known = request.workload, request.known_size is not None
-    planned = plan(workload, privacy=request.budget, known_size=known, level=request.level)
+    workload = request.workload
+    terms: Terms = {"level": request.level, "noise": request.noise, "i_know": request.i_know}
+    terms["known_size"] = request.known_size is not None
+    planned = plan(workload, privacy=request.budget, **terms)
     ready = planned.measurement
     add_up = prepared(source.of(request.columns), workload, ready.blocks, request.unit)
     if ledger is not None:
@@ -184,7 +192,7 @@ def _in_groups(
         passed = sorted(ready.passed(rings), key=lambda place: in_order(found[place]))
         keys = tuple(found[place] for place in passed)
         rings = [ring[np.array(passed, dtype=np.intp)] for ring in rings]
-    back, design = ready.recover(rings), ready.design
+    back, design = ready.recover(rings), ready.drawn
     people = None
     if back.people is not None and design.people_std is not None:
         x, std = back.people, design.people_std
@@ -209,7 +217,7 @@ def _with_sizes(back: Recovered) -> Floats:
 
 def _template(plan: Plan, measurement: Measurement, request: Request) -> Release:
     """Return a release that says all it has to say beside its values, which are still zero."""
-    design, workload, groups = measurement.design, plan.workload, plan.workload.grouping
+    design, workload, groups = measurement.drawn, plan.workload, plan.workload.grouping
     facts: dict[str, Any] = {
         "design": {
             "name": design.name,

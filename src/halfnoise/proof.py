@@ -14,6 +14,7 @@ from flint import arb, ctx, fmpq
 # thread that changes it costs us at most a repetition; the lock only keeps two of our own threads
 # from restoring each other's setting. A fork waits for it, lest a child inherit it locked.
 _lock = threading.RLock()
+PRECISIONS = tuple(128 << doublings for doublings in range(7))  # in bits: until they settle it
 if hasattr(os, "register_at_fork"):  # there is no fork on Windows
     _free = _lock.release
     os.register_at_fork(before=_lock.acquire, after_in_parent=_free, after_in_child=_free)
@@ -59,8 +60,8 @@ def holds(claim: Callable[[], tuple[arb, arb]]) -> bool:
     The precision doubles until the two balls are apart; balls that never part (an equality of
     irrational numbers) count as not proved, which is the safe answer.
     """
-    for doublings in range(7):  # from 128 to 8,192 bits
-        with precision(128 << doublings):
+    for bits in PRECISIONS:
+        with precision(bits):
             left, right = claim()
             if left <= right:
                 return True
@@ -70,18 +71,25 @@ def holds(claim: Callable[[], tuple[arb, arb]]) -> bool:
 
 
 def round_up(value: Callable[[], arb]) -> float:
-    """Return the smallest float64 proved to be at least ``value()``, a nonnegative real."""
-    with precision(1024):
-        guess = float(value().mid())
+    """Return the smallest float64 proved to be at least ``value()``, a nonnegative real.
 
-    def enough(number: float) -> bool:
-        return holds(lambda: (value(), arb(number)))
+    The precision doubles until both ends of the ball round to the same number.
+    """
+    least, most = 0.0, math.inf
+    for bits in PRECISIONS:
+        with precision(bits):
+            found = value()
+            if found.is_finite():
+                least, most = _up(found.lower()), min(most, _up(found.upper()))
+        if least >= most:
+            break
+    return most
 
-    while guess > 0 and enough(math.nextafter(guess, 0)):
-        guess = math.nextafter(guess, 0)
-    while not enough(guess):
-        guess = math.nextafter(guess, math.inf)
-    return guess
+
+def _up(exact: arb) -> float:
+    """Return the smallest float64 that is at least an exact number."""
+    near = float(exact)
+    return math.nextafter(near, math.inf) if arb(near) < exact else near
 
 
 def sqrt_down(square: Fraction) -> float:
@@ -90,11 +98,9 @@ def sqrt_down(square: Fraction) -> float:
     shift = square.numerator.bit_length() - square.denominator.bit_length()
     shift -= shift % 2
     root = math.ldexp(math.sqrt(float(square / Fraction(2) ** shift)), shift // 2)
-    while Fraction(root) ** 2 > square:
-        root = math.nextafter(root, 0)
-    while Fraction(math.nextafter(root, math.inf)) ** 2 <= square:
-        root = math.nextafter(root, math.inf)
-    return root
+    above = math.nextafter(root, math.inf)
+    near = (above, root, math.nextafter(root, 0), 0.0)  # rounded thrice: less than a unit away
+    return next(each for each in near if Fraction(each) ** 2 <= square)
 
 
 def sqrt_up(square: Fraction) -> float:

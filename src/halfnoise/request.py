@@ -25,6 +25,8 @@ class Request:
     row_is_person: bool = False
     known_size: float | None = None
     level: float = 0.95
+    noise: str | None = None
+    i_know: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a number of people that is none; nobody who is one row has several items."""

@@ -179,5 +179,5 @@ def test_loss_is_the_budget_of_any_workload(workload: hn.Workload, mu: float) ->
 @given(random_workloads(), st.floats(1e-3, 20))
 def test_laplace_loss_is_the_budget_of_any_workload(workload: hn.Workload, epsilon: float) -> None:
     """Whatever is asked, every Laplace design costs its budget and the corners agree."""
-    for design in hn.plan(workload, privacy=hn.PureDP(epsilon=epsilon)).designs:
+    for design in designs_of(workload, hn.PureDP(epsilon=epsilon)):
         check_design(design, workload, epsilon)

@@ -1,4 +1,5 @@
 import json
+from typing import Any
 
 import pytest
 
@@ -35,17 +36,17 @@ def test_interest_in_the_size_excludes_designs_without_it() -> None:
         assert hn.plan(workload, privacy=APPROX).chosen.size_std is not None
 
 
-def test_laplace_wins_for_few_counts_and_says_at_which_odds() -> None:
-    """For one count at (1, 1e-6) Laplace noise wins, and the plan tells the worse odds."""
+def test_laplace_wins_for_few_counts_and_says_at_which_price() -> None:
+    """For one count at (1, 1e-6) Laplace noise wins, and the plan tells what it is worth."""
     found = hn.plan(hn.Workload([hn.Count("smoker")]), privacy=APPROX)
     assert found.chosen.name == "standard-laplace"
-    assert "73.1% of cases, with Gaussian noise in 54.7%" in found.why
+    assert "Laplace noise has 66.5% less standard error than Gaussian noise" in found.why
     assert found.best_guess == pytest.approx(0.731, abs=1e-3)
 
 
 @pytest.mark.parametrize("privacy", [GAUSSIAN, APPROX, hn.PureDP(epsilon=1)])
-def test_releases_together_keep_the_odds(privacy: Privacy) -> None:
-    """The odds after all releases do not depend on how many there are."""
+def test_releases_together_keep_the_best_guess(privacy: Privacy) -> None:
+    """How often it is right after all releases does not depend on how many there are."""
     one, many = (hn.plan(COUNTS, privacy=privacy, releases=n).best_guess for n in (1, 10))
     assert many == pytest.approx(one, rel=1e-9)
 
@@ -102,12 +103,42 @@ def test_wrong_arguments_are_refused() -> None:
         hn.plan(COUNTS, privacy=1)  # type: ignore[call-overload]
 
 
-@pytest.mark.parametrize("mu", [1e-9, 1e9])
+@pytest.mark.parametrize("mu", [1e-7, 1e7])
 def test_the_smallest_and_largest_budgets_work(mu: float) -> None:
-    """At both ends of what may be asked, ten million counts are planned and shown."""
+    """At both ends of what can be drawn, ten million counts are planned and shown."""
     found = hn.plan(hn.Workload([hn.Counts(10**7)]), privacy=hn.GaussianDP(mu=mu))
     assert json.dumps(found.to_dict(), allow_nan=False)
     assert "correlated-gaussian" in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("queries", "privacy", "said"),
+    [
+        ([hn.Count("a")], hn.GaussianDP(mu=1e8), "too large: the noise would be finer"),
+        ([hn.Counts(9)], hn.GaussianDP(mu=1e9), "too large: the noise would be finer"),
+        ([hn.Mean("m", bounds=(0, 1))], hn.PureDP(epsilon=1e8), "too large"),
+        ([hn.Counts(10**7)], hn.GaussianDP(mu=1e-9), "too small: the noise would be more"),
+    ],
+)
+def test_what_cannot_be_drawn_is_not_planned(queries: Any, privacy: Any, said: str) -> None:
+    """A plan is refused where its noise cannot be drawn, before anything is charged."""
+    with pytest.raises(hn.InvalidParameterError, match=said):
+        hn.plan(queries, privacy=privacy)
+
+
+@pytest.mark.parametrize("exponent", range(-9, 10))
+@pytest.mark.parametrize("queries", [[hn.Counts(1)], [hn.Choice("c", ["a", "b"]), hn.Counts(40)]])
+def test_what_is_planned_can_be_drawn(queries: Any, exponent: int) -> None:
+    """Whatever passes a plan is drawn, at every budget and with both kinds of noise."""
+    for privacy in (hn.GaussianDP(mu=10.0**exponent), hn.PureDP(epsilon=10.0**exponent)):
+        try:
+            ready = hn.plan(queries, privacy=privacy).measurement
+        except hn.InvalidParameterError:
+            assert not -6 <= exponent <= 6
+            continue
+        for scales in ready.scales:
+            assert scales.min() >= 32
+            assert ready.design.noise.draw(scales).shape == scales.shape
 
 
 @pytest.mark.parametrize("mu", [0.99e-9, 1.01e9])

@@ -123,14 +123,6 @@ def test_compose_adds_squares_exactly(mus: list[float]) -> None:
     assert Fraction(math.nextafter(total, 0)) ** 2 < exact <= Fraction(total) ** 2
 
 
-def test_compose_takes_every_definition() -> None:
-    """Amounts of different kinds add up by their mu."""
-    approx, concentrated = hn.ApproxDP(epsilon=1, delta=1e-6), hn.ConcentratedDP(rho=0.1)
-    parts: list[Privacy] = [approx, concentrated, hn.PureDP(epsilon=1)]
-    total = hn.compose(*parts).mu
-    assert total == pytest.approx(math.hypot(*(part.mu for part in parts)), rel=1e-15)
-
-
 @pytest.mark.parametrize("releases", [1, 2, 3, 7, 1000])
 def test_equal_shares_compose_to_the_whole(releases: int) -> None:
     """Equal shares of a budget stay within it together, and nearly use it up."""
@@ -214,15 +206,3 @@ def test_the_delta_of_discovering_is_a_fraction(d: float) -> None:
 def test_there_is_no_mu_of_discovering() -> None:
     """No mu holds where groups are discovered, so none can be read."""
     assert not hasattr(GAUSSIAN, "mu")
-
-
-def test_discoveries_compose() -> None:
-    """Squared mu adds up, and the deltas of discovering beside it, exactly and rounded up."""
-    other = DiscoveryDP(kept=hn.GaussianDP(mu=0.1), delta=1e-9)
-    total = hn.compose(GAUSSIAN, hn.ConcentratedDP(rho=0.1), PURE, other)
-    assert isinstance(total, DiscoveryDP)
-    parts: list[Privacy] = [GAUSSIAN.kept, hn.ConcentratedDP(rho=0.1), PURE.kept, other.kept]
-    assert total.kept == hn.compose(*parts)
-    deltas = 2 * Fraction(1e-7) + Fraction(1e-9)
-    assert Fraction(math.nextafter(total.delta, 0)) < deltas <= Fraction(total.delta)
-    assert hn.compose(GAUSSIAN) == GAUSSIAN

@@ -14,6 +14,9 @@ EVERY: list[Privacy | hn.DiscoveryDP] = [
     hn.PureDP(epsilon=0.5),
     hn.DiscoveryDP(kept=hn.GaussianDP(mu=0.2), delta=1e-7),
     hn.DiscoveryDP(kept=hn.PureDP(epsilon=0.2), delta=1e-7),
+    hn.DiscoveryDP(
+        kept=hn.MixedDP(gaussian=hn.GaussianDP(mu=1), pure=hn.PureDP(epsilon=1)), delta=1e-7
+    ),
 ]
 
 
@@ -30,7 +33,26 @@ def test_an_unknown_definition_is_refused() -> None:
             from_dict({"kind": kind, "mu": 1.0})
 
 
-def test_a_promise_names_budget_and_odds() -> None:
-    """The promise says the budget as it was given, and how often the best guess is right."""
-    said = promise(hn.GaussianDP(mu=0.2), hn.ConcentratedDP(rho=0.02))
-    assert said == ("Promised: rho 0.02. Odds of the best guess: 54%; of a coin flip: 50%.")
+@pytest.mark.parametrize(
+    ("guarantee", "asked", "said"),
+    [
+        (hn.GaussianDP(mu=0.2), hn.ConcentratedDP(rho=0.02), "rho 0.02."),
+        (hn.GaussianDP(mu=0.2), hn.RenyiDP(alpha=8, epsilon=0.2), "epsilon 0.16, alpha 8."),
+        (hn.GaussianDP(mu=0.2), hn.GaussianDP(mu=0.5), "mu 0.2."),
+        (
+            hn.GaussianDP(mu=0.2),
+            hn.ApproxDP(epsilon=1, delta=1e-6),
+            "epsilon 0.834118, delta 1e-06.",
+        ),
+        (hn.PureDP(epsilon=1), hn.ApproxDP(epsilon=1, delta=1e-6), "pure epsilon 1."),
+        (hn.PureDP(epsilon=0.1234567), hn.PureDP(epsilon=2), "pure epsilon 0.123457."),
+    ],
+)
+def test_a_promise_is_the_guarantee(
+    guarantee: hn.GaussianDP | hn.PureDP, asked: Privacy, said: str
+) -> None:
+    """The promise says what holds, in the measure that was asked for, and what it is worth."""
+    words = promise(guarantee, asked)
+    assert words.startswith(f"Promised: {said}")
+    right = f"{100 * guarantee.best_guess:.3g}%"
+    assert words.endswith(f"The best guess is right in {right} of cases; a coin flip, in 50%.")

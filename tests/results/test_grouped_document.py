@@ -146,8 +146,8 @@ def test_the_promise_says_what_discovering_costs() -> None:
     """In words a budget in delta holds it; one in mu has it beside it."""
     approx, gaussian = ApproxDP(epsilon=1, delta=1e-6), GaussianDP(mu=0.2)
     for privacy, words in (
-        (approx, "epsilon 1, delta 1e-06, of which 1e-07 is for discovering groups. Odds"),
-        (gaussian, "mu 0.2, except with probability 1e-07, for discovering groups. Odds"),
+        (approx, "epsilon 0.8388, delta 1e-06, of which 1e-07 is for discovering groups. The"),
+        (gaussian, "mu 0.2, except with probability 1e-07, for discovering groups. The"),
     ):
         release = made(discovered=True, guarantee=DISCOVERY, privacy=privacy)
         assert words in release.promises()[0]

@@ -6,7 +6,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from halfnoise import GaussianDP, PureDP, Release
+from halfnoise import Count, GaussianDP, PureDP, Release, Workload, plan
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.results import inference
 from halfnoise.results.inference import Estimate
@@ -62,6 +62,33 @@ def test_intervals_cover(kind: str, d: int, privacy: Privacy, known: bool, name:
     assert estimates == pytest.approx(table.true(name) + errors[:1000], rel=1e-12)
     assert covers(int((np.abs(errors) <= margin).sum()), RELEASES, LEVEL)
     assert not covers(int((np.abs(errors) <= SHORT * margin).sum()), RELEASES, LEVEL)
+
+
+@pytest.mark.parametrize(
+    "privacy", [GaussianDP(mu=3e6), GaussianDP(mu=2.14e6), PureDP(epsilon=4e6)]
+)
+@pytest.mark.parametrize(("kind", "d"), [("counts", 1), ("counts", 4), ("means", 1), ("choice", 4)])
+def test_noise_of_a_few_steps_covers(kind: str, d: int, privacy: Privacy) -> None:
+    """Where noise is hardly larger than the step that it is rounded to, 95% hold the truth too."""
+    table = many(KINDS[kind](d), privacy, people=10)
+    for index, name in enumerate(table.one.names):
+        (margin,) = margins([table.one[name]])
+        error = np.abs(table.errors[:, index])
+        assert covers(int((error <= margin).sum()), RELEASES, LEVEL, most=LEVEL + 0.005)
+        assert not covers(int((error <= SHORT * margin).sum()), RELEASES, LEVEL, most=1.0)
+
+
+def test_rounding_is_in_the_errors() -> None:
+    """A release says how far it varies, rounding to the step included, and so do its groups."""
+    for rules in ({}, {"by": "g", "groups": ["x", "y"], "max_groups": 2}):
+        found = plan(Workload([Count("a"), Count("b")], **rules), privacy=GaussianDP(mu=3e6))  # type: ignore[arg-type]  # rules of a workload
+        ready = found.measurement
+        least = min(scales.min() for scales in ready.scales)
+        more = ready.drawn.covariance.diagonal() / ready.design.covariance.diagonal() - 1
+        assert more == pytest.approx(1 / (12 * least**2), rel=1e-3)
+        if rules:
+            assert ready.drawn.common > ready.design.common
+            assert (ready.drawn.people_std or 0) > (ready.design.people_std or 0)
 
 
 @pytest.mark.parametrize("name", ["number of people", "c0"])

@@ -12,7 +12,6 @@ from scipy.stats import binom
 
 import halfnoise as hn
 from halfnoise import mechanism
-from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.design.measurement import CenteredMeasurement
 from halfnoise.design.threshold import Threshold, threshold
 from halfnoise.noise import rounded_gaussian, rounded_laplace
@@ -23,8 +22,9 @@ from halfnoise.results.inference import apart, ratios
 from halfnoise.workload.totals import Totals
 from support.fixed_workloads import Floats, fixed
 from support.measured import grid_for
-from support.moments import agree, covers
+from support.moments import agree
 from support.rate import FALSE_ALARM
+from support.together import promised
 
 RELEASES, GROUPS, PEOPLE = 4000, 3, 1000
 QUERIES: list[Any] = [
@@ -81,42 +81,9 @@ def released(found: Plan, grid: CenteredMeasurement, releases: int = RELEASES) -
     return np.array(errors)
 
 
-def promised(grid: CenteredMeasurement) -> Covariance:
-    """Return how all estimates of all groups, and the number of all people, vary together.
-
-    By the formulas of the theory: one group's own covariance without what groups share, once for
-    each group, and the noise of all people, which reaches a group's size by its centre c'.
-    """
-    one = grid.design.covariance
-    *others, root = one.shared
-    width = one.size
-    people = grid.design.people_std
-    variances, shared = [], []
-    for group in range(GROUPS):
-        at = group * width
-        variances += [_moved(run, at) for run in one.variances]
-        own = [*others, Shared(root.weight - grid.design.common, root.loadings)]
-        shared += [Shared(s.weight, tuple(_moved(run, at) for run in s.loadings)) for s in own]
-    if people is None:
-        return Covariance(GROUPS * width, tuple(variances), tuple(shared))
-    lean = np.sqrt(grid.design.common) / people
-    runs = [
-        Run(run.start + group * width, run.stop + group * width, run.value * lean)
-        for group in range(GROUPS)
-        for run in root.loadings
-    ]
-    runs.append(Run(GROUPS * width, GROUPS * width + 1, 1.0))
-    shared.append(Shared(people**2, tuple(runs)))
-    return Covariance(GROUPS * width + 1, tuple(variances), tuple(shared))
-
-
-def _moved(run: Run, by: int) -> Run:
-    return Run(run.start + by, run.stop + by, run.value)
-
-
 def as_promised(errors: Floats, grid: CenteredMeasurement) -> bool:
     """Whether errors within and across groups are those of the promise."""
-    return agree(errors, promised(grid), Noise.GAUSSIAN)
+    return agree(errors, promised(grid, GROUPS), Noise.GAUSSIAN)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -151,52 +118,6 @@ def test_the_listing_of_the_paper_is_seen() -> None:
     assert grid.root is not None
     printed = replace(grid, root=replace(grid.root, scale=2 * grid.root.scale))
     assert not as_promised(released(found, printed, RELEASES // 4), grid)
-
-
-def differences(made: list[hn.GroupedRelease], name: str, *, share: bool) -> list[hn.Estimate]:
-    """Return what each release says of its two groups; all ratios are worked out at once."""
-    one = made[0].template
-    (asked,) = (question for question in one.questions if question.name == name)
-    pair = (asked.start, len(one.names) if share else asked.start + 1)
-    bounds = (0.0, 1.0) if share else asked.limits
-    values = np.stack([release.values for release in made])
-    rows = []
-    for group in (values[:, 0], values[:, 1]):
-        each = ratios(group, one.errors, pair, 0.95, bounds).T.tolist()
-        rows.append(
-            [hn.Estimate(name=name, estimate=x, std=s, low=a, high=b) for x, s, a, b in each]
-        )
-    found = [apart(name, *two) for two in zip(*rows, strict=True)]
-    said = made[0].difference(name, "x", "y", share=share)
-    assert (said.low, said.high) == pytest.approx((found[0].low, found[0].high))
-    return found
-
-
-@pytest.mark.parametrize(
-    ("privacy", "releases", "shorter"),
-    [(hn.GaussianDP(mu=1), RELEASES // 2, 0.8), (hn.PureDP(epsilon=1), RELEASES // 20, 0.5)],
-)
-@pytest.mark.parametrize("people", [1000, 60])
-def test_differences_of_means_and_shares_are_covered(
-    privacy: Any, releases: int, shorter: float, people: int
-) -> None:
-    """Their intervals hold as often as they say, or a little more; shorter ones do not."""
-    workload = hn.Workload(QUERIES, by="g", groups=["x", "y"], other=None, size_importance=1)
-    found = hn.plan(workload, privacy=privacy)
-    grid = grid_for(found)
-    exact, _ = fixed(grid, people, 2)
-    made = list(repeated(found, grid, exact, releases))
-    for name, share in (("m", False), ("a", True)):
-        held = short = 0
-        for each in differences(made, name, share=share):
-            # The groups are equal, so the truth is 0.
-            held += each.low <= 0 <= each.high
-            ends = [
-                each.estimate + shorter * (end - each.estimate) for end in (each.low, each.high)
-            ]
-            short += ends[0] <= 0 <= ends[1]
-        assert covers(held, releases, 0.95, most=1.0)
-        assert people < 1000 or not covers(short, releases, 0.95, most=1.0)
 
 
 DRAWS = 200_000

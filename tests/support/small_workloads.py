@@ -15,9 +15,10 @@ from halfnoise import (
     Neighbors,
     Sum,
     Workload,
-    plan,
 )
+from halfnoise.design.candidates import designs
 from halfnoise.design.design import Design
+from halfnoise.planning.spending import Spending
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.workload.queries import Query
 
@@ -75,7 +76,8 @@ def maker(name: str) -> Maker:
 def designs_of(workload: Workload, privacy: Privacy | None = None) -> tuple[Design, ...]:
     """Return every design that applies, at mu = 1 unless told otherwise, at known size too."""
     known = workload.grouping is None
-    return plan(workload, privacy=privacy or GaussianDP(mu=1), known_size=known).designs
+    budget = Spending.of(privacy or GaussianDP(mu=1), workload.grouping, 1).budget
+    return tuple(designs(workload, budget, known_size=known))
 
 
 def design_of(

@@ -143,6 +143,7 @@ def _planned(
 ) -> Plan | Outlook:
     workload, delta = request.workload, DELTA if request.delta is None else request.delta
     shared: Terms = {"releases": releases, "level": request.level, "known_size": known}
+    shared |= {"noise": request.noise, "i_know": request.i_know}
     budget = request.privacy
     if margin is not None:
         if budget is not None:

@@ -61,6 +61,8 @@ OPTIONS = (
     Word("mu", "MU", SPEND, "In Gaussian differential privacy."),
     Word("rho", "RHO", SPEND, "In zero-concentrated differential privacy."),
     Word("rdp", "ALPHA:EPSILON", SPEND, "In Renyi differential privacy."),
+    Word("noise", "KIND", SPEND, "gaussian or laplace; by what each is worth unless given."),
+    Word("i-know", None, SPEND, "Allow a budget that protects hardly anybody: epsilon above 10."),
     Word("where", "COND", RULES, "Count only people who meet a condition: age:at-least:18."),
     Word("missing", "A,B", RULES, "Codes that stand for no answer: -99,N/A."),
     Word("neighbors", "RULE", RULES, "Hide who is in the data (add-remove), or answers (replace)."),

@@ -100,6 +100,10 @@ class Covariance:
         *others, last = self.shared
         return replace(self, shared=(*others, replace(last, weight=last.weight + more)))
 
+    def load(self, index: int) -> float:
+        """Return how much of the last noise one estimate holds."""
+        return _entry(self.shared[-1].loadings, index)
+
     def alone(self, *, last: bool) -> list[tuple[int, float, float]]:
         """Return the estimates that, given the last noise, are independent of all others.
 

@@ -1,5 +1,6 @@
 """The contract of a design, and of a design made ready: all that the house may know of them."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
@@ -16,6 +17,8 @@ from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.sets.base import Parts
 from halfnoise.workload.totals import Totals
 from halfnoise.workload.workload import Workload
+
+MOST_STRETCHES = 40  # one or two are usual
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +70,17 @@ class Measurement(Protocol):
 
     def passed(self, noisy: list[Ring]) -> list[int]:
         """Return the rows of the groups whose noisy size reaches the threshold."""
+
+    @property
+    def drawn(self) -> "Design":
+        """The design with the errors of what is drawn, rounding included.
+
+        Rounding adds 1/12 of a squared step to a variance: the largest part to the smallest scale,
+        and no larger part to any.
+        """
+        least = min(float(scales.min()) for scales in self.scales)
+        more = 1 / (12 * self.design.noise.unit_variance * least**2)
+        return self.design.stretched(math.sqrt(1 + more))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -143,9 +157,11 @@ class Design(Protocol):
     def certified(self, budget: float) -> Self:
         """Stretch all scales by a few units in the last place until the loss is proved."""
         design = self
-        while (loss := design.loss()) > budget:
-            design = design.stretched(loss / budget * (1 + 2.0**-52))
-        return design
+        for doublings in range(MOST_STRETCHES):
+            if (loss := design.loss()) <= budget:
+                return design
+            design = design.stretched(loss / budget * (1 + 2.0 ** (doublings - 52)))
+        raise AssertionError(self.name)
 
     @property
     def guarantee(self) -> GaussianDP | PureDP:

@@ -61,10 +61,9 @@ def threshold(noise: Noise, scale: float, step: Fraction, *, most: int, delta: f
         return holds(lambda: (shows(steps), ball(delta)))
 
     # At the size of one person a key shows half of the time, so that is never private enough.
-    low, reach = person, 1
-    while not private(person + reach):
-        low, reach = person + reach, 2 * reach
-    high = person + reach
+    # Scales are at most 2^36, and noise of 2^10 times its scale is rarer than any float64.
+    reach = next(2**bits for bits in range(48) if private(person + 2**bits))
+    low, high = person + reach // 2, person + reach
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if private(middle) else (middle, high)

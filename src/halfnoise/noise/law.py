@@ -56,7 +56,7 @@ class Noise(enum.Enum):
     def margin(self, parts: list[float], level: float, copies: int = 1) -> float:
         """Return what a sum of ``copies`` of each keeps within, with probability ``level``."""
         if self is Noise.GAUSSIAN:
-            return NormalDist().inv_cdf((1 + level) / 2) * (math.sqrt(copies) * self.std(parts))
+            return -NormalDist().inv_cdf((1 - level) / 2) * (math.sqrt(copies) * self.std(parts))
         scales = tuple(sorted(part for part in parts if part > 0))
         return laplace_margin(scales, level, copies) if scales else 0.0
 

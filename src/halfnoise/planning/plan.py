@@ -1,18 +1,21 @@
 """A plan: which design, and how much error. No data needed."""
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
 from halfnoise.design.design import Design, Measurement
 from halfnoise.noise.law import Noise
 from halfnoise.planning.spending import Discovery, Spending
-from halfnoise.privacy.definitions import ApproxDP, DiscoveryDP, GaussianDP, Privacy, compose
+from halfnoise.privacy.composition import compose
+from halfnoise.privacy.definitions import ApproxDP, DiscoveryDP, GaussianDP, Privacy, PureDP
 from halfnoise.privacy.words import amounts, definition, spending
 from halfnoise.text import percent, short, text_table
 from halfnoise.workload.workload import Workload
 
+WORTH = 0.8  # Laplace noise beside Gaussian noise: a fifth less standard error, or it is not taken
 AS_GOOD = 1.01  # errors so close count as equal; then the design that also gives the size wins
 
 
@@ -30,11 +33,12 @@ class Plan:
     releases: int
     level: float
     designs: tuple[Design, ...]
+    noise: Noise | None = None  # the one that was asked for
 
     @cached_property
     def chosen(self) -> Design:
         """The design with the least error for the stated importance."""
-        return best(self.designs, self.workload)
+        return best(self.designs, self.workload, self.noise)
 
     @property
     def why(self) -> str:
@@ -53,16 +57,54 @@ class Plan:
         else:
             words = f"It has {percent(saved)} less standard error than {plain}"
             words += ", and gives the number of people too." if design.size_scale else "."
-        words += design.remark(errors)
-        if design.noise is Noise.LAPLACE and isinstance(self.privacy, ApproxDP):
-            share = self.privacy.budget(self.releases).mu or 0.0
-            odds, other = design.guarantee.best_guess, GaussianDP(mu=share).best_guess
-            free = "no delta but that of discovering" if workload.discovers else "no delta"
-            words += (
-                f" Laplace noise beats Gaussian noise here and needs {free}, but the best guess is"
-                f" right in {percent(odds)} of cases, with Gaussian noise in {percent(other)}."
-            )
-        return words
+        return words + design.remark(errors) + self._against(errors)
+
+    def _against(self, errors: Mapping[str, float]) -> str:
+        """Say how the other kind of noise compares, where both can keep the promise."""
+        kinds = {each: best(self.designs, self.workload, each) for each in self._kinds}
+        if len(kinds) == 1:
+            return ""
+        design, laplace = self.chosen, kinds[Noise.LAPLACE]
+        saved = 1 - errors[laplace.name] / errors[kinds[Noise.GAUSSIAN].name]
+        less = f"{percent(abs(saved))} {'less' if saved > 0 else 'more'} standard error"
+        if design.noise is Noise.GAUSSIAN:
+            worth = ", which is not worth it" if saved > 0 and self.noise is None else ""
+            return f" Laplace noise would have {less}{worth}."
+        free = "no delta but that of discovering" if self.workload.discovers else "no delta"
+        return f" Laplace noise has {less} than Gaussian noise and needs {free}."
+
+    @property
+    def _kinds(self) -> list[Noise]:
+        return [kind for kind in Noise if any(each.noise is kind for each in self.designs)]
+
+    @property
+    def ten_releases(self) -> dict[str, float]:
+        """The epsilon of ten such releases together, by kind of noise; none without a delta."""
+        if len(self._kinds) == 1 or not isinstance(asked := self.privacy, ApproxDP):
+            return {}
+        ten = {
+            kind.value: compose(*[best(self.designs, self.workload, kind).guarantee] * 10)
+            for kind in self._kinds
+        }
+        return {
+            name: together.epsilon
+            if isinstance(together, PureDP)
+            else together.epsilon(asked.delta)
+            for name, together in ten.items()
+            if isinstance(together, PureDP | GaussianDP)
+        }
+
+    def _adding_up(self) -> list[str]:
+        ten = [f"{short(e)} with {name.title()} noise" for name, e in self.ten_releases.items()]
+        if not ten or not isinstance(self.privacy, ApproxDP):
+            return []
+        both = [
+            best(self.designs, self.workload, kind).guarantee.best_guess for kind in self._kinds
+        ]
+        one, other = map(percent, both)
+        said = f"Ten such releases add up to epsilon {' and '.join(ten)}, at delta"
+        said += f" {self.privacy.delta:g}; after one, the best guess is right in {one} and {other}."
+        return [said]
 
     def notes(self) -> list[str]:
         """Say what a reader of the table has to know beside it."""
@@ -96,15 +138,7 @@ class Plan:
     @property
     def best_guess(self) -> float:
         """How often the best guess is right after all releases of the chosen design."""
-        one, times = self.chosen.guarantee, self.releases
-        together = (
-            compose(*[one] * times)
-            if isinstance(one, GaussianDP)
-            else replace(one, epsilon=one.epsilon * times)
-        )
-        if self.discovery is None:
-            return together.best_guess
-        return DiscoveryDP(kept=together, delta=self.discovery.delta * times).best_guess
+        return compose(*[self.measurement.guarantee] * self.releases).best_guess
 
     @property
     def discovery(self) -> Discovery | None:
@@ -150,13 +184,14 @@ class Plan:
         return "known" if public and not everyone else "not given"
 
     def __repr__(self) -> str:
-        odds = f"is right in {percent(self.best_guess)} of cases"
+        right = f"is right in {percent(self.best_guess)} of cases"
         lines = [
             self.workload.words,
             spending(self.privacy, self.releases),
-            f"Odds: the best guess {self.workload.protected} {odds};\na coin flip, in 50%.",
+            f"The best guess {self.workload.protected} {right};\na coin flip, in 50%.",
             f"\n{self.table()}\n",
             f"Chosen (*): {self.chosen.name}. {self.why}",
+            *self._adding_up(),
             *([] if self.discovery is None else [str(self.discovery)]),
         ]
         return "\n".join([*lines, *self.notes()])
@@ -167,6 +202,11 @@ class Plan:
         asked, times = self.privacy, self.releases
         privacy = {"definition": definition(asked), **amounts(asked), "mu": asked.mu}
         privacy |= {"best_guess": asked.best_guess, "releases": times}
+        one = self.chosen.guarantee
+        if isinstance(one, PureDP) and isinstance(asked, ApproxDP):
+            # The guarantee is spent, not what Gaussian noise would have cost.
+            spent = compose(*[one] * times)
+            privacy |= {"mu": spent.mu, "best_guess": spent.best_guess}
         if discovery is not None:  # then no mu stands alone
             privacy.pop("mu")
             privacy |= {"best_guess": self.best_guess, "discover_delta": discovery.delta * times}
@@ -179,18 +219,29 @@ class Plan:
             "level": self.level,
             "chosen": self.chosen.name,
             "why": self.why,
+            "noise": {"chosen": self.chosen.noise.value, "ten_releases": self.ten_releases},
             "designs": [_design(design, self.level, discovery) for design in self.designs],
         }
 
 
-def best(designs: Iterable[Design], workload: Workload) -> Design:
-    """Return the design with the least error, or one as good that also gives the size."""
+def best(designs: Iterable[Design], workload: Workload, noise: Noise | None = None) -> Design:
+    """Return the design with the least error, or one as good that also gives the size.
+
+    Laplace noise, unless it is asked for, must be worth what it costs when releases add up.
+    """
     interest = workload.size_importance
     errors = {design: design.total_error(interest) ** 0.5 for design in designs}
     if workload.needs_sizes:  # groups come with their sizes, unless these are not wanted
         errors = {d: e for d, e in errors.items() if d.size_scale or d.size_is_given}
-    limit = min(errors.values()) * AS_GOOD
-    good = [design for design, error in errors.items() if error <= limit]
+    least = {
+        kind: min((e for d, e in errors.items() if d.noise is kind), default=math.inf)
+        for kind in Noise
+    }
+    if noise is None:
+        worth = least[Noise.LAPLACE] <= WORTH * least[Noise.GAUSSIAN]
+        noise = Noise.LAPLACE if worth else Noise.GAUSSIAN
+    limit = least[noise] * AS_GOOD
+    good = [design for design, error in errors.items() if design.noise is noise and error <= limit]
     # Ties, to a tenth of a per cent, go to the plainer design, which comes first.
     return min(good, key=lambda d: (d.size_scale is None, round(errors[d] / limit, 3)))
 
@@ -202,7 +253,12 @@ def _design(design: Design, level: float, discovery: Discovery | None) -> dict[s
         entry |= {"std": noise.std(parts["sum"]), "margin": margin}
         entry |= {f"{name}_std": noise.std(ps) for name, ps in parts.items() if name != "sum"}
         blocks.append(entry)
-    shown = {"name": design.name, "blocks": blocks, "size_std": design.size_std}
+    shown = {
+        "name": design.name,
+        "noise": noise.value,
+        "blocks": blocks,
+        "size_std": design.size_std,
+    }
     if design.people_std is not None:
         shown["people_std"] = design.people_std
     shown["loss_mu" if noise is Noise.GAUSSIAN else "loss_epsilon"] = design.loss()

@@ -11,6 +11,7 @@ The facts used (Dong, Roth & Su 2022; Balle & Wang 2018), with Phi the normal di
 - pure epsilon-DP implies mu-GDP if and only if Phi(-mu/2) <= 1/(1 + e^epsilon).
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 
 from flint import arb
@@ -24,11 +25,15 @@ def normal_cdf(x: arb) -> arb:
 
 
 def gaussian_delta(mu: arb, epsilon: arb) -> arb:
-    """Return the exact delta of mu-GDP at epsilon."""
-    first = normal_cdf(mu / 2 - epsilon / mu)
-    second = epsilon.exp() * normal_cdf(-mu / 2 - epsilon / mu)
-    # It lies between 0 and the first term, which is all that is left where e^epsilon is too large.
-    bounds = first.union(arb(0))
+    """Return the exact delta of mu-GDP at epsilon, which may be negative."""
+    if epsilon < 0:  # delta(-e) = 1 - e^-e (1 - delta(e))
+        return 1 - epsilon.exp() * (1 - gaussian_delta(mu, -epsilon))
+    x, y = mu / 2 - epsilon / mu, mu / 2 + epsilon / mu
+    first, half = normal_cdf(x), arb(1) / 2
+    # Phi(-y) = e^(-y^2/2) U(1/2, 1/2, y^2/2) / sqrt(4 pi), and e^epsilon e^(-y^2/2) = e^(-x^2/2):
+    # no term is ever out of range.
+    second = (-x * x / 2).exp() * (y * y / 2).hypgeom_u(half, half) / (4 * arb.pi()).sqrt()
+    bounds = first.union(arb(0))  # it lies between 0 and the first term
     return bounds.intersection(first - second) if second.is_finite() else bounds
 
 
@@ -41,9 +46,14 @@ def mu_of_approx(epsilon: float, delta: float) -> float:
 @lru_cache(maxsize=1024)
 def epsilon_of_mu(mu: float, delta: float) -> float:
     """Return the smallest float64 epsilon >= 0 proved to hold with mu and delta."""
+    return epsilon_of(lambda epsilon: gaussian_delta(arb(mu), epsilon), delta)
+
+
+def epsilon_of(loss: Callable[[arb], arb], delta: float) -> float:
+    """Return the smallest float64 epsilon >= 0 proved to have a loss of at most delta."""
 
     def private(epsilon: float) -> tuple[arb, arb]:
-        return gaussian_delta(arb(mu), arb(epsilon)), arb(delta)
+        return loss(arb(epsilon)), arb(delta)
 
     return 0.0 if holds(lambda: private(0.0)) else smallest(private)
 

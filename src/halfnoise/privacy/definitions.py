@@ -8,12 +8,11 @@ import enum
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Protocol, TypeAlias, overload
+from typing import Protocol, TypeAlias
 
 from flint import arb
 
 from halfnoise.checks import finite, fraction, not_negative, positive, refuse, whole
-from halfnoise.errors import InvalidParameterError
 from halfnoise.privacy import calibration
 from halfnoise.proof import divide_down, round_up, sqrt_down, sqrt_up
 
@@ -108,6 +107,10 @@ class GaussianDP(_InMu):
         """Return the smallest epsilon proved to hold together with ``delta``."""
         return calibration.epsilon_of_mu(self.mu, fraction(delta=delta))
 
+    def loss(self, epsilon: arb) -> arb:
+        """Return the exact delta at epsilon."""
+        return calibration.gaussian_delta(arb(self.mu), epsilon)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApproxDP(_InMu):
@@ -186,9 +189,57 @@ class PureDP(_InMu):
         """The smallest mu that this promise implies."""
         return calibration.mu_of_pure(self.epsilon)
 
+    def loss(self, epsilon: arb) -> arb:
+        """Return the exact delta at epsilon: the worst of it is randomised response."""
+        if epsilon >= arb(self.epsilon):
+            return arb(0)
+        odds = arb(self.epsilon).exp()
+        return (odds - epsilon.exp()) / (1 + odds)
+
     def budget(self, releases: int = 1) -> Budget:
         """Return what each of so many equal releases may spend: epsilon adds up."""
         return Budget(epsilon=divide_down(self.epsilon, whole(releases=releases)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MixedDP:
+    """What releases with Gaussian and with Laplace noise promise together: mu and pure epsilon.
+
+    The worst of pure epsilon is randomised response, and beside it mu-GDP has, with
+    p = e^a/(1 + e^a), exactly  delta(e) = p delta_mu(e - a) + (1 - p) delta_mu(e + a).
+
+    >>> MixedDP(gaussian=GaussianDP(mu=1), pure=PureDP(epsilon=1)).epsilon(1e-6)
+    5.820...
+    """
+
+    gaussian: GaussianDP
+    pure: PureDP
+
+    @property
+    def mu(self) -> float:
+        """The smallest mu that both together imply."""
+        return sqrt_up(Fraction(self.gaussian.mu) ** 2 + Fraction(self.pure.mu) ** 2)
+
+    def loss(self, epsilon: arb) -> arb:
+        """Return the exact delta at epsilon."""
+        a, mu = arb(self.pure.epsilon), arb(self.gaussian.mu)
+        p = 1 / (1 + (-a).exp())
+        least, most = (calibration.gaussian_delta(mu, e) for e in (epsilon - a, epsilon + a))
+        return p * least + (1 - p) * most
+
+    def delta(self, epsilon: float) -> float:
+        """Return the smallest delta proved to hold together with ``epsilon``."""
+        e = not_negative(epsilon=epsilon)
+        return min(1.0, round_up(lambda: self.loss(arb(e))))
+
+    def epsilon(self, delta: float) -> float:
+        """Return the smallest epsilon proved to hold together with ``delta``."""
+        return calibration.epsilon_of(self.loss, fraction(delta=delta))
+
+    @property
+    def best_guess(self) -> float:
+        """How often the best guess whether a person is in the data is right; 0.5 is a coin flip."""
+        return min(1.0, round_up(lambda: (1 + self.loss(arb(0))) / 2))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,7 +252,7 @@ class DiscoveryDP:
     4.908...
     """
 
-    kept: GaussianDP | PureDP
+    kept: GaussianDP | PureDP | MixedDP
     delta: float
 
     def __post_init__(self) -> None:
@@ -210,7 +261,7 @@ class DiscoveryDP:
     def epsilon(self, delta: float) -> float:
         """Return the smallest epsilon proved to hold together with ``delta``."""
         rest, kept = Fraction(fraction(delta=delta)) - Fraction(self.delta), self.kept
-        if rest < 0 or (rest == 0 and isinstance(kept, GaussianDP)):
+        if rest < 0 or (rest == 0 and not isinstance(kept, PureDP)):
             rule = f"more than discovering groups costs, which is {self.delta:g}"
             raise refuse("delta", rule, delta)
         if isinstance(kept, PureDP):
@@ -221,17 +272,7 @@ class DiscoveryDP:
     def delta_at(self, epsilon: float) -> float:
         """Return the smallest delta proved to hold together with ``epsilon``."""
         e, kept, own = not_negative(epsilon=epsilon), self.kept, self.delta
-
-        def total() -> arb:
-            if isinstance(kept, GaussianDP):
-                return calibration.gaussian_delta(arb(kept.mu), arb(e)) + arb(own)
-            if e >= kept.epsilon:
-                return arb(own)
-            # The worst of pure epsilon is randomised response.
-            odds = arb(kept.epsilon).exp()
-            return (odds - arb(e).exp()) / (1 + odds) + arb(own)
-
-        return min(1.0, round_up(total))
+        return min(1.0, round_up(lambda: kept.loss(arb(e)) + arb(own)))
 
     @property
     def best_guess(self) -> float:
@@ -242,27 +283,3 @@ class DiscoveryDP:
 
 # What a release can promise.
 Guarantee: TypeAlias = GaussianDP | PureDP | DiscoveryDP
-
-
-@overload
-def compose(*spent: Privacy) -> GaussianDP: ...
-@overload
-def compose(*spent: Privacy | DiscoveryDP) -> GaussianDP | DiscoveryDP: ...
-def compose(*spent: Privacy | DiscoveryDP) -> GaussianDP | DiscoveryDP:
-    """Return what several releases cost together: squared mu adds up, exactly, rounded up once.
-
-    An ``ApproxDP`` amount counts as the Gaussian noise that gives it; a release with Laplace
-    noise costs ``PureDP``, whatever was asked (``plan.chosen.guarantee`` says which). What
-    discovering groups costs adds up beside mu.
-
-    >>> compose(GaussianDP(mu=3), GaussianDP(mu=4))
-    GaussianDP(mu=5.0)
-    """
-    if not spent:
-        raise InvalidParameterError("compose needs at least one release, got none")
-    mus = [(each.kept if isinstance(each, DiscoveryDP) else each).mu for each in spent]
-    kept = GaussianDP(mu=sqrt_up(sum((Fraction(mu) ** 2 for mu in mus), Fraction(0))))
-    deltas = [arb(each.delta) for each in spent if isinstance(each, DiscoveryDP)]
-    if not deltas:
-        return kept
-    return DiscoveryDP(kept=kept, delta=round_up(lambda: sum(deltas, arb(0))))

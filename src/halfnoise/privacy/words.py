@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from decimal import ROUND_CEILING, Context
 from typing import Any
 
 from flint import arb
@@ -14,6 +15,7 @@ from halfnoise.privacy.definitions import (
     DiscoveryDP,
     GaussianDP,
     Guarantee,
+    MixedDP,
     Privacy,
     PureDP,
     RenyiDP,
@@ -24,7 +26,7 @@ from halfnoise.text import percent
 DELTAS = (1e-5, 1e-6, 1e-9)  # where nobody stated a delta, epsilon is given for these
 KINDS: Mapping[str, type[Any]] = {
     kind.__name__: kind
-    for kind in (GaussianDP, ApproxDP, ConcentratedDP, RenyiDP, PureDP, DiscoveryDP)
+    for kind in (GaussianDP, ApproxDP, ConcentratedDP, RenyiDP, PureDP, MixedDP, DiscoveryDP)
 }
 
 
@@ -34,7 +36,7 @@ def definition(privacy: Privacy) -> str:
     return "approximate" if name == "ApproxDP" else name.removesuffix("DP").lower()
 
 
-def amounts(privacy: Privacy | DiscoveryDP) -> dict[str, Any]:
+def amounts(privacy: Privacy | MixedDP | DiscoveryDP) -> dict[str, Any]:
     """Return the numbers of a definition by name."""
     return {name: getattr(privacy, name) for name in getattr(privacy, "__dataclass_fields__", {})}
 
@@ -50,16 +52,37 @@ def _said(privacy: Privacy) -> str:
     return ", ".join(f"{name} {fields[name]:g}" for name in order if name in fields)
 
 
-def promise(guarantee: Guarantee, privacy: Privacy) -> str:
-    """Say what is promised to each person, and what it is worth."""
-    budget = _said(privacy)
+def promise(guarantee: Guarantee, asked: Privacy) -> str:
+    """Say what is promised to each person, in the measure that was asked for, and its worth."""
+    said = ", ".join(f"{name} {_upward(x)}" for name, x in _promised(guarantee, asked).items())
     if isinstance(guarantee, DiscoveryDP):
         delta = f"{guarantee.delta:.3g}"
-        part = isinstance(privacy, ApproxDP)
-        budget += f", of which {delta} is" if part else f", except with probability {delta},"
-        budget += " for discovering groups"
-    odds = percent(guarantee.best_guess)
-    return f"Promised: {budget}. Odds of the best guess: {odds}; of a coin flip: 50%."
+        part = isinstance(asked, ApproxDP) and not isinstance(guarantee.kept, PureDP)
+        said += f", of which {delta} is" if part else f", except with probability {delta},"
+        said += " for discovering groups"
+    right = percent(guarantee.best_guess)
+    return f"Promised: {said}. The best guess is right in {right} of cases; a coin flip, in 50%."
+
+
+def _promised(guarantee: Guarantee, asked: Privacy) -> dict[str, float]:
+    kept = guarantee.kept if isinstance(guarantee, DiscoveryDP) else guarantee
+    if isinstance(kept, PureDP):
+        return {"pure epsilon": kept.epsilon}
+    if isinstance(asked, ApproxDP) and not isinstance(guarantee, PureDP):
+        return {"epsilon": guarantee.epsilon(asked.delta), "delta": asked.delta}
+    mu = kept.mu
+    if isinstance(asked, ConcentratedDP):
+        return {"rho": round_up(lambda: arb(mu) ** 2 / 2)}
+    if isinstance(asked, RenyiDP):
+        alpha = asked.alpha
+        return {"epsilon": round_up(lambda: arb(alpha) * arb(mu) ** 2 / 2), "alpha": alpha}
+    return {"mu": mu}
+
+
+def _upward(x: float) -> str:
+    """Write an amount with six digits, rounded up, but for what float64 adds to it."""
+    up = Context(prec=6, rounding=ROUND_CEILING)
+    return f"{float(up.create_decimal(repr(x * (1 - 1e-12)))):g}"
 
 
 def implied(guarantee: Guarantee, asked: Privacy) -> dict[str, Any]:
@@ -105,12 +128,11 @@ def dp_event(guarantee: Guarantee) -> Any:
     return events.ComposedDpEvent([event, shown])
 
 
-def to_dict(privacy: Privacy | DiscoveryDP) -> dict[str, Any]:
+def to_dict(privacy: Privacy | MixedDP | DiscoveryDP) -> dict[str, Any]:
     """Return a privacy definition with its name, as plain values."""
-    fields = amounts(privacy)
-    if isinstance(privacy, DiscoveryDP):
-        fields["kept"] = to_dict(privacy.kept)
-    return {"kind": type(privacy).__name__} | fields
+    fields = amounts(privacy).items()
+    plain = {name: x if isinstance(x, float) else to_dict(x) for name, x in fields}
+    return {"kind": type(privacy).__name__} | plain
 
 
 def from_dict(stored: Mapping[str, Any]) -> Privacy | DiscoveryDP:
@@ -119,7 +141,6 @@ def from_dict(stored: Mapping[str, Any]) -> Privacy | DiscoveryDP:
     kind = KINDS.get(fields.pop("kind"))
     if kind is None:
         raise DataError("this is not the JSON of a release; its privacy definition is unknown")
-    if "kept" in fields:
-        fields["kept"] = from_dict(fields["kept"])
-    privacy: Privacy | DiscoveryDP = kind(**fields)
+    parts = {name: from_dict(part) for name, part in fields.items() if isinstance(part, Mapping)}
+    privacy: Privacy | DiscoveryDP = kind(**fields | parts)
     return privacy

@@ -114,10 +114,14 @@ class Estimates(Published):
 
     def share(self, name: str) -> Estimate:
         """Return a count as a share of all people."""
-        for question in self.questions:
-            if name in question.names and question.is_count(place := question.names.index(name)):
-                return self._per_person(name, question.start + place, (0.0, 1.0))
-        raise refuse("name", "that of a count; for a Sum use mean", name)
+        return self._per_person(name, self._counted(name), (0.0, 1.0))
+
+    def fraction_of(self, name: str, *, share: bool) -> tuple[inference.Pair, inference.Range]:
+        """Return what a share, or a mean of those who answered, divides by what; and its bounds."""
+        if share:
+            return (self._counted(name), self._bottom), (0.0, 1.0)
+        (asked,) = (each for each in self.questions if each.is_mean and each.name == name)
+        return (asked.start, asked.start + 1), asked.limits
 
     def intervals(self, *, level: float, simultaneous: bool = False) -> list[Estimate]:
         """Return all estimates with intervals at another level, or for all of them at once."""
@@ -175,11 +179,21 @@ class Estimates(Published):
                 low, high = bounds
                 return Estimate(name=name, estimate=max(0.0, low), std=math.inf, low=low, high=high)
             return self._linear(name, {index: 1 / self.known_size}).within(*bounds)
-        if self._size_index is None:
+        return self._ratio(name, index, self._bottom, bounds)
+
+    @property
+    def _bottom(self) -> int:
+        if (place := self._size_index) is None:
             raise NotSupportedError(
                 "this release does not give the number of people; use ratio or with_known_size"
             )
-        return self._ratio(name, index, self._size_index, bounds)
+        return place
+
+    def _counted(self, name: str) -> int:
+        for question in self.questions:
+            if name in question.names and question.is_count(place := question.names.index(name)):
+                return question.start + place
+        raise refuse("name", "that of a count; for a Sum use mean", name)
 
     def _index(self, name: str) -> int:
         for question in self.questions:

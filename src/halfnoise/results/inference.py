@@ -23,6 +23,7 @@ Pair: TypeAlias = tuple[int, int]
 Range: TypeAlias = tuple[float, float]
 Weights: TypeAlias = Mapping[int, float]
 ANYTHING = (-math.inf, math.inf)
+SURE = math.nextafter(1.0, 0.0)  # the highest level that there is
 _cdf = np.vectorize(NormalDist().cdf, otypes=[np.float64])
 
 
@@ -165,16 +166,56 @@ def _waves(errors: Errors, pair: Pair, level: float) -> NDArray[np.complex128]:
     return waves[: np.flatnonzero(np.abs(waves) > 1e-12 * np.abs(waves[0]))[-1] + 1]
 
 
-def apart(name: str, one: Estimate, other: Estimate) -> Estimate:
-    """Return the difference of two independent estimates whose intervals need not be symmetric.
+def apart(
+    two: tuple[Floats, Floats], errors: Errors, pair: Pair, level: float, common: float = 0.0
+) -> Floats:
+    """Return a ratio minus that of another group, as ``ratios`` does, for each row of the two.
 
-    Each end is as far from the difference as the two ends that make it so lie from their estimates,
-    squared and added (Zou & Donner 2008): exact for normal estimates, and close for ratios.
+    With intervals of the two that end d_1 and d_2 away from their ratios, the difference ends
+    sqrt(d_1^2 + d_2^2 - 2 rho d_1 d_2)  away from its own (Zou & Donner 2008): exact for normal
+    ratios, and close for others. It takes the ratios as they are, not kept within bounds: from a
+    ratio that was moved to its bound there is no way to go. ``common`` is the variance of the noise
+    that the numbers of people share, of which a ratio holds k = (load of the top - ratio * load of
+    the bottom) / bottom; so rho = common k_1 k_2 / (std_1 std_2).
     """
-    x = one.estimate - other.estimate
-    low = x - math.hypot(one.estimate - one.low, other.high - other.estimate)
-    high = x + math.hypot(one.high - one.estimate, other.estimate - other.low)
-    return Estimate(name=name, estimate=x, std=math.hypot(one.std, other.std), low=low, high=high)
+    ratio, std, low, high = np.stack([ratios(each, errors, pair, level) for each in two], axis=1)
+    top, bottom = (errors.covariance.load(place) if common else 0.0 for place in pair)
+    bottoms = np.stack([each[:, pair[1]] for each in two])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        k = (top - ratio * bottom) / bottoms
+        rho = np.nan_to_num(np.clip(common * k.prod(axis=0) / std.prod(axis=0), -1.0, 1.0))
+
+    def away(one: Floats, other: Floats) -> Floats:
+        endless = np.isinf(one) | np.isinf(other)
+        a, b = np.where(endless, 0.0, one), np.where(endless, 0.0, other)
+        square = np.maximum(0.0, a**2 + b**2 - 2 * rho * a * b)
+        return np.where(endless, math.inf, np.sqrt(square))
+
+    x, down, up = ratio[0] - ratio[1], ratio - low, high - ratio
+    reach = _together(two, errors, pair, level)
+    below, above = away(down[0], up[1]) * reach, away(up[0], down[1]) * reach
+    return np.array([x, away(*std), x - below, x + above])
+
+
+def _together(
+    two: tuple[Floats, Floats], errors: Errors, pair: Pair, level: float
+) -> Floats | float:
+    """Return how far two ratios together reach, relative to their reaches squared and added.
+
+    One for Gaussian noise. Two Laplace noises are less peaked than one: at a level of 50% they
+    reach up to 17% farther, at 95% up to 3% less.
+    """
+    if errors.noise is Noise.GAUSSIAN:
+        return 1.0
+    top, bottom = pair
+    reach = np.ones(len(two[0]))
+    for row, (one, other) in enumerate(zip(*two, strict=True)):
+        if one[bottom] and other[bottom]:
+            seen = [(1 / each[bottom], each[top] / each[bottom] ** 2) for each in (one, other)]
+            parts = [errors.parts({top: a, bottom: -b}) for a, b in seen]
+            alone = math.hypot(*(errors.noise.margin(each, level) for each in parts))
+            reach[row] = errors.noise.margin([*parts[0], *parts[1]], level) / (alone or 1.0)
+    return reach
 
 
 def simultaneous_level(errors: Errors, queries: int, means: int, level: float) -> float:
@@ -189,7 +230,7 @@ def simultaneous_level(errors: Errors, queries: int, means: int, level: float) -
     than apart (Royen 2014).
     """
     if errors.noise is Noise.LAPLACE:
-        return 1 - (1 - level) / (queries + means)
+        return min(1 - (1 - level) / (queries + means), SURE)
     own = errors.covariance.alone(last=errors.covariance.size > queries)
     others = means + queries - sum(count for count, _, _ in own)
     grid = np.linspace(-9.0, 9.0, 1801)
@@ -202,10 +243,9 @@ def simultaneous_level(errors: Errors, queries: int, means: int, level: float) -
             inside *= (_cdf((reach - shift) / std) - _cdf((-reach - shift) / std)) ** count
         return float(np.sum(density * inside)) * math.erf(z / math.sqrt(2)) ** others
 
-    low, high = 0.0, 1.0
-    while together(high) < level:
-        high *= 2
-    while high - low > 1e-6 * high:
+    # Beyond eight standard deviations all is certain, as far as a float64 can tell.
+    low, high = 0.0, next((z for z in (1.0, 2.0, 4.0) if together(z) >= level), 8.0)
+    for _ in range(24):
         middle = (low + high) / 2
         low, high = (low, middle) if together(middle) >= level else (middle, high)
-    return math.erf(high / math.sqrt(2))
+    return min(math.erf(high / math.sqrt(2)), SURE)

@@ -121,10 +121,14 @@ class GroupedRelease(Published):
         one, other = self._place(a), self._place(b)
         title = f"{name}, {self._title(one)} - {self._title(other)}"
         if share or name in self.template.means:
-            groups = [self._group(place) for place in (one, other)]
-            two = [group.share(name) if share else group.mean(name) for group in groups]
-            nothing = Estimate(name=title, estimate=0.0, std=0.0, low=0.0, high=0.0)
-            return apart(title, *two) if one != other else nothing
+            pair, (least, most) = self.template.fraction_of(name, share=share)
+            if one == other:
+                return Estimate(name=title, estimate=0.0, std=0.0, low=0.0, high=0.0)
+            two = (self.values[[one]], self.values[[other]])
+            found = apart(two, self.errors, pair, self.level, self.common)
+            x, std, low, high = found[:, 0].tolist()
+            difference = Estimate(name=title, estimate=x, std=std, low=low, high=high)
+            return difference.within(least - most, most - least)
         values = self.values[one] - self.values[other]
         both = replace(self.template, values=values, errors=self._errors(2, together=0.0))
         return both.linear({name: float(one != other)}, name=title)

@@ -5,6 +5,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from halfnoise.results.doubts import doubts
 from halfnoise.results.release import GroupedRelease, Released
 from halfnoise.results.table import COLUMNS
 from halfnoise.text import meaningful, percent, short, spelled, text_table
@@ -48,10 +49,13 @@ def markup(release: Released) -> str:
 def notes(release: Released) -> list[str]:
     """Say what goes with the values, and what they themselves suggest to check."""
     if isinstance(release, GroupedRelease):
-        first, values = _on_groups(release), release.values.sum(axis=0)
+        first, whole = _on_groups(release), release.total() if len(release) else None
     else:
-        first, values = [*release.remarks], release.values
-    return first + [note for question in release.questions for note in question.notes(values)]
+        first, whole = [*release.remarks], release
+    if whole is None:
+        return first
+    found = [note for question in release.questions for note in question.notes(whole.values)]
+    return first + found + doubts(whole)
 
 
 def remarks(release: GroupedRelease, *, total: bool) -> tuple[str, ...]:

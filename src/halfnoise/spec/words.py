@@ -23,12 +23,12 @@ from halfnoise.workload.workload import Workload
 
 QUERIES = ("count", "counts", "sum", "mean", "choice", "bins", "items")
 GROUPS = ("by", "groups", "other", "max-groups", "no-group-sizes", "discover-delta")
-YES = ("row-is-person", "no-group-sizes")
+YES = ("row-is-person", "no-group-sizes", "i-know")
 LISTS = (*(name for name in QUERIES if name != "counts"), "importance", "unit", "by", "groups")
 RULES = ("at-most", *GROUPS, "where", "missing", "neighbors", "size-importance", "size-dial")
 BUDGET = ("epsilon", "delta", "mu", "rho", "rdp")
 TEXT = ("delimiter", "quote", "encoding", "decimal")
-OTHERS = ("row-is-person", "known-size", "level")
+OTHERS = ("row-is-person", "known-size", "level", "noise", "i-know")
 WORDS = (*QUERIES, "importance", "unit", *RULES, *BUDGET, *TEXT, *OTHERS)
 
 
@@ -73,6 +73,8 @@ def read(words: Words, columns: Sequence[str] | None = None) -> Request:
         # The number is empty where a plan does not need it.
         known_size=number("--known-size", size) if size else None,
         level=number("--level", level) if level else 0.95,
+        noise=words.get("noise"),
+        i_know=bool(words.get("i-know")),
     )
 
 

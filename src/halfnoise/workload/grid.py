@@ -25,6 +25,9 @@ Floats: TypeAlias = NDArray[np.float64]
 REACH_BITS, VALUE_BITS = 22, 21
 LEAST_QUANTA = 2**10  # bounds are at least so many quanta apart, lest rounding show
 SCALE_BITS, MOST_SCALE_BITS = 20, 36  # scales are near 2^20 steps if they can be, at most 2^36
+# Budgets that protect nobody have scales below 2^10 of such steps. Then steps are finer, of which a
+# person moves 2^30, so that 2^32 people have room; below 2^5 of the finest, rounding would show.
+FINE_SCALE_BITS, FINE_REACH_BITS, LEAST_SCALE_BITS = 10, 30, 5
 PART = Fraction(1, 2**16)  # who has more items than allowed counts a fraction for each
 
 
@@ -56,9 +59,16 @@ def power(x: float) -> Fraction:
 
 def step_for(scale: float, quantum: Fraction, reach: float = 1.0) -> Fraction:
     """Return a power of two that divides the quantum, near scale/2^20 and at least reach/2^22."""
-    near = power(scale) * Fraction(1, 2**SCALE_BITS)
-    least = power(reach) * Fraction(2, 2**REACH_BITS)
-    step = min(quantum, max(near, least))
+    bits = ((SCALE_BITS, REACH_BITS), (FINE_SCALE_BITS, FINE_REACH_BITS))
+    fine: list[Fraction] = [
+        max(power(scale) / Fraction(2**s), power(reach) / Fraction(2 ** (r - 1))) for s, r in bits
+    ]
+    step = min(quantum, *fine)
+    if scale / step < 2.0**LEAST_SCALE_BITS:
+        raise InvalidParameterError(
+            "the budget is too large: the noise would be finer than what can be drawn, and hide"
+            " nobody; use a smaller budget"
+        )
     if scale / step > 2.0**MOST_SCALE_BITS:
         raise InvalidParameterError(
             "the budget is too small: the noise would be more than 2^36 times the finest difference"

@@ -1,0 +1,66 @@
+"""What noisy values themselves suggest to check: where they may be nothing but noise.
+
+A column that was misspelled, codes that match nobody and dates that no rule reads all look the
+same afterwards: a number within its margin of zero. To say so is post-processing: it is free.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from halfnoise.results.release import Release
+from halfnoise.workload.question import SIZE, Question
+
+NAMED = 5  # so many names, and how many more
+
+
+def doubts(release: Release) -> list[str]:
+    """Say in a line which numbers may be zero, and in another which means nobody may have given."""
+    empty = [SIZE] if release.known_size is None and _nothing(release, _size(release)) else []
+    silent = []
+    for question in release.questions:
+        if question.is_mean:
+            silent += [question.name] * _nothing(release, [question.start + 1])
+        else:
+            empty += [name for name, places in _parts(question) if _nothing(release, places)]
+    said = []
+    if empty:
+        what = "the column, its codes and how its values are written"
+        said.append(f"within the margin of zero, so perhaps nobody: {_listed(empty)}; check {what}")
+    if silent:
+        said.append(f"perhaps nobody answered {_listed(silent)}; check how the values are written")
+    return said
+
+
+def _size(release: Release) -> list[int]:
+    return [len(release.names)] if release.has_size and release.known_size is None else []
+
+
+def _parts(question: Question) -> Iterator[tuple[str, list[int]]]:
+    """Go through what is hardly empty by chance: each count and sum, all bands or items together.
+
+    Of a choice the category for all others tells (``Question.notes``).
+    """
+    places = list(range(question.start, question.start + len(question.names)))
+    if question.kind == "count":
+        yield from ((name, [i]) for name, i in zip(question.names, places, strict=True))
+    elif question.is_sum:
+        low, high = question.limits
+        if low >= 0 or high <= 0:  # others may well add up to zero
+            yield question.name, places
+    elif question.kind == "bins":
+        yield question.name, places[:-1]  # the last is for what is in none
+    elif question.kind == "items":
+        yield question.name, places
+
+
+def _nothing(release: Release, places: Sequence[int]) -> bool:
+    """Whether what these add up to is no larger than its noise may be."""
+    if not places:
+        return False
+    weights = dict.fromkeys(places, 1.0)
+    total = abs(sum(float(release.values[i]) for i in places))
+    return total <= release.errors.margin(weights, release.level)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
