@@ -19,6 +19,7 @@ from halfnoise.data.sources.source import TextFormat
 from halfnoise.data.totals import prepared
 from halfnoise.design.design import Measurement, Recovered
 from halfnoise.errors import InvalidParameterError
+from halfnoise.files import paths_in
 from halfnoise.ledger.protocol import Ledger
 from halfnoise.planning.outlook import plan
 from halfnoise.planning.plan import Plan
@@ -28,6 +29,7 @@ from halfnoise.results.inference import Errors, Estimate
 from halfnoise.results.release import GroupedRelease, Release
 from halfnoise.spec.toml import read_spec
 from halfnoise.spec.words import read, text_format
+from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.groups import By, Columns, Grouping, Key, in_order
 from halfnoise.workload.queries import Query
@@ -116,14 +118,15 @@ def release(  # noqa: PLR0913
     >>> list(table), 1900 < table[True]["smoker"].estimate < 2100
     ([True, False, 'other'], True)
     """
-    words = {} if spec is None else read_spec(spec, parameters or {})
+    files = paths_in(data)
+    words = {} if spec is None else read_spec(spec, parameters or {}, files)
     given: dict[str, Any] = {"privacy": privacy, "known_size": known_size, "level": level}
     given = {name: value for name, value in given.items() if value is not None}
     if unit or row_is_person:
         given["unit"] = (unit,) if isinstance(unit, str) else tuple(unit or ())
         given["row_is_person"] = row_is_person
     with open_source(data, text=text or text_format(words)) as source:
-        stored = None if spec is None else read(words, source.columns)
+        stored = None if spec is None else read(words, source.columns, files)
         if queries is None:
             if stored is None:
                 raise InvalidParameterError("queries must be given, here or in a spec; got none")
@@ -221,6 +224,10 @@ def _template(plan: Plan, measurement: Measurement, request: Request) -> Release
         "unit": list(request.unit) or "row",
         "version": version("halfnoise"),
     }
+    asked = [query for query in workload.queries if isinstance(query, ColumnQuery)]
+    conditions = {query.label: str(query.where) for query in asked if query.where is not None}
+    facts |= {"where": [*map(str, workload.who)]} if workload.who else {}
+    facts |= {"only": conditions} if conditions else {}
     if groups is not None:
         size = None if measurement.threshold is None else measurement.threshold.size
         facts["grouping"] = {"other": groups.other, "max_groups": groups.most, "threshold": size}

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from halfnoise.checks import number, refuse, whole_number
-from halfnoise.cli.options import PLAN, RELEASE, with_options
+from halfnoise.cli.options import PLAN, RELEASE, Once, with_options
 from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source, open_source
 from halfnoise.errors import HalfnoiseError, InvalidParameterError
@@ -45,7 +45,7 @@ def halfnoise(*, version: Annotated[bool, VERSION] = False) -> None:
         raise typer.Exit
 
 
-@app.command("plan")
+@app.command("plan", cls=Once)
 @with_options(PLAN)
 def plan_command(words: Words, data: Annotated[list[str] | None, HEADERS] = None) -> None:
     """Show how accurate a release would be, before any data is touched.
@@ -54,10 +54,10 @@ def plan_command(words: Words, data: Annotated[list[str] | None, HEADERS] = None
 
     Example: halfnoise plan --count smoker --sum visits=0:20 --epsilon 1 --delta 1e-6
     """
-    words = gather(words)
+    words = gather(words, data or [])
     text = text_format(words)
     with open_source(data, text=text) if data else nullcontext() as source:
-        request = read(words, None if source is None else source.columns)
+        request = read(words, None if source is None else source.columns, data or [])
         _check_columns(source, request)
     save = _saving(words, request, data or [])
     releases, margin = whole_number("--releases", words.get("releases", "1")), words.get("margin")
@@ -66,7 +66,7 @@ def plan_command(words: Words, data: Annotated[list[str] | None, HEADERS] = None
     save()
 
 
-@app.command("release")
+@app.command("release", cls=Once)
 @with_options(RELEASE)
 def release_command(words: Words, data: Annotated[list[str], FILES]) -> None:
     """Release a private table from files: counts, sums and means with honest margins of error.
@@ -74,11 +74,11 @@ def release_command(words: Words, data: Annotated[list[str], FILES]) -> None:
     Example: halfnoise release survey.csv --count smoker --sum visits=0:20 --unit person_id
     --epsilon 1 --delta 1e-6 --out table.csv
     """
-    words = gather(words)
+    words = gather(words, data)
     named = words.get("out") not in (None, "-")
     out = Output("--out", Path(words["out"]), "overwrite" in words) if named else None
     with open_source(data, text=text_format(words)) as source:
-        request = read(words, source.columns)
+        request = read(words, source.columns, data)
         _check_release(request, words)
         if out is not None:
             out.check(data)
@@ -92,7 +92,7 @@ def release_command(words: Words, data: Annotated[list[str], FILES]) -> None:
     save()
 
 
-@app.command("demo")
+@app.command("demo", cls=Once)
 def demo_command(folder: Annotated[Path, FOLDER] = Path("halfnoise-demo")) -> None:
     """Make a survey of 200,000 people who do not exist, release it, and compare with the truth."""
     from halfnoise.cli.demo import demonstrate
@@ -101,7 +101,7 @@ def demo_command(folder: Annotated[Path, FOLDER] = Path("halfnoise-demo")) -> No
         typer.echo(line)
 
 
-@app.command("figures")
+@app.command("figures", cls=Once)
 def figures_command(folder: Annotated[Path, FIGURES]) -> None:
     """Redraw the paper's figures as SVG and PNG, with the plotted numbers as CSV."""
     from halfnoise.report import draw_figures
@@ -117,7 +117,8 @@ def _saving(words: Words, request: Request, others: Sequence[str]) -> Callable[[
     spec = Output("--save-spec", Path(words["save-spec"]), "overwrite" in words)
     spec.check(others, a_release=False)
     groups = request.workload.groups if len(request.workload.group_columns) < 2 else None
-    return lambda: spec.write_bytes(write_spec(words, groups).encode())
+    text = write_spec(words, groups, spec.path.parent)
+    return lambda: spec.write_bytes(text.encode())
 
 
 def _check_release(request: Request, words: Words) -> None:

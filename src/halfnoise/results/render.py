@@ -8,6 +8,7 @@ from typing import Any
 from halfnoise.results.release import GroupedRelease, Released
 from halfnoise.results.table import COLUMNS
 from halfnoise.text import meaningful, percent, short, spelled, text_table
+from halfnoise.workload.question import only_rows
 
 NOISE_ONLY = (
     "Intervals cover the noise that protects people, not who was asked or how they answered."
@@ -51,7 +52,18 @@ def notes(release: Released) -> list[str]:
         first, values = _on_groups(release), release.values.sum(axis=0)
     else:
         first, values = [*release.remarks], release.values
+    first += _who(release.facts)
     return first + [note for question in release.questions for note in question.notes(values)]
+
+
+def _who(facts: Mapping[str, Any]) -> list[str]:
+    """Say who is in the table, and of whom a share is a share where a query looks at some."""
+    where: list[str] = facts.get("where", [])
+    said = [f"{only_rows(where)} Sizes and shares are of them."] if where else []
+    return said + [
+        f"{name} looks only at people with {only}; its share is still of all people in the table."
+        for name, only in facts.get("only", {}).items()
+    ]
 
 
 def remarks(release: GroupedRelease, *, total: bool) -> tuple[str, ...]:

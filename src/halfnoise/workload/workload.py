@@ -12,9 +12,10 @@ from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Choice, Items
+from halfnoise.workload.conditions import Where, conditions
 from halfnoise.workload.groups import OTHER, Columns, Grouping, Groups
 from halfnoise.workload.queries import Query
-from halfnoise.workload.question import Question
+from halfnoise.workload.question import Question, only_rows
 from halfnoise.workload.sets import AtMost, Box
 
 KINDS = ("count", "sum", "mean", "choice", "bins", "items")  # the order of blocks everywhere
@@ -23,6 +24,7 @@ KINDS = ("count", "sum", "mean", "choice", "bins", "items")  # the order of bloc
 class Rules(TypedDict, total=False):
     """The rules of a workload as keywords; ``Workload`` says what each of them means."""
 
+    where: Where | Sequence[Where]
     neighbors: Neighbors
     groups: Groups
     other: str | None
@@ -40,6 +42,8 @@ class Rules(TypedDict, total=False):
 class Workload:
     """The queries of one release, and the rules under which it is made.
 
+    ``where``: who is in the table: rows that do not meet all of these conditions are as if they
+    were not there, so sizes, groups and shares are of the people whom the others are about.
     ``neighbors``: which two tables must look alike. ``by``: the column, or columns, that say which
     group a row is in. ``groups``: the groups, by key, for several columns as one list for each or
     as tuples; ``"discover"`` where they are not known; or, in a plan, how many. ``other``: the
@@ -61,6 +65,7 @@ class Workload:
 
     queries: Sequence[Query]
     _: KW_ONLY
+    where: Where | Sequence[Where] = ()
     neighbors: Neighbors = Neighbors.ADD_REMOVE
     by: Columns = None
     groups: Groups = None
@@ -83,6 +88,7 @@ class Workload:
         _check_queries(self.queries)
         if not isinstance(self.neighbors, Neighbors):
             raise refuse("neighbors", "Neighbors.ADD_REMOVE or Neighbors.REPLACE", self.neighbors)
+        _set(self, where=_check_where(self))
         _set(self, grouping=_check_groups(self), importance=_check_importance(self))
         _set(self, blocks=tuple(_blocks(self)))
         _set(self, size_importance=_size_importance(self))
@@ -116,9 +122,15 @@ class Workload:
 
     @property
     def words(self) -> str:
-        """What each person is asked, and which two tables must look alike."""
+        """What each person is asked, who is in the table, and which two must look alike."""
         asked = ", ".join(block.words for block in self.blocks)
-        return f"Asked of each person: {asked}.\nProtected: {self.protected}."
+        who = f"\n{only_rows(list(map(str, self.who)))}" if self.who else ""
+        return f"Asked of each person: {asked}.{who}\nProtected: {self.protected}."
+
+    @property
+    def who(self) -> tuple[Where, ...]:
+        """What a row must meet to be in the table."""
+        return conditions(self.where)
 
     @property
     def grouped(self) -> bool:
@@ -230,6 +242,18 @@ def _check_queries(queries: Sequence[Query]) -> None:
     if len(set(names)) < len(names):
         twice = f"the query {next(n for n in names if names.count(n) > 1)!r} is asked twice"
         raise InvalidParameterError(f"{twice}; ask it once, or give one another name")
+
+
+def _check_where(workload: Workload) -> tuple[Where, ...]:
+    who = conditions(workload.where)
+    if who and workload.neighbors is Neighbors.REPLACE:
+        # Another answer could move somebody in or out, and the number of people would tell it.
+        raise NotSupportedError(
+            "where for the whole table goes with add-remove alone, got replace: who is in the table"
+            " would depend on answers, and its size could not be public; use add-remove, or give"
+            " the condition to each query: Count('smoker', where=Where('age', at_least=18))"
+        )
+    return who
 
 
 def _check_groups(workload: Workload) -> Grouping | None:
