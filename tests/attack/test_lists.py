@@ -69,7 +69,7 @@ def test_the_data_is_no_list(tmp_path: Path, name: Callable[[Path], str]) -> Non
     """A file of rows, under whatever name, is refused in every place that takes a list."""
     survey = write_survey(tmp_path)
     listed = f"@{name(survey)}"
-    for option in OPTIONS:
+    for option in OPTIONS if name is _same else OPTIONS[:3]:
         words = [word.replace("{}", listed) for word in shlex.split(option)]
         asked = () if "--count" in words else ("--count", "smoker")
         for command in (["release"], ["release", "--dry-run"]) if option == OPTIONS[0] else ():

@@ -78,9 +78,9 @@ def grids() -> Iterator[tuple[str, CenteredMeasurement, hn.Workload]]:
             )
     few = hn.Workload(QUERIES["counts"], at_most=1)
     yield "at most", grid_for(hn.plan(few, privacy=hn.GaussianDP(mu=1))), few
-    for rules in ({}, {"by": "c", "groups": ["A", "B"], "max_groups": 2}):
+    for title in ("some rows", "some rows in groups"):
+        rules = {"by": "c", **GROUPED["two of three groups"]} if "groups" in title else {}
         some = hn.Workload(QUERIES["all"], where=[ADULT, q.Where("a", equals="1")], **rules)
-        title = f"some rows {len(rules)}"
         yield title, grid_for(hn.plan(some, privacy=hn.GaussianDP(mu=1))), some
     known = hn.plan(hn.Workload(QUERIES["counts"]), privacy=hn.GaussianDP(mu=1), known_size=True)
     yield "known size", grid_for(known), known.workload
