@@ -4,8 +4,10 @@ Here the public side, the design, meets the private side, the totals. No arrow l
 the totals to the design.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -37,6 +39,7 @@ from halfnoise.workload.question import SIZE
 from halfnoise.workload.totals import Totals
 from halfnoise.workload.workload import Rules, Workload
 
+_log = logging.getLogger("halfnoise")
 Step = Callable[[str], AbstractContextManager[object]]  # told which step of the work begins
 Keys = tuple[Key, ...] | None  # of the groups that were found
 Named = str | By | Sequence[str | By]  # the columns that name groups
@@ -142,15 +145,29 @@ def carry_out(
     """Do what was asked: plan, charge, add up, add noise, come back."""
     request.check()
     workload, known = request.workload, request.known_size is not None
-    planned = plan(workload, privacy=request.budget, known_size=known, level=request.level)
-    ready = planned.measurement
-    add_up = prepared(source.of(request.columns), workload, ready.blocks, request.unit)
+    with _timed("planning"):
+        planned = plan(workload, privacy=request.budget, known_size=known, level=request.level)
+        ready = planned.measurement
+    with _timed("looking at columns"):
+        add_up = prepared(source.of(request.columns), workload, ready.blocks, request.unit)
     if ledger is not None:
-        ledger.charge(ready.guarantee)
-    with step("adding up"):
+        with _timed("charging the budget"):
+            ledger.charge(ready.guarantee)
+    with step("adding up"), _timed("adding up"):
         totals = add_up()
-    with step("adding noise"):
+    with step("adding noise"), _timed("adding noise"):
         return noisy(planned, ready, totals, request)
+
+
+@contextmanager
+def _timed(step: str) -> Iterator[None]:
+    """Log a step and how long it took; nothing that depends on data otherwise."""
+    began, done = time.perf_counter(), "failed"
+    try:
+        yield
+        done = "done"
+    finally:
+        _log.info("%s: %s after %.3f s", step, done, time.perf_counter() - began)
 
 
 def noisy(

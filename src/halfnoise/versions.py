@@ -1,7 +1,6 @@
 """Which versions are at work: what a report of something unforeseen needs, and nothing of data."""
 
 import platform
-import re
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
@@ -34,9 +33,3 @@ def at_work() -> str:
     loaded = [name for name in PACKAGES if name in sys.modules and installed_version(name)]
     found = [f"{name} {installed_version(name)}" for name in loaded]
     return ", ".join([f"Python {platform.python_version()}", platform.system(), *found])
-
-
-def unforeseen(error: BaseException) -> str:
-    """Say what kind of failure it is and with which versions, never its own words."""
-    kind = re.sub(r"\W", "", type(error).__name__)[:60]
-    return f"{kind}; {at_work()}; halfnoise doctor looks at these"

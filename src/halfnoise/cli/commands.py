@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import partial
 from importlib.metadata import version as installed
 from itertools import pairwise
 from pathlib import Path
@@ -13,10 +14,11 @@ from typing import Annotated
 import typer
 
 from halfnoise.checks import number, refuse, whole_number
+from halfnoise.cli.leaving import left_properly
 from halfnoise.cli.options import PLAN, RELEASE, Once, with_options
 from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source, open_source
-from halfnoise.errors import HalfnoiseError, InvalidParameterError
+from halfnoise.errors import InvalidParameterError
 from halfnoise.mechanism import Step, carry_out
 from halfnoise.planning.outlook import DELTA, Outlook, Terms, budget_for, plan
 from halfnoise.planning.plan import Plan
@@ -29,7 +31,13 @@ from halfnoise.spec.toml import gather, write_spec
 from halfnoise.spec.words import read, text_format
 
 HELP = {"help_option_names": ["-h", "--help"]}
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, context_settings=HELP)
+STATUS = (
+    "Exit status: 0 done, 2 wrong use, 3 the data cannot be read, 4 the budget refuses, 5 try again"
+    " (disk full, locked, interrupted), 130 for Ctrl-C."
+)
+app = typer.Typer(
+    no_args_is_help=True, pretty_exceptions_enable=False, context_settings=HELP, epilog=STATUS
+)
 FOLDER = typer.Option(metavar="DIR", help="Where to put the survey.")
 FILES = typer.Argument(metavar="DATA", help="CSV, TSV, JSON lines or Parquet files.")
 VERSION = typer.Option("--version", metavar="", help="Show the version and stop.")
@@ -99,6 +107,21 @@ def demo_command(folder: Annotated[Path, FOLDER] = Path("halfnoise-demo")) -> No
 
     for line in demonstrate(folder):
         typer.echo(line)
+
+
+@app.command("doctor", cls=Once)
+def doctor_command() -> None:
+    """Say which versions are at work, and try each engine on people who do not exist.
+
+    No data is touched. What it prints belongs into a report of something unforeseen.
+    """
+    from halfnoise.cli.doctor import examine
+
+    healthy = True
+    for line, fine in examine():
+        typer.echo(line)
+        healthy &= fine
+    raise typer.Exit(0 if healthy else 2)
 
 
 @app.command("figures", cls=Once)
@@ -189,18 +212,10 @@ def _spinner() -> Step:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command; what goes wrong becomes one sentence and exit status 2."""
+    """Run the command; what goes wrong becomes one sentence and an exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     # In a plan --known-size may stand alone, as the number itself does not matter.
     for i, (word, after) in enumerate(pairwise([*words, "--"])):
         if word == "--known-size" and re.match(r"-\D", after):
             words[i] = "--known-size="
-    try:
-        app(args=words, prog_name="halfnoise")
-    except Exception as error:  # noqa: BLE001
-        # The words of an engine may quote cells, so nothing of them is shown.
-        kind = type(error).__name__
-        other = f"this went wrong in a way that was not foreseen ({kind}); report it"
-        sentence = error if isinstance(error, HalfnoiseError) else other
-        typer.echo(f"halfnoise: {sentence}", err=True)
-        sys.exit(2)
+    left_properly(partial(app, args=words, prog_name="halfnoise"))

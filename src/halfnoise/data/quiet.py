@@ -14,16 +14,15 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from halfnoise.errors import AGAIN, DataError, HalfnoiseError, TryAgainError
-from halfnoise.versions import ENGINES, unforeseen
+from halfnoise.errors import HalfnoiseError
+from halfnoise.failures import ours
+from halfnoise.versions import ENGINES
 
 T = TypeVar("T")
 _own = threading.local()  # how often the thread is inside
 _readers: set[tuple[int, int]] = set()  # processes and threads that read
 # What engines call themselves and what they stand on; a thread of theirs without a frame is "sys".
 _SPEAKERS = {*ENGINES, "narwhals", "numpy", "py4j", "sqlglot", "sys"}
-_FULL = ("No space left", "max_temp_directory_size", "Could not set lock", "os error 28")
-_CUT_SHORT = ("OutOfMemoryException", "InterruptException", "Py4JNetworkError", "MemoryError")
 
 
 def quietly(work: Callable[[], T], failed: str) -> T:
@@ -38,20 +37,10 @@ def quietly(work: Callable[[], T], failed: str) -> T:
     except (HalfnoiseError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # noqa: BLE001  # a panic of Polars is not an Exception
-        said = _said(error, failed)
+        stopped = type(error) is RuntimeError and str(error) == "Query interrupted"
+        # DuckDB takes an interruption, and says this instead.
+        said = KeyboardInterrupt() if stopped else ours(error, failed)
     raise said
-
-
-def _said(error: BaseException, failed: str) -> BaseException:
-    """Return our own error for one of an engine's."""
-    words = str(error)
-    if type(error) is RuntimeError and words == "Query interrupted":
-        return KeyboardInterrupt()  # which DuckDB takes, and says this instead
-    kind, number = type(error).__name__, getattr(error, "errno", None)
-    if kind in _CUT_SHORT or number in AGAIN or any(each in words for each in _FULL):
-        why = "reading was cut short: memory or disk is full, or an engine was locked or stopped"
-        return TryAgainError(f"{why}; try again ({unforeseen(error)})")
-    return DataError(f"{failed} ({unforeseen(error)})")
 
 
 @contextlib.contextmanager
