@@ -100,9 +100,9 @@ def release(  # noqa: PLR0913
     PyArrow, DuckDB, PySpark or Ibis table. ``unit``: the column, or columns, that say whom a row is
     about; or ``row_is_person=True``. ``by``: the column, or columns, that say which group a row is
     in, with ``groups`` to list the groups; the result then has a release for each of them.
-    ``known_size``: the number of people, if it is public. ``text``: what text files look like.
-    ``rules``: those of ``Workload`` (``neighbors``, ``groups``, ``max_groups``, ``at_most``,
-    ``importance``, ...). ``spec``: a TOML file that says all of this, with
+    ``known_size``: the number of people in the table, if it is public. ``text``: what text files
+    look like. ``rules``: those of ``Workload`` (``where``, ``neighbors``, ``groups``,
+    ``max_groups``, ``at_most``, ``importance``, ...). ``spec``: a TOML file with all this, and
     ``parameters`` to fill; what is said here too wins over it.
 
     **Guarantee.** The result satisfies ``result.guarantee`` with respect to adding or removing (or

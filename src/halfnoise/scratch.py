@@ -34,7 +34,8 @@ def own_folder() -> Iterator[Path]:
     finally:
         if os.getpid() == owner:  # a fork leaves it to whom it belongs
             _remove(folder)
-            os.close(lock)
+            if lock is not None:
+                os.close(lock)
 
 
 def sweep(root: Path) -> None:
@@ -53,13 +54,14 @@ def sweep(root: Path) -> None:
                 os.close(lock)
 
 
-def _locked(root: Path) -> tuple[Path, int]:
+def _locked(root: Path) -> tuple[Path, int | None]:
     """Make a folder, which gets the name that sweeping looks for once it is locked."""
+    if not fcntl:
+        return Path(tempfile.mkdtemp(prefix=PREFIX, dir=root)), None
     new = Path(tempfile.mkdtemp(prefix=f".{PREFIX}", dir=root))
     lock = os.open(new / LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL | _SAFELY, 0o600)
     with contextlib.suppress(OSError):  # a file system without locks
-        if fcntl:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return new.rename(root / new.name.removeprefix(".")), lock
 
 

@@ -79,6 +79,18 @@ def test_the_data_is_no_list(tmp_path: Path, name: Callable[[Path], str]) -> Non
     silent(unit, "is a table of data")
 
 
+def test_a_list_with_letters_of_the_header_is_a_list(tmp_path: Path) -> None:
+    """Columns a and b are not found in a list that begins with cab, nor a column of its own."""
+    (data := tmp_path / "d.csv").write_text("a,b\ncab,1\nb,2\n", encoding="utf-8")
+    for content in ("cab\nb\n", "a\ncab\n", "a\n", "x,y\ncab\n"):
+        (listed := tmp_path / "l.txt").write_text(content, encoding="utf-8")
+        ran = run("release", data, "--choice", f"a=@{listed}", "--unit", "b", "--mu", "1e6")
+        assert ran.status == 0, ran.err
+    (tmp_path / "l.txt").write_text('"a" ;b\n', encoding="utf-8")
+    ran = run("release", data, "--choice", f"a=@{listed}", "--unit", "b", "--mu", "1e6")
+    assert "is a table of data" in ran.err
+
+
 def test_a_list_among_several_files(tmp_path: Path) -> None:
     """One of many files, named by a pattern or in a list, is data like the others."""
     for i in range(3):

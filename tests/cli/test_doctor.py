@@ -77,6 +77,7 @@ def test_what_fails_or_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(halfnoise.cli.doctor, "KINDS", kinds)
     ran = run("doctor")
     assert ran.status == 2
-    assert "Odd: Odd does not work here (AttributeError; Python" in ran.out
+    assert "Odd: a package does not do what" in ran.out
+    assert "expects of it (AttributeError; Python" in ran.out
     assert "Absent: no_such_package is not installed" in ran.out
     assert "Kanarienvogel" not in ran.out + ran.err

@@ -25,8 +25,11 @@ def test_there_are_options_to_look_at() -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_option_said_twice_joins_or_is_refused(command: str, tmp_path: Path) -> None:
+def test_every_option_said_twice_joins_or_is_refused(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever the command: an option that takes a value keeps both, or says that it cannot."""
+    monkeypatch.chdir(tmp_path)  # whatever it writes
     data = [str(tmp_path / "none.csv")] if command in ("release", "figures") else []
     for option in (option for name, option in OPTIONS if name == command):
         (word,) = option.opts
@@ -55,9 +58,9 @@ def test_conditions_join_by_and(survey: Path) -> None:
 def test_codes_accumulate(survey: Path) -> None:
     """Codes for no answer are all those that were said."""
     words = ("release", survey, "--mean", "income=-1000:1000", *EXACT)
-    together = run(*words, "--missing", "-99,N/A").table
-    assert run(*words, "--missing", "N/A", "--missing", "-99").table == together
-    assert together["income answered"] == 4
+    together = run(*words, "--missing", "-99,500").table
+    assert run(*words, "--missing", "500", "--missing", "-99").table == together
+    assert together["income answered"] == 3
 
 
 def test_what_is_said_twice_inside_an_option(survey: Path, tmp_path: Path) -> None:

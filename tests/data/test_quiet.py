@@ -249,10 +249,28 @@ def test_a_failure_says_its_kind_and_the_versions(
     said = str(caught.value)
     assert CANARY not in said
     if kind is hn.DataError:
-        assert said.startswith(f"it failed ({error.__name__}; Python ")
+        what = "it failed" if error is ValueError else "a package does not do what this version"
+        assert said.startswith(what)
+        assert f" ({error.__name__}; Python " in said
         assert f"pandas {pd.__version__}" in said
     if kind is not KeyboardInterrupt:
         assert "halfnoise doctor" in said
+
+
+class TalksError(Exception):
+    """Logs whenever it is asked for its words, as Spark's errors do, and then fails."""
+
+    def __str__(self) -> str:
+        logging.getLogger("py4j.clientserver").debug("Answer received: %s", CANARY)
+        raise ValueError(CANARY)
+
+
+def test_an_error_that_talks_when_it_is_looked_at(kept: Kept) -> None:
+    """Nothing is heard of it either, and its own failure is not passed on."""
+    with pytest.raises(hn.DataError, match=r"^it failed \(TalksError; ") as caught:
+        quietly(raising(TalksError), "it failed")
+    assert caught.value.__context__ is None
+    assert not kept.records
 
 
 FORK = """

@@ -31,15 +31,15 @@ def quietly(work: Callable[[], T], failed: str) -> T:
     **Guarantee.** The error has neither cause nor context, so no traceback leads to the engine's,
     and nothing that the engine logs or warns of is recorded or shown.
     """
-    try:
-        with _silence():
+    with _silence():  # also while an error is looked at: Spark asks the JVM for its words
+        try:
             return work()
-    except (HalfnoiseError, KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException as error:  # noqa: BLE001  # a panic of Polars is not an Exception
-        stopped = type(error) is RuntimeError and str(error) == "Query interrupted"
-        # DuckDB takes an interruption, and says this instead.
-        said = KeyboardInterrupt() if stopped else ours(error, failed)
+        except (HalfnoiseError, KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # noqa: BLE001  # a panic of Polars is not an Exception
+            stopped = type(error) is RuntimeError and error.args == ("Query interrupted",)
+            # DuckDB takes an interruption, and says this instead.
+            said = KeyboardInterrupt() if stopped else ours(error, failed)
     raise said
 
 

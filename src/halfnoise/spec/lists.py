@@ -63,8 +63,9 @@ class Lists:
         except (OSError, UnicodeError):
             said = f"the list {name!r} could not be read; name a text file with one to a line"
             raise InvalidParameterError(said) from None
-        first = lines[0] if lines else ""
-        if rows or (len(self.columns) > 1 and all(each in first for each in self.columns)):
+        # A copy of the data has the same header.
+        header = {cell.strip(' "') for cell in re.split(r"[,;\t|]", lines[0])} if lines else set()
+        if rows or (len(header) > 1 and header.issuperset(self.columns or [None])):
             why = "every row would be shown as a name"
             raise InvalidParameterError(f"the list {name!r} is a table of data: {why}")
         return lines
@@ -73,8 +74,8 @@ class Lists:
         path = Path(name)
         if self.beside is None:
             return path
-        own = self.beside / path
-        if path.is_absolute() or not own.resolve().is_relative_to(self.beside.resolve()):
+        own = (self.beside / path).resolve()  # and no other is opened
+        if path.is_absolute() or not own.is_relative_to(self.beside.resolve()):
             rule = "a file beside the spec that names it"
             raise refuse("a list in a spec", rule, name, "copy it there, or name it with an option")
         return own
