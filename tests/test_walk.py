@@ -154,8 +154,8 @@ def test_a_spec_and_its_lists_are_read_once(tmp_path: Path) -> None:
         path.write_text(content, encoding="utf-8")
     spec = tmp_path / "release.toml"
     spec.write_text(
-        f'choice = ["blood=@{lists["blood"]}"]\nby = "smoker"\ngroups = "@{lists["groups"]}"\n'
-        f'missing = "@{lists["missing"]}"\nunit = "@{lists["who"]}"\nmu = 1\n',
+        'choice = ["blood=@blood.txt"]\nby = "smoker"\ngroups = "@groups.txt"\n'
+        'missing = "@missing.txt"\nunit = "@who.txt"\nmu = 1\n',
         encoding="utf-8",
     )
     for words in (("plan",), ("release", "--dry-run"), ("release",)):

@@ -8,11 +8,13 @@
 
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import (
+    BudgetError,
     DataError,
     HalfnoiseError,
     InvalidParameterError,
     MissingExtraError,
     NotSupportedError,
+    TryAgainError,
     UnknownNameError,
 )
 from halfnoise.ledger.protocol import Ledger
@@ -43,6 +45,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ApproxDP",
     "Bins",
+    "BudgetError",
     "By",
     "Choice",
     "ConcentratedDP",
@@ -69,6 +72,7 @@ __all__ = [
     "RenyiDP",
     "Sum",
     "TextFormat",
+    "TryAgainError",
     "UnknownNameError",
     "Where",
     "Workload",

@@ -1,18 +1,29 @@
-"""What can go wrong, as one tree.
+"""What can go wrong, as one tree; beside each, the exit status of the command.
 
     HalfnoiseError
-    ├── InvalidParameterError   a value breaks a rule (also a ValueError)
-    │   └── UnknownNameError    a result has nothing under that name (also a KeyError)
-    ├── NotSupportedError       a sound wish that halfnoise does not grant
-    ├── DataError               a table cannot be read, or a result not be written
-    └── MissingExtraError       an optional package is not installed (also an ImportError)
+    ├── InvalidParameterError   2  a value breaks a rule (also a ValueError)
+    │   └── UnknownNameError    2  a result has nothing under that name (also a KeyError)
+    ├── NotSupportedError       2  a sound wish that halfnoise does not grant
+    ├── DataError               3  a table cannot be read, or a result not be written
+    │   └── TryAgainError       5  nothing is wrong with it: a full disk, a lock, an interruption
+    ├── BudgetError             4  the budget does not allow it
+    └── MissingExtraError       2  an optional package is not installed (also an ImportError)
 
 Every message says what is wrong, the value, the rule and the remedy, and none shows data.
 """
 
+import errno
+from typing import ClassVar
+
+# What the system says where the same may work later.
+_BUSY = ("EAGAIN", "EBUSY", "EDEADLK", "EINTR", "EMFILE", "ENFILE", "ENOMEM", "ETXTBSY")
+AGAIN = {getattr(errno, name, None) for name in ("ENOSPC", "EDQUOT", *_BUSY)} - {None}
+
 
 class HalfnoiseError(Exception):
     """Any failure that halfnoise foresees; its text is advice to the person who reads it."""
+
+    status: ClassVar[int] = 2
 
 
 class InvalidParameterError(HalfnoiseError, ValueError):
@@ -33,6 +44,20 @@ class NotSupportedError(HalfnoiseError):
 
 class DataError(HalfnoiseError):
     """A table cannot be read, or a result cannot be written; the message shows nothing of it."""
+
+    status: ClassVar[int] = 3
+
+
+class TryAgainError(DataError):
+    """The same may work later: a disk was full, something was locked, an engine interrupted."""
+
+    status: ClassVar[int] = 5
+
+
+class BudgetError(HalfnoiseError):
+    """What was asked costs more than is left to spend; nothing was read."""
+
+    status: ClassVar[int] = 4
 
 
 class MissingExtraError(HalfnoiseError, ImportError):

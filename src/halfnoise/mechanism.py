@@ -4,8 +4,10 @@ Here the public side, the design, meets the private side, the totals. No arrow l
 the totals to the design.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -19,6 +21,7 @@ from halfnoise.data.sources.source import TextFormat
 from halfnoise.data.totals import prepared
 from halfnoise.design.design import Measurement, Recovered
 from halfnoise.errors import InvalidParameterError
+from halfnoise.files import paths_in
 from halfnoise.ledger.protocol import Ledger
 from halfnoise.planning.outlook import Terms, plan
 from halfnoise.planning.plan import Plan
@@ -28,6 +31,7 @@ from halfnoise.results.inference import Errors, Estimate
 from halfnoise.results.release import GroupedRelease, Release
 from halfnoise.spec.toml import read_spec
 from halfnoise.spec.words import read, text_format
+from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.groups import By, Columns, Grouping, Key, in_order
 from halfnoise.workload.queries import Query
@@ -35,6 +39,7 @@ from halfnoise.workload.question import SIZE
 from halfnoise.workload.totals import Totals
 from halfnoise.workload.workload import Rules, Workload
 
+_log = logging.getLogger("halfnoise")
 Step = Callable[[str], AbstractContextManager[object]]  # told which step of the work begins
 Keys = tuple[Key, ...] | None  # of the groups that were found
 Named = str | By | Sequence[str | By]  # the columns that name groups
@@ -99,10 +104,10 @@ def release(  # noqa: PLR0913  # the face of the library
     PyArrow, DuckDB, PySpark or Ibis table. ``unit``: the column, or columns, that say whom a row is
     about; or ``row_is_person=True``. ``by``: the column, or columns, that say which group a row is
     in, with ``groups`` to list the groups; the result then has a release for each of them.
-    ``known_size``: the number of people, if it is public. ``noise``: "gaussian" or "laplace";
-    ``i_know``: allow a budget that protects hardly anybody. ``text``: what text files look like.
-    ``rules``: those of ``Workload`` (``neighbors``, ``groups``, ``max_groups``, ``at_most``,
-    ``importance``, ...). ``spec``: a TOML file that says all of this, with
+    ``known_size``: the number of people in the table, if it is public. ``noise``: "gaussian" or
+    "laplace"; ``i_know``: allow a budget that protects hardly anybody. ``text``: what text files
+    look like. ``rules``: those of ``Workload`` (``where``, ``neighbors``, ``groups``,
+    ``max_groups``, ``at_most``, ``importance``, ...). ``spec``: a TOML file with all this, and
     ``parameters`` to fill; what is said here too wins over it.
 
     **Guarantee.** The result satisfies ``result.guarantee`` with respect to adding or removing (or
@@ -121,7 +126,8 @@ def release(  # noqa: PLR0913  # the face of the library
     >>> list(table), 1900 < table[True]["smoker"].estimate < 2100
     ([True, False, 'other'], True)
     """
-    words = {} if spec is None else read_spec(spec, parameters or {})
+    files = paths_in(data)
+    words = {} if spec is None else read_spec(spec, parameters or {}, files)
     given: dict[str, Any] = {"privacy": privacy, "known_size": known_size, "level": level}
     given |= {"noise": noise, "i_know": i_know or None}
     given = {name: value for name, value in given.items() if value is not None}
@@ -129,7 +135,7 @@ def release(  # noqa: PLR0913  # the face of the library
         given["unit"] = (unit,) if isinstance(unit, str) else tuple(unit or ())
         given["row_is_person"] = row_is_person
     with open_source(data, text=text or text_format(words)) as source:
-        stored = None if spec is None else read(words, source.columns)
+        stored = None if spec is None else read(words, source.columns, files)
         if queries is None:
             if stored is None:
                 raise InvalidParameterError("queries must be given, here or in a spec; got none")
@@ -147,15 +153,29 @@ def carry_out(
     workload = request.workload
     terms: Terms = {"level": request.level, "noise": request.noise, "i_know": request.i_know}
     terms["known_size"] = request.known_size is not None
-    planned = plan(workload, privacy=request.budget, **terms)
-    ready = planned.measurement
-    add_up = prepared(source.of(request.columns), workload, ready.blocks, request.unit)
+    with _timed("planning"):
+        planned = plan(workload, privacy=request.budget, **terms)
+        ready = planned.measurement
+    with _timed("looking at columns"):
+        add_up = prepared(source.of(request.columns), workload, ready.blocks, request.unit)
     if ledger is not None:
-        ledger.charge(ready.guarantee)
-    with step("adding up"):
+        with _timed("charging the budget"):
+            ledger.charge(ready.guarantee)
+    with step("adding up"), _timed("adding up"):
         totals = add_up()
-    with step("adding noise"):
+    with step("adding noise"), _timed("adding noise"):
         return noisy(planned, ready, totals, request)
+
+
+@contextmanager
+def _timed(step: str) -> Iterator[None]:
+    """Log a step and how long it took; nothing that depends on data otherwise."""
+    began, done = time.perf_counter(), "failed"
+    try:
+        yield
+        done = "done"
+    finally:
+        _log.info("%s: %s after %.3f s", step, done, time.perf_counter() - began)
 
 
 def noisy(
@@ -229,6 +249,10 @@ def _template(plan: Plan, measurement: Measurement, request: Request) -> Release
         "unit": list(request.unit) or "row",
         "version": version("halfnoise"),
     }
+    asked = [query for query in workload.queries if isinstance(query, ColumnQuery)]
+    conditions = {query.label: str(query.where) for query in asked if query.where is not None}
+    facts |= {"where": [*map(str, workload.who)]} if workload.who else {}
+    facts |= {"only": conditions} if conditions else {}
     if groups is not None:
         size = None if measurement.threshold is None else measurement.threshold.size
         facts["grouping"] = {"other": groups.other, "max_groups": groups.most, "threshold": size}

@@ -39,6 +39,7 @@ class Request:
     def columns(self) -> list[str]:
         """All columns that it names."""
         named = [column for query in self.workload.queries for column in query.columns]
+        named += [condition.column for condition in self.workload.who]
         return [*named, *self.unit, *self.workload.group_columns]
 
     @property
@@ -70,6 +71,9 @@ class Request:
         for column in self.unit:
             if not isinstance(column, str) or not column:
                 raise refuse("unit", "a column's name, or several", column)
+            if any(column == condition.column for condition in self.workload.who):
+                both = f"{column!r} is the unit and says who is in the table at once"
+                raise InvalidParameterError(f"{both}; name another column in where")
             if any(column in query.columns for query in queries):
                 both = f"{column!r} is the unit and a query's column at once"
                 why = "a name or number that says who somebody is cannot be counted"

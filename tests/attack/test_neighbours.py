@@ -78,6 +78,10 @@ def grids() -> Iterator[tuple[str, CenteredMeasurement, hn.Workload]]:
             )
     few = hn.Workload(QUERIES["counts"], at_most=1)
     yield "at most", grid_for(hn.plan(few, privacy=hn.GaussianDP(mu=1))), few
+    for title in ("some rows", "some rows in groups"):
+        rules = {"by": "c", **GROUPED["two of three groups"]} if "groups" in title else {}
+        some = hn.Workload(QUERIES["all"], where=[ADULT, q.Where("a", equals="1")], **rules)
+        yield title, grid_for(hn.plan(some, privacy=hn.GaussianDP(mu=1))), some
     known = hn.plan(hn.Workload(QUERIES["counts"]), privacy=hn.GaussianDP(mu=1), known_size=True)
     yield "known size", grid_for(known), known.workload
     for name, rules in GROUPED.items():

@@ -10,7 +10,7 @@ import halfnoise as hn
 from halfnoise.design.measurement import CenteredMeasurement
 from support import engines, reference
 from support.measured import grid_for
-from support.nasty import AMOUNTS, COUNTS, ITEMS, found, nasty
+from support.nasty import ADULT, AMOUNTS, COUNTS, ITEMS, NOVEMBER, found, nasty
 
 
 def crowd() -> pa.Table:
@@ -28,6 +28,7 @@ WORKLOADS = {
     "at most": hn.Workload(COUNTS[:12], at_most=3),
     "amounts": hn.Workload(AMOUNTS),
     "items": hn.Workload(ITEMS),
+    "some": hn.Workload([COUNTS[0], AMOUNTS[1], AMOUNTS[5], ITEMS[0]], where=[ADULT, NOVEMBER]),
     "few": hn.Workload([COUNTS[0], COUNTS[14], AMOUNTS[1], AMOUNTS[5], AMOUNTS[7], ITEMS[0]]),
 }
 UNITS: dict[str, Sequence[str]] = {
@@ -58,7 +59,7 @@ def expected(workload: str, unit: str, rows: str) -> tuple[list[list[int]], int]
     return typed
 
 
-@pytest.mark.parametrize("workload", ["counts", "at most", "amounts", "items"])
+@pytest.mark.parametrize("workload", ["counts", "at most", "amounts", "items", "some"])
 @pytest.mark.parametrize("engine", engines.READERS)
 def test_same_totals(engine: str, workload: str, tmp_path: Path) -> None:
     """Every engine gives the totals of the slow rules."""

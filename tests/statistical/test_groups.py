@@ -18,7 +18,6 @@ from halfnoise.noise import rounded_gaussian, rounded_laplace
 from halfnoise.noise.law import Noise
 from halfnoise.planning.plan import Plan
 from halfnoise.request import Request
-from halfnoise.results.inference import apart, ratios
 from halfnoise.workload.totals import Totals
 from support.fixed_workloads import Floats, fixed
 from support.measured import grid_for

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-COMMANDS = ("plan", "release", "demo", "figures")
+COMMANDS = ("plan", "release", "demo", "doctor", "figures")
 
 
 def page() -> str:

@@ -57,10 +57,10 @@ def run(*words: str | Path, terminal: bool = False) -> Ran:
     return Ran(status=int(str(status or 0)), out=out.getvalue(), err=err.getvalue())
 
 
-def refused(*words: str | Path) -> str:
+def refused(*words: str | Path, status: int = 2) -> str:
     """Run ``halfnoise``, which must refuse with one sentence, and return the sentence."""
     ran = run(*words)
-    assert ran.status == 2, ran
+    assert ran.status == status, ran
     assert ran.out == ""
     assert ran.err.startswith("halfnoise: ")
     assert ran.err.count("\n") == 1

@@ -23,7 +23,7 @@ LAYERS = (
     ("privacy",),
     ("ground",),
 )
-GROUND = ("errors", "checks", "text", "proof")
+GROUND = ("errors", "checks", "failures", "files", "proof", "scratch", "text", "versions")
 RANK = {room: rank for rank, layer in enumerate(reversed(LAYERS)) for room in layer}
 
 # Packages that stay in some rooms, and the modules that may import one of them all the same.

@@ -29,6 +29,8 @@ def totals(
     """Return the sums of each block and the number of people."""
     people: dict[object, list[Row]] = {}
     for i, row in enumerate(rows):
+        if not all(meets(row, condition) for condition in workload.who):
+            continue
         key: object = tuple(who(row[column]) for column in unit) if unit else i
         if not unit or None not in key:  # type: ignore[operator]
             people.setdefault(key, []).append(row)

@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import partial
 from importlib.metadata import version as installed
 from itertools import pairwise
 from pathlib import Path
@@ -13,10 +14,11 @@ from typing import Annotated
 import typer
 
 from halfnoise.checks import number, refuse, whole_number
-from halfnoise.cli.options import PLAN, RELEASE, with_options
+from halfnoise.cli.leaving import left_properly
+from halfnoise.cli.options import PLAN, RELEASE, Once, with_options
 from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source, open_source
-from halfnoise.errors import HalfnoiseError, InvalidParameterError
+from halfnoise.errors import InvalidParameterError
 from halfnoise.mechanism import Step, carry_out
 from halfnoise.planning.outlook import DELTA, Outlook, Terms, budget_for, plan
 from halfnoise.planning.plan import Plan
@@ -29,7 +31,13 @@ from halfnoise.spec.toml import gather, write_spec
 from halfnoise.spec.words import read, text_format
 
 HELP = {"help_option_names": ["-h", "--help"]}
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, context_settings=HELP)
+STATUS = (
+    "Exit status: 0 done, 2 wrong use, 3 the data cannot be read, 4 the budget refuses, 5 try again"
+    " (disk full, locked, interrupted), 130 for Ctrl-C."
+)
+app = typer.Typer(
+    no_args_is_help=True, pretty_exceptions_enable=False, context_settings=HELP, epilog=STATUS
+)
 FOLDER = typer.Option(metavar="DIR", help="Where to put the survey.")
 FILES = typer.Argument(metavar="DATA", help="CSV, TSV, JSON lines or Parquet files.")
 VERSION = typer.Option("--version", metavar="", help="Show the version and stop.")
@@ -45,7 +53,7 @@ def halfnoise(*, version: Annotated[bool, VERSION] = False) -> None:
         raise typer.Exit
 
 
-@app.command("plan")
+@app.command("plan", cls=Once)
 @with_options(PLAN)
 def plan_command(words: Words, data: Annotated[list[str] | None, HEADERS] = None) -> None:
     """Show how accurate a release would be, before any data is touched.
@@ -54,10 +62,10 @@ def plan_command(words: Words, data: Annotated[list[str] | None, HEADERS] = None
 
     Example: halfnoise plan --count smoker --sum visits=0:20 --epsilon 1 --delta 1e-6
     """
-    words = gather(words)
+    words = gather(words, data or [])
     text = text_format(words)
     with open_source(data, text=text) if data else nullcontext() as source:
-        request = read(words, None if source is None else source.columns)
+        request = read(words, None if source is None else source.columns, data or [])
         _check_columns(source, request)
     save = _saving(words, request, data or [])
     releases, margin = whole_number("--releases", words.get("releases", "1")), words.get("margin")
@@ -66,7 +74,7 @@ def plan_command(words: Words, data: Annotated[list[str] | None, HEADERS] = None
     save()
 
 
-@app.command("release")
+@app.command("release", cls=Once)
 @with_options(RELEASE)
 def release_command(words: Words, data: Annotated[list[str], FILES]) -> None:
     """Release a private table from files: counts, sums and means with honest margins of error.
@@ -74,11 +82,11 @@ def release_command(words: Words, data: Annotated[list[str], FILES]) -> None:
     Example: halfnoise release survey.csv --count smoker --sum visits=0:20 --unit person_id
     --epsilon 1 --delta 1e-6 --out table.csv
     """
-    words = gather(words)
+    words = gather(words, data)
     named = words.get("out") not in (None, "-")
     out = Output("--out", Path(words["out"]), "overwrite" in words) if named else None
     with open_source(data, text=text_format(words)) as source:
-        request = read(words, source.columns)
+        request = read(words, source.columns, data)
         _check_release(request, words)
         if out is not None:
             out.check(data)
@@ -92,7 +100,7 @@ def release_command(words: Words, data: Annotated[list[str], FILES]) -> None:
     save()
 
 
-@app.command("demo")
+@app.command("demo", cls=Once)
 def demo_command(folder: Annotated[Path, FOLDER] = Path("halfnoise-demo")) -> None:
     """Make a survey of 200,000 people who do not exist, release it, and compare with the truth."""
     from halfnoise.cli.demo import demonstrate
@@ -101,7 +109,22 @@ def demo_command(folder: Annotated[Path, FOLDER] = Path("halfnoise-demo")) -> No
         typer.echo(line)
 
 
-@app.command("figures")
+@app.command("doctor", cls=Once)
+def doctor_command() -> None:
+    """Say which versions are at work, and try each engine on people who do not exist.
+
+    No data is touched. What it prints belongs into a report of something unforeseen.
+    """
+    from halfnoise.cli.doctor import examine
+
+    healthy = True
+    for line, fine in examine():
+        typer.echo(line)
+        healthy &= fine
+    raise typer.Exit(0 if healthy else 2)
+
+
+@app.command("figures", cls=Once)
 def figures_command(folder: Annotated[Path, FIGURES]) -> None:
     """Redraw the paper's figures as SVG and PNG, with the plotted numbers as CSV."""
     from halfnoise.report import draw_figures
@@ -117,7 +140,8 @@ def _saving(words: Words, request: Request, others: Sequence[str]) -> Callable[[
     spec = Output("--save-spec", Path(words["save-spec"]), "overwrite" in words)
     spec.check(others, a_release=False)
     groups = request.workload.groups if len(request.workload.group_columns) < 2 else None
-    return lambda: spec.write_bytes(write_spec(words, groups).encode())
+    text = write_spec(words, groups, spec.path.parent)
+    return lambda: spec.write_bytes(text.encode())
 
 
 def _check_release(request: Request, words: Words) -> None:
@@ -189,18 +213,10 @@ def _spinner() -> Step:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command; what goes wrong becomes one sentence and exit status 2."""
+    """Run the command; what goes wrong becomes one sentence and an exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     # In a plan --known-size may stand alone, as the number itself does not matter.
     for i, (word, after) in enumerate(pairwise([*words, "--"])):
         if word == "--known-size" and re.match(r"-\D", after):
             words[i] = "--known-size="
-    try:
-        app(args=words, prog_name="halfnoise")
-    except Exception as error:  # noqa: BLE001  # whatever it is
-        # The words of an engine may quote cells, so nothing of them is shown.
-        kind = type(error).__name__
-        other = f"this went wrong in a way that was not foreseen ({kind}); report it"
-        sentence = error if isinstance(error, HalfnoiseError) else other
-        typer.echo(f"halfnoise: {sentence}", err=True)
-        sys.exit(2)
+    left_properly(partial(app, args=words, prog_name="halfnoise"))

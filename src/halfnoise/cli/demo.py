@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from halfnoise.checks import refuse
+from halfnoise.files import write_whole
 from halfnoise.mechanism import Options, release
 from halfnoise.planning.outlook import plan
 from halfnoise.planning.plan import Plan
 from halfnoise.privacy.definitions import ApproxDP
+from halfnoise.scratch import own_folder
 from halfnoise.text import meaningful, short, text_table
 from halfnoise.workload.categories import Choice
 from halfnoise.workload.groups import DISCOVER
@@ -93,12 +95,12 @@ def write_survey(folder: Path) -> tuple[Path, dict[str, float]]:
     path = folder / "made-up-survey.csv"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        path.touch()
+        with duckdb.connect() as connection, own_folder() as own:
+            connection.sql("select * from survey").write_csv(str(own / path.name))
+            write_whole(path, (own / path.name).read_bytes())
     except OSError:
         rule, remedy = "a folder that can be written to", "it is made if it is missing"
         raise refuse("folder", rule, str(folder), remedy) from None
-    with duckdb.connect() as connection:
-        connection.sql("select * from survey").write_csv(str(path))
     truth = {"number of people": float(PEOPLE), "visits": float(visits.sum())}
     truth |= {name: float(given.sum()) for name, given in answers.items()}
     given = spending[answered]

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
+from halfnoise.errors import InvalidParameterError
 from halfnoise.spec.words import LISTS
 
 ASK, PEOPLE, GROUP = "What to publish", "Who is one person", "Groups of people"
@@ -63,7 +65,7 @@ OPTIONS = (
     Word("rdp", "ALPHA:EPSILON", SPEND, "In Renyi differential privacy."),
     Word("noise", "KIND", SPEND, "gaussian or laplace; by what each is worth unless given."),
     Word("i-know", None, SPEND, "Allow a budget that protects hardly anybody: epsilon above 10."),
-    Word("where", "COND", RULES, "Count only people who meet a condition: age:at-least:18."),
+    Word("where", "COND", RULES, "Who is in the table: age:at-least:18; twice, both must hold."),
     Word("missing", "A,B", RULES, "Codes that stand for no answer: -99,N/A."),
     Word("neighbors", "RULE", RULES, "Hide who is in the data (add-remove), or answers (replace)."),
     Word("importance", "NAME=W", RULES, "How much a squared error of a query weighs."),
@@ -94,6 +96,19 @@ RELEASE = (
     Word("dry-run", None, SHOW, "Say what would be done; no row is read."),
     Word("no-ledger", None, SPEND, "Do not keep account of the budget."),
 )
+
+
+class Once(TyperCommand):
+    """A command that refuses an option said twice of which it would keep only the last."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words twice: the first time for what is there more than once."""
+        _, _, said = self.make_parser(ctx).parse_args(args=list(args))
+        for option in {each for each in said if said.count(each) > 1}:
+            if isinstance(option, TyperOption) and not (option.multiple or option.is_flag):
+                twice = f"{option.opts[0]} is said twice, and only the last would count"
+                raise InvalidParameterError(f"{twice}; keep one of them")
+        return super().parse_args(ctx, args)
 
 
 def with_options(own: Sequence[Word]) -> Callable[[Callable[..., None]], Callable[..., None]]:

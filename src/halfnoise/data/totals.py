@@ -54,6 +54,9 @@ def _prepared(
     source: Source, workload: Workload, blocks: Sequence[Block], unit: Sequence[str]
 ) -> Callable[[], Totals]:
     frame, cell, by = _read(source, workload, unit)
+    # Who does not meet the conditions is not in the table, before anything else is asked of it.
+    who = [cell(condition).meets(condition) for condition in workload.who]
+    frame = frame.filter(*who) if who else frame
     people = [f"unit{i}" for i in range(len(unit))]
     frame = frame.filter(*(~nw.col(key).is_null() for key in people)) if people else frame
     groups = Groups.of(frame, workload.grouping, by, people)
@@ -99,6 +102,7 @@ def _read(
     given = {f"halfnoise_expression{i}": e for i, e in enumerate(made.values())}
     frame = source.frame.with_columns(**given) if given else source.frame
     columns = dict.fromkeys(column for query in workload.queries for column in query.columns)
+    columns |= dict.fromkeys(each.column for each in workload.who)
     own: dict[Any, str] = {column: f"cell{i}" for i, column in enumerate(columns)}
     read = {own[column]: nw.col(source.names[column]) for column in columns}
     own |= dict(zip(made, given, strict=True))

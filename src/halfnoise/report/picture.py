@@ -2,6 +2,7 @@
 
 import csv
 import importlib
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from halfnoise.design.candidates import designs
 from halfnoise.design.design import Design
 from halfnoise.errors import MissingExtraError
+from halfnoise.files import write_whole
 from halfnoise.privacy.definitions import Budget
 from halfnoise.workload.workload import Workload
 
@@ -47,11 +49,14 @@ class Picture:
 
     def save(self, folder: Path) -> list[Path]:
         """Write the picture as SVG and as PNG, and its numbers as CSV; return the three paths."""
-        vector, pixels, numbers = (folder / f"{self.name}.{end}" for end in ("svg", "png", "csv"))
+        vector, pixels, numbers = io.StringIO(), io.BytesIO(), io.StringIO(newline="")
         self.chart.save(vector, format="svg")
         self.chart.save(pixels, format="png", scale_factor=2)
-        with numbers.open("w", encoding="utf-8", newline="") as file:
-            table = csv.DictWriter(file, fieldnames=list(self.rows[0]), lineterminator="\n")
-            table.writeheader()
-            table.writerows(self.rows)
-        return [vector, pixels, numbers]
+        table = csv.DictWriter(numbers, fieldnames=list(self.rows[0]), lineterminator="\n")
+        table.writeheader()
+        table.writerows(self.rows)
+        contents = {"svg": vector.getvalue().encode(), "png": pixels.getvalue()}
+        contents["csv"] = numbers.getvalue().encode()
+        for ending, content in contents.items():
+            write_whole(folder / f"{self.name}.{ending}", content)
+        return [folder / f"{self.name}.{ending}" for ending in contents]

@@ -4,7 +4,6 @@ CSV opens in a spreadsheet: it starts with a byte-order mark, and text that a sp
 take for a formula is escaped.
 """
 
-import contextlib
 import csv
 import datetime as dt
 import io
@@ -12,17 +11,19 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from glob import glob
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from halfnoise import files
 from halfnoise.checks import installed, refuse
-from halfnoise.errors import DataError, InvalidParameterError
+from halfnoise.errors import AGAIN, DataError, InvalidParameterError, TryAgainError
+from halfnoise.files import is_among
 from halfnoise.privacy.words import implied
 from halfnoise.results import document, render, table
 from halfnoise.results.release import GroupedRelease, Released
+from halfnoise.scratch import own_folder
 from halfnoise.text import spelled
 
 __all__ = ["document", "render", "table"]  # what shows releases, found from here
@@ -45,12 +46,12 @@ class Output:
             raise refuse(self.flag, "a file in a folder that exists", str(path))
         if not os.access(path if path.exists() else path.parent, os.W_OK):
             raise refuse(self.flag, "a file that you may write", str(path))
-        if not path.exists():
-            return
-        named = [Path(name) for each in inputs for name in (each, *glob(each, recursive=True))]
-        if any(each.exists() and path.samefile(each) for each in named):
+        if path.exists() and is_among(path.stat(), inputs):
             raise refuse(self.flag, "another file than the input", str(path))
-        if not self.overwrite and not (a_release and ending == ".jsonl"):
+        appended = a_release and ending == ".jsonl" and not self.overwrite
+        if path.is_symlink() and appended:
+            raise refuse(self.flag, "a file, not a link to one", str(path), "name that file")
+        if os.path.lexists(path) and not self.overwrite and not appended:
             why = f"the output {str(path)!r} exists; name another, or say --overwrite"
             raise InvalidParameterError(why)
 
@@ -61,20 +62,14 @@ class Output:
         self.write_bytes(FORMATS[ending](release), append=append)
 
     def write_bytes(self, content: bytes, *, append: bool = False) -> None:
-        """Write a file whole or not at all, or append to it."""
-        path, partial = self.path, self.path.with_name(f".{self.path.name}.partial")
+        """Write a file, or append to it, whole or not at all, and for its owner alone."""
         try:
-            if append:
-                with path.open("ab") as lines:
-                    lines.write(content)
-                return
-            partial.write_bytes(content)
-            partial.replace(path)
-        except OSError:
-            with contextlib.suppress(OSError):
-                partial.unlink(missing_ok=True)
-            why = f"the output {str(path)!r} could not be written; check the folder"
-            raise DataError(why) from None
+            (files.append if append else files.write_whole)(self.path, content)
+        except OSError as error:
+            why = f"the output {str(self.path)!r} could not be written"
+            if error.errno in AGAIN:
+                raise TryAgainError(f"{why}: the disk is full or busy; try again") from None
+            raise DataError(f"{why}; check the folder") from None
 
 
 def as_csv(release: Released) -> str:
@@ -116,10 +111,8 @@ def frame(release: Released, library: str) -> Any:
 
 
 def _as_parquet(release: Released) -> bytes:
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "release.parquet"
+    with own_folder() as folder:
+        target = folder / "release.parquet"
         relation(release).write_parquet(str(target))
         return target.read_bytes()
 

@@ -9,6 +9,7 @@ from halfnoise.results.doubts import doubts
 from halfnoise.results.release import GroupedRelease, Released
 from halfnoise.results.table import COLUMNS
 from halfnoise.text import meaningful, percent, short, spelled, text_table
+from halfnoise.workload.question import only_rows
 
 NOISE_ONLY = (
     "Intervals cover the noise that protects people, not who was asked or how they answered."
@@ -52,10 +53,21 @@ def notes(release: Released) -> list[str]:
         first, whole = _on_groups(release), release.total() if len(release) else None
     else:
         first, whole = [*release.remarks], release
+    first += _who(release.facts)
     if whole is None:
         return first
     found = [note for question in release.questions for note in question.notes(whole.values)]
     return first + found + doubts(whole)
+
+
+def _who(facts: Mapping[str, Any]) -> list[str]:
+    """Say who is in the table, and of whom a share is a share where a query looks at some."""
+    where: list[str] = facts.get("where", [])
+    said = [f"{only_rows(where)} Sizes and shares are of them."] if where else []
+    return said + [
+        f"{name} looks only at people with {only}; its share is still of all people in the table."
+        for name, only in facts.get("only", {}).items()
+    ]
 
 
 def remarks(release: GroupedRelease, *, total: bool) -> tuple[str, ...]:

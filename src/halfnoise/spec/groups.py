@@ -1,54 +1,69 @@
 """The words of the command line turned into groups of people."""
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from halfnoise.checks import refuse, whole_number
-from halfnoise.spec.queries import Words, entries, split
+from halfnoise.spec.lists import ANYWHERE, Lists, one_value, quoted
+from halfnoise.spec.queries import Words
 from halfnoise.workload.groups import DISCOVER, EVERY, By, Groups
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Groups as a TOML file lists them: keys, or a list of lists for several columns."""
+    """Groups as a TOML file lists them: keys, or a list of lists for several columns.
+
+    What is no list is a word of the command line.
+    """
 
     groups: object
 
     def __post_init__(self) -> None:
-        """Refuse what is no key."""
+        """Refuse what is no key, and what could be read as several, or as a word."""
         groups = self.groups if isinstance(self.groups, list) else [self.groups]
-        if any(isinstance(each, bool | dict) for each in groups):
+        lists = [each for each in groups if isinstance(each, list)]
+        flat = [value for each in lists for value in each] or groups
+        mixed = lists and len(lists) < len(groups)
+        if mixed or any(isinstance(each, bool | dict | list) for each in flat):
             raise refuse("groups in the spec", "text, a number, or a list of them", self.groups)
+        if isinstance(self.groups, list):
+            texts = [one_value("groups", each) for each in flat]
+            if len(texts) == 1 and not lists and is_number(texts[0]):
+                remedy = f'say groups = {texts[0]} for how many, or groups = "{texts[0]}," for one'
+                raise refuse("groups in the spec", "a list that reads one way", texts, remedy)
 
     def words(self, *, several: bool) -> list[str]:
         """Return them as words.
 
-        >>> Listed(["a", "b, c"]).words(several=False)
-        ['a', '"b, c"']
+        >>> Listed(["a", '"b, c"']).words(several=False)
+        ['a,"b, c",']
         >>> Listed([["n", "s"], ["f"]]).words(several=True)
-        ['n,s', 'f']
+        ['n,s,', 'f,']
         """
         if not isinstance(self.groups, list):
             return [str(self.groups)]
-        if any(isinstance(each, list) for each in self.groups):
-            lists = [each if isinstance(each, list) else [each] for each in self.groups]
-            return [",".join(map(_quoted, each)) for each in lists]
-        texts = list(map(str, self.groups))
-        alone = len(texts) == 1 and is_word(texts[0])
-        return texts if several or alone else list(map(_quoted, texts))
+        lists = [each for each in self.groups if isinstance(each, list)]
+        if bool(lists) != several:
+            rule = "a list for each column" if several else "a list of groups"
+            remedy = '[["north", "south"], ["f", "m"]]' if several else '["north", "south"]'
+            raise refuse("groups in the spec", rule, self.groups, f"for example {remedy}")
+        # A comma behind makes a list of one, be it a number.
+        return ["".join(f"{value}," for value in each) for each in lists or [self.groups]]
 
 
-def grouping(words: Words, columns: Sequence[str]) -> tuple[list[By], Groups]:
+def grouping(
+    words: Words, columns: Sequence[str], lists: Callable[[str], Lists]
+) -> tuple[list[By], Groups]:
     """Read by which columns people are in groups, and in which."""
-    named = by(words.get("by") or (), columns)
+    named = by(words.get("by") or (), columns, lists("by"))
     texts = words.get("groups")
     if isinstance(texts, Listed):
         texts = texts.words(several=len(named) > 1)
-    return named, groups(texts, named) if texts else None
+    return named, groups(texts, named, lists("groups")) if texts else None
 
 
-def by(texts: Iterable[str], columns: Sequence[str] = ()) -> list[By]:
+def by(texts: Iterable[str], columns: Sequence[str] = (), lists: Lists = ANYWHERE) -> list[By]:
     """Read ``--by region``, ``--by visited:month`` or ``--by region,sex``, any number of times.
 
     >>> by(["region,visited:month"])
@@ -56,7 +71,7 @@ def by(texts: Iterable[str], columns: Sequence[str] = ()) -> list[By]:
     """
     named = []
     for text in texts:
-        for name in (text,) if text in columns else split(text):
+        for name in one_or_several("--by", text, columns, lists):
             column, colon, every = name.rpartition(":")
             if name in columns or not colon or (every not in EVERY and column not in columns):
                 named.append(By(name))
@@ -68,7 +83,7 @@ def by(texts: Iterable[str], columns: Sequence[str] = ()) -> list[By]:
     return named
 
 
-def groups(texts: Sequence[str], by: Sequence[By]) -> Groups:
+def groups(texts: Sequence[str], by: Sequence[By], lists: Lists = ANYWHERE) -> Groups:
     """Read ``--groups north,south``, ``@file``, ``discover``, or in a plan how many.
 
     A key may be quoted, and a number alone is a key with a comma behind it. For several columns:
@@ -84,25 +99,46 @@ def groups(texts: Sequence[str], by: Sequence[By]) -> Groups:
     """
     if list(texts) == [DISCOVER]:
         return DISCOVER
-    if len(texts) == 1 and texts[0].lstrip("-").isdigit():
-        return whole_number("--groups", texts[0])
+    numbers = [text for text in texts if is_number(text)]
+    if numbers and len(texts) == 1:
+        return whole_number("--groups", numbers[0])
+    if numbers:
+        remedy = f"as a key it needs a list: --groups {numbers[0]},"
+        raise refuse("--groups", "a list, or said in one way alone", numbers[0], remedy)
+    if len(by) > 1 and len(texts) == 1 and texts[0].startswith("@"):
+        lines = csv.reader(lists.entries(texts[0]), skipinitialspace=True)
+        return [tuple(cell.strip() for cell in line) for line in lines if line]
+    keys = [_keys(text, lists) for text in texts]
     if len(by) < 2:
-        return tuple(key for text in texts for key in split(text))
-    if len(texts) == len(by):
-        return [list(split(text)) for text in texts]
-    if len(texts) > 1 or not texts[0].startswith("@"):
+        return tuple(key for each in keys for key in each)
+    if len(texts) != len(by):
         rule = f"given once for each of the {len(by)} columns"
         remedy = "or name a file, @groups.txt, with a line such as north,f for each group"
         raise refuse("--groups", rule, ",".join(texts), remedy)
-    lines = csv.reader(entries(texts[0]), skipinitialspace=True)
-    return [tuple(cell.strip() for cell in line) for line in lines if line]
+    return [list(each) for each in keys]
 
 
-def is_word(text: str) -> bool:
-    """Whether a text says groups in another way than by a list of keys."""
-    return text == DISCOVER or text.startswith("@") or text.lstrip("-").isdigit()
+def _keys(text: str, lists: Lists) -> tuple[str, ...]:
+    """Read a list of keys; what says groups in another way must stand alone."""
+    keys, rule = lists.split(text), "a list, or said in one way alone"
+    if DISCOVER in keys and not text.startswith("@") and quoted(DISCOVER) not in text:
+        raise refuse("--groups", rule, text, f"a group of this name is quoted: {quoted(DISCOVER)}")
+    return keys
 
 
-def _quoted(key: object) -> str:
-    text = str(key)
-    return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',"') else text
+def is_number(text: str) -> bool:
+    """Whether a text says how many groups there are."""
+    return text.lstrip("-").isdigit()
+
+
+def one_or_several(
+    flag: str, text: str, columns: Sequence[str], lists: Lists = ANYWHERE
+) -> tuple[str, ...]:
+    """Read columns; where the table has one whose name holds a comma, it is that one."""
+    several = lists.split(text)
+    if text not in columns:
+        return several
+    if len(several) > 1 and all(name in columns for name in several):
+        remedy = "the table has this column and those as well; rename one"
+        raise refuse(flag, "columns that read one way", text, remedy)
+    return (text,)

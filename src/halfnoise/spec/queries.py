@@ -4,18 +4,17 @@ Every query takes a column (``visits=0:20``) or, to try things out, plain number
 Conditions are words that no shell eats: ``over_65=age:at-least:65``.
 """
 
-import csv
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from halfnoise.checks import number, refuse, whole_number
 from halfnoise.errors import InvalidParameterError
+from halfnoise.spec.lists import ANYWHERE, Lists
 from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.numbers import Count, Counts, Mean, Sum
@@ -26,34 +25,53 @@ NAMELESS = "(amount)", "(choice)", "(bands)", "(items)"  # the columns of plain 
 Amount = TypeVar("Amount", Sum, Mean)
 
 _WORDS = ("at-least", "above", "below", "up-to", "between", "is", "in", "yes")
-_CONDITION = re.compile(
-    rf"(?:(?P<name>[^=]+)=)?(?P<column>.+?):(?P<word>{'|'.join(_WORDS)}):(?P<value>.*)"
-)
+_MARK = re.compile(rf"(?=:({'|'.join(_WORDS)}):)")  # of which two may share a colon
+
+
+class Condition(NamedTuple):
+    """A condition in words."""
+
+    name: str | None
+    column: str
+    word: str
+    value: str
 
 
 def queries(
-    words: Words, columns: Sequence[str] | None, unit: Sequence[str], at_most: int | None
+    words: Words,
+    columns: Sequence[str] | None,
+    unit: Sequence[str],
+    at_most: int | None,
+    lists: Callable[[str], Lists],
 ) -> list[Query]:
-    """Read all queries, with what holds for all of them; ``at_most`` is the limit of items."""
+    """Read all queries; ``at_most`` is the limit of items."""
     others = None if columns is None else [name for name in columns if name not in unit]
     asked: list[Query] = []
     for text in words.get("count") or ():
-        asked += count(text, others)
+        asked += count(text, others, lists("count"))
     if words.get("counts") is not None:
         asked.append(Counts(whole_number("--counts", words["counts"])))
-    for kind, read in (("sum", sum_), ("mean", mean), ("choice", choice), ("bins", bins)):
+    for kind, read in (("sum", sum_), ("mean", mean)):
         asked += [read(text) for text in words.get(kind) or ()]
-    asked += [items(text, at_most) for text in words.get("items") or ()]
+    asked += [choice(text, lists("choice")) for text in words.get("choice") or ()]
+    asked += [bins(text) for text in words.get("bins") or ()]
+    asked += [items(text, at_most, lists("items")) for text in words.get("items") or ()]
     if not asked:
         ask = "ask for something, for example --count smoker, or --counts 100 to try things out"
         raise InvalidParameterError(f"there is nothing to publish yet; {ask}")
-    missing, condition = split(words.get("missing") or ""), words.get("where")
-    only = None if condition is None else where(condition)
-    everywhere: dict[str, Any] = {"missing": missing, "where": only} if missing or only else {}
-    return [q if isinstance(q, Counts) else replace(q, **everywhere) for q in distinct(asked)]
+    for query in asked:
+        if "," in query.label == query.column and query.column not in (columns or ()):
+            remedy = "say it once for each column"
+            raise refuse(f"--{query.kind}", "given one column", query.column, remedy)
+    return distinct(asked)
 
 
-def count(text: str, columns: Sequence[str] | None = None) -> list[Count]:
+def missing(words: Words, lists: Lists = ANYWHERE) -> tuple[str, ...]:
+    """Read ``--missing -99,N/A``, any number of times."""
+    return tuple(code for text in words.get("missing") or () for code in lists.split(text))
+
+
+def count(text: str, columns: Sequence[str] | None = None, lists: Lists = ANYWHERE) -> list[Count]:
     """Read ``--count COL``, ``--count NAME=COL:at-least:65``, or ``--count "feat_*"``.
 
     >>> count("over_65=age:at-least:65")[0].condition.values
@@ -61,31 +79,39 @@ def count(text: str, columns: Sequence[str] | None = None) -> list[Count]:
     >>> [query.column for query in count("feat_*", columns=["id", "feat_a", "feat_b"])]
     ['feat_a', 'feat_b']
     """
-    match = _CONDITION.fullmatch(text)
-    if match is not None:
-        name, column, condition = match["name"], match["column"], _condition(match)
-        if not name and "true" not in condition:
-            name = str(Where(column, **condition))
-        return [Count(column, name=name, **condition)]
-    if columns is None or text in columns:
+    if text in (columns or ()):
         return [Count(text)]
+    said = _condition("--count", text, columns or (), named=True)
+    if said is not None:
+        name, condition = said.name, _rule(said, lists)
+        if not name and "true" not in condition:
+            name = str(Where(said.column, **condition))
+        return [Count(said.column, name=name, **condition)]
     if any(mark in text for mark in ":="):
         rule = f"a column or NAME=COLUMN:WORD:VALUE with one of the words {', '.join(_WORDS)}"
         raise refuse("--count", rule, text, "for example over_65=age:at-least:65")
     if not any(mark in text for mark in "*?["):
         return [Count(text)]
+    if columns is None:
+        remedy = "name the data, whose header tells them, or say how many: --counts 20"
+        raise refuse("--count", "a column where there is no table", text, remedy)
     matching = [Count(column) for column in columns if fnmatchcase(column, text)]
     if not matching:
         raise InvalidParameterError(f"no column of the header matches --count {text!r}; check it")
     return matching
 
 
-def where(text: str) -> Where:
-    """Read ``--where COL:at-least:18``."""
-    match = _CONDITION.fullmatch(text)
-    if match is None or match["word"] == "yes" or match["name"]:
+def where(
+    text: str,
+    columns: Sequence[str] = (),
+    codes: Sequence[str] = (),
+    lists: Lists = ANYWHERE,
+) -> Where:
+    """Read ``--where COL:at-least:18``; ``codes`` stand for no answer, which meets nothing."""
+    said = _condition("--where", text, columns)
+    if said is None or said.word == "yes" or ("=" in said.column and said.column not in columns):
         raise refuse("--where", "written COL:WORD:VALUE", text, "for example age:at-least:18")
-    return Where(match["column"], **_condition(match))
+    return Where(said.column, **_rule(said, lists), missing=tuple(codes))
 
 
 def amount(kind: type[Amount], text: str) -> Amount:
@@ -105,14 +131,14 @@ def amount(kind: type[Amount], text: str) -> Amount:
 sum_, mean = partial(amount, Sum), partial(amount, Mean)
 
 
-def choice(text: str) -> Choice:
+def choice(text: str, lists: Lists = ANYWHERE) -> Choice:
     """Read ``--choice COL=A,B,C``, or the number of categories alone ("other" comes on top).
 
     >>> len(choice("5").categories)
     6
     """
     column, listed = column_and_rest("--choice", text, name="(choice)", listed=True)
-    return Choice(column, _listed("--choice", listed, named="=" in text))
+    return Choice(column, _listed("--choice", listed, lists, named="=" in text))
 
 
 def bins(text: str) -> Bins:
@@ -123,10 +149,11 @@ def bins(text: str) -> Bins:
     return Bins(column, tuple(number("--bins", edge) for edge in listed.split(",")))
 
 
-def items(text: str, at_most: int | None) -> Items:
+def items(text: str, at_most: int | None, lists: Lists = ANYWHERE) -> Items:
     """Read ``--items COL=a,b,c``, ``--items COL=@items.txt``, or the number of items alone."""
     column, listed = column_and_rest("--items", text, name="(items)", listed=True)
-    return Items(column, _listed("--items", listed, named="=" in text), at_most=at_most)
+    found = _listed("--items", listed, lists, named="=" in text)
+    return Items(column, found, at_most=at_most)
 
 
 def distinct(queries: Sequence[Query]) -> list[Query]:
@@ -139,37 +166,36 @@ def distinct(queries: Sequence[Query]) -> list[Query]:
     return named
 
 
-def split(text: str) -> tuple[str, ...]:
-    """Read a list: ``a,b,c``, or ``@file`` with one to a line; what is empty is left out.
-
-    >>> split("a, b,c,"), split('a,"b, c"')
-    (('a', 'b', 'c'), ('a', 'b, c'))
-    """
-    return tuple(part.strip() for part in entries(text) if part.strip())
-
-
-def entries(text: str) -> list[str]:
-    """Return the parts of a list as they are written."""
-    if not text.startswith("@"):
-        return next(csv.reader([text], skipinitialspace=True), [])
-    try:
-        return Path(text[1:]).read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, ValueError):
-        said = f"the list {text[1:]!r} could not be read; name a text file with one to a line"
-        raise InvalidParameterError(said) from None
+def _condition(
+    flag: str, text: str, columns: Sequence[str], *, named: bool = False
+) -> Condition | None:
+    """Part a text at its word; the header tells which mark is one, and two ways are refused."""
+    every, usual = list[Condition](), list[Condition]()
+    for mark in _MARK.finditer(text):
+        left, rest = text[: mark.start()], (mark[1], text[mark.start() + len(mark[1]) + 2 :])
+        signs = [i for i, sign in enumerate(left) if sign == "=" and 0 < i < len(left) - 1]
+        parted = [Condition(left[:i], left[i + 1 :], *rest) for i in signs if named]
+        whole = [Condition(None, left, *rest)] if left else []
+        every, usual = [*every, *whole, *parted], [*usual, *(parted or whole)]
+    likely = [each for each in every if each.column in columns] or usual
+    if len(likely) > 1:
+        ways = " or ".join(repr(each.column) for each in likely)
+        raise refuse(flag, "a condition that reads one way", text, f"it may be on {ways}")
+    return likely[0] if likely else None
 
 
-def _condition(match: re.Match[str]) -> dict[str, Any]:
-    word, value = match["word"], match["value"].strip()
+def _rule(said: Condition, lists: Lists) -> dict[str, Any]:
+    word, value = said.word, said.value.strip()
     if not value:
-        raise refuse("a condition", "written COLUMN:WORD:VALUE", match[0], "give the value")
+        written = f"{said.column}:{word}:{said.value}"
+        raise refuse("a condition", "written COLUMN:WORD:VALUE", written, "give the value")
     if word == "between":
         low, dots, high = value.partition("..")
         if not dots:
             raise refuse("between", "written LOW..HIGH", value, "for example between:18..64")
         return {"between": (low, high)}
     if word in ("in", "yes"):
-        return {"is_in" if word == "in" else "true": split(value)}
+        return {"is_in" if word == "in" else "true": lists.split(value)}
     return {"equals" if word == "is" else word.replace("-", "_"): value}
 
 
@@ -189,5 +215,5 @@ def _how_many(flag: str, text: str) -> int:
     return many
 
 
-def _listed(flag: str, text: str, *, named: bool) -> tuple[str, ...]:
-    return split(text) if named else tuple(str(i + 1) for i in range(_how_many(flag, text)))
+def _listed(flag: str, text: str, lists: Lists, *, named: bool) -> tuple[str, ...]:
+    return lists.split(text) if named else tuple(str(i + 1) for i in range(_how_many(flag, text)))

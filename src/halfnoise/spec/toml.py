@@ -3,33 +3,47 @@
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from halfnoise.checks import refuse
 from halfnoise.errors import InvalidParameterError
-from halfnoise.spec.groups import Listed, is_word
+from halfnoise.files import is_among
+from halfnoise.spec.groups import Listed, is_number
+from halfnoise.spec.lists import ANYWHERE, moved, one_value, quoted
 from halfnoise.spec.queries import Words
 from halfnoise.spec.words import LISTS, WORDS, YES
+from halfnoise.workload.groups import DISCOVER
 
 
-def read_spec(path: str | Path, parameters: Mapping[str, str]) -> dict[str, Any]:
-    """Read the words of a TOML file, with ``{name}`` filled from ``parameters``."""
+def read_spec(
+    path: str | Path, parameters: Mapping[str, str], data: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Read the words of a TOML file, with ``{name}`` filled from ``parameters``.
+
+    ``data``: files of rows, which are no spec. Beside the words stands, for those that name files,
+    the folder in which they must lie.
+    """
     try:
+        if is_among(Path(path).stat(), data):
+            raise refuse("the spec", "another file than the data", str(path))
         text = Path(path).read_text(encoding="utf-8")
-    except (OSError, ValueError):
+    except (OSError, UnicodeError):
         said = f"the spec {str(path)!r} could not be read; name a TOML file"
         raise InvalidParameterError(said) from None
     try:
         found = tomllib.loads(_fill(text, parameters))
     except tomllib.TOMLDecodeError as error:
         raise InvalidParameterError(f"the spec {str(path)!r} is not TOML: {error}") from None
-    return {name: _as_words(name, value) for name, value in found.items()}
+    words = {name: _as_words(name, value) for name, value in found.items()}
+    return words | {"beside": dict.fromkeys(words, Path(path).parent)}
 
 
-def write_spec(words: Words, groups: object = None) -> str:
-    """Return what was said as TOML; ``groups`` as they were read, where one column names them.
+def write_spec(words: Words, groups: object = None, folder: Path | None = None) -> str:
+    """Return what was said as TOML, for a ``folder`` in which the lists that it names lie.
+
+    ``groups``: as they were read, where one column names them.
 
     >>> print(write_spec({"count": ["smoker"], "epsilon": "1"}), end="")
     count = ["smoker"]
@@ -37,11 +51,35 @@ def write_spec(words: Words, groups: object = None) -> str:
     """
     kept = {name: words[name] for name in WORDS if words.get(name) not in (None, [], False)}
     if "groups" in kept:
-        listed = kept["groups"]
-        texts = listed.words(several=True) if isinstance(listed, Listed) else listed
-        written = len(texts) == 1 and is_word(texts[0])
-        kept["groups"] = list(groups) if isinstance(groups, tuple) and not written else texts
+        kept["groups"] = _groups(kept["groups"], groups)
+    if "missing" in kept:
+        codes = [ANYWHERE.split(text) for text in kept["missing"] if not text.startswith("@")]
+        files = [text for text in kept["missing"] if text.startswith("@")]
+        if files and (codes or len(files) > 1):
+            raise refuse("--missing in a spec", "one file, or codes alone", kept["missing"])
+        kept["missing"] = files[0] if files else [quoted(code) for each in codes for code in each]
+    if folder is not None:
+        beside = words.get("beside", {})
+        kept |= {n: _moved(kept[n], beside.get(n), folder) for n in kept if n in LISTS}
     return "".join(f"{name} = {_toml(value)}\n" for name, value in kept.items())
+
+
+def _groups(said: Any, read: object) -> Any:
+    """Return groups for a spec: as keys where they were listed, else the one word that says it."""
+    if isinstance(said, Listed):
+        return said.groups
+    if len(said) == 1 and (said[0] == DISCOVER or said[0].startswith("@") or is_number(said[0])):
+        return said[0]
+    if isinstance(read, tuple):
+        keys = [quoted(key) for key in read]
+        return f"{keys[0]}," if len(keys) == 1 and is_number(keys[0]) else keys
+    return [[quoted(key) for key in ANYWHERE.split(text)] for text in said]
+
+
+def _moved(said: Any, beside: Path | None, folder: Path) -> Any:
+    if isinstance(said, list):
+        return [_moved(each, beside, folder) for each in said]
+    return moved(said, beside, folder) if isinstance(said, str) else said
 
 
 def _toml(value: Any) -> str:
@@ -68,11 +106,15 @@ def _as_words(name: str, value: Any) -> Any:
         if not isinstance(value, bool):
             raise refuse(f"{name} in the spec", "true or false", value)
         return value
+    if isinstance(value, list) and name not in LISTS:
+        raise refuse(f"{name} in the spec", "given once", value)
     values = value if isinstance(value, list) else [value]
     if any(isinstance(each, bool | dict | list) for each in values):
         raise refuse(f"{name} in the spec", "text, a number, or a list of them", value)
+    if name == "missing" and isinstance(value, list):
+        return [one_value(name, each) for each in values]
     texts = [str(each) for each in values]
-    return texts if name in LISTS else ",".join(texts)
+    return texts if name in LISTS else texts[0]
 
 
 # Words of which one takes the place of the others.
@@ -84,16 +126,20 @@ INSTEAD = (
 )
 
 
-def gather(words: Words) -> dict[str, Any]:
+def gather(words: Words, data: Sequence[str] = ()) -> dict[str, Any]:
     """Add what a spec says to what the command line says, which wins."""
     settings = [text.partition("=") for text in words.get("set", [])]
     if settings and "spec" not in words:
         raise InvalidParameterError("--set fills a place in a spec; say --spec FILE too")
     if any(not equals for _, equals, _ in settings):
         raise refuse("--set", "written NAME=VALUE", words["set"], "for example day=2026-11-15")
+    names = [name for name, _, _ in settings]
+    if len(set(names)) < len(names):
+        raise refuse("--set", "said once for each name", words["set"])
     own = {name: value for name, value in words.items() if name not in ("spec", "set")}
     if "spec" not in words:
         return own
-    stored = read_spec(words["spec"], {name: value for name, _, value in settings})
-    replaced = {name for group in INSTEAD if own.keys() & group for name in group}
+    stored = read_spec(words["spec"], {name: value for name, _, value in settings}, data)
+    replaced = {name for group in INSTEAD if own.keys() & group for name in group} | own.keys()
+    stored["beside"] = {n: path for n, path in stored["beside"].items() if n not in replaced}
     return {name: value for name, value in stored.items() if name not in replaced} | own

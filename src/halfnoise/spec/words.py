@@ -10,6 +10,7 @@ A file can be reviewed, repeated and kept in version control.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from halfnoise.checks import number, refuse, whole_number
@@ -17,14 +18,17 @@ from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import InvalidParameterError
 from halfnoise.privacy import definitions as dp
 from halfnoise.request import Request
-from halfnoise.spec.groups import grouping
-from halfnoise.spec.queries import Words, column_and_rest, queries, split
+from halfnoise.spec.groups import grouping, one_or_several
+from halfnoise.spec.lists import Lists
+from halfnoise.spec.queries import Words, column_and_rest, missing, queries, where
+from halfnoise.workload.numbers import Counts
 from halfnoise.workload.workload import Workload
 
 QUERIES = ("count", "counts", "sum", "mean", "choice", "bins", "items")
 GROUPS = ("by", "groups", "other", "max-groups", "no-group-sizes", "discover-delta")
 YES = ("row-is-person", "no-group-sizes", "i-know")
 LISTS = (*(name for name in QUERIES if name != "counts"), "importance", "unit", "by", "groups")
+LISTS = (*LISTS, "where", "missing")  # what may be said several times
 RULES = ("at-most", *GROUPS, "where", "missing", "neighbors", "size-importance", "size-dial")
 BUDGET = ("epsilon", "delta", "mu", "rho", "rdp")
 TEXT = ("delimiter", "quote", "encoding", "decimal")
@@ -42,14 +46,16 @@ def text_format(words: Words) -> TextFormat:
     return TextFormat(**marks)
 
 
-def read(words: Words, columns: Sequence[str] | None = None) -> Request:
-    """Read what was said; ``columns`` are those of the table, to expand patterns.
+def read(words: Words, columns: Sequence[str] | None = None, data: Sequence[str] = ()) -> Request:
+    """Read what was said; ``columns`` are those of the table, ``data`` the files that hold it.
 
     >>> read({"count": ["smoker"], "epsilon": "1", "row-is-person": True}).privacy
     PureDP(epsilon=1.0)
     """
-    # A name may hold a comma.
-    own = [(text,) if text in (columns or ()) else split(text) for text in words.get("unit") or ()]
+    known = columns or ()
+    lists = {name: Lists.of(words, name, data, known) for name in LISTS}
+    said = words.get("unit") or ()
+    own = [one_or_several("--unit", text, known, lists["unit"]) for text in said]
     unit = tuple(name for names in own for name in names)
     rules: dict[str, Any] = {
         name.replace("-", "_"): read_rule(f"--{name}", words[name])
@@ -59,9 +65,14 @@ def read(words: Words, columns: Sequence[str] | None = None) -> Request:
     if words.get("no-group-sizes"):
         rules["group_sizes"] = False
     at_most = rules.pop("at_most", None) if words.get("items") else None
-    asked = queries(words, columns, unit, at_most)
-    by, groups = grouping(words, columns or ())
-    workload = Workload(asked, by=by or None, groups=groups, **rules)
+    codes = missing(words, lists["missing"])
+    asked = [
+        query if isinstance(query, Counts) else replace(query, missing=codes)
+        for query in queries(words, columns, unit, at_most, lists.__getitem__)
+    ]
+    by, groups = grouping(words, known, lists.__getitem__)
+    who = [where(text, known, codes, lists["where"]) for text in words.get("where") or ()]
+    workload = Workload(asked, where=who, by=by or None, groups=groups, **rules)
     budget = privacy(words)
     delta, size, level = (words.get(name) for name in ("delta", "known-size", "level"))
     return Request(
@@ -115,6 +126,8 @@ def _importance(flag: str, texts: Iterable[str]) -> dict[str, float]:
         column, weight = column_and_rest(flag, text, name="")
         if not column:
             raise refuse(flag, "written NAME=NUMBER", text, "for example smoker=4")
+        if column in weights:
+            raise refuse(flag, "given once for each query", column)
         weights[column] = number(flag, weight)
     return weights
 

@@ -90,6 +90,14 @@ below, up_to, between, equals, is_in, got none
         return f"{self.column} {words} {joint.join(map(str, self.values))}"
 
 
+def conditions(where: object) -> tuple[Where, ...]:
+    """Return conditions that must hold together; one alone will do."""
+    found = (where,) if isinstance(where, Where) else where
+    if not isinstance(found, tuple | list) or not all(isinstance(each, Where) for each in found):
+        raise refuse("where", "a Where, or several", where, 'for example Where("age", at_least=18)')
+    return tuple(found)
+
+
 def as_number(literal: Literal) -> float | None:
     """Return the number that a value is or spells, if it does.
 

@@ -1,7 +1,7 @@
 """A query as its result needs it: where its estimates stand, what they are, and their range."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, Self
 
@@ -10,6 +10,17 @@ from numpy.typing import NDArray
 
 SIZE = "number of people"
 MUCH = 0.1  # the share of "other" from which it is worth a note
+
+
+def only_rows(conditions: Sequence[str]) -> str:
+    """Say who is in the table where conditions say it.
+
+    >>> print(only_rows(["age at least 18", "sex is F"]))
+    In the table: only rows with age at least 18 and sex is F, and the people they are about.
+    """
+    return (
+        f"In the table: only rows with {' and '.join(conditions)}, and the people they are about."
+    )
 
 
 class Row(NamedTuple):

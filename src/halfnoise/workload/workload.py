@@ -4,17 +4,22 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import partial
-from types import MappingProxyType
 from typing import Any, TypedDict, Unpack
 
-from halfnoise.checks import check_at_most, finite, known_keywords, not_negative, positive, refuse
+from halfnoise.checks import check_at_most, finite, known_keywords, refuse
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Choice, Items
+from halfnoise.workload.conditions import Where, conditions
 from halfnoise.workload.groups import OTHER, Columns, Grouping, Groups
+from halfnoise.workload.importance import (
+    check_importance,
+    check_size_importance,
+    importance_of_dial,
+)
 from halfnoise.workload.queries import Query
-from halfnoise.workload.question import Question
+from halfnoise.workload.question import Question, only_rows
 from halfnoise.workload.sets import AtMost, Box
 
 KINDS = ("count", "sum", "mean", "choice", "bins", "items")  # the order of blocks everywhere
@@ -23,6 +28,7 @@ KINDS = ("count", "sum", "mean", "choice", "bins", "items")  # the order of bloc
 class Rules(TypedDict, total=False):
     """The rules of a workload as keywords; ``Workload`` says what each of them means."""
 
+    where: Where | Sequence[Where]
     neighbors: Neighbors
     groups: Groups
     other: str | None
@@ -40,6 +46,8 @@ class Rules(TypedDict, total=False):
 class Workload:
     """The queries of one release, and the rules under which it is made.
 
+    ``where``: who is in the table: rows that do not meet all of these conditions are as if they
+    were not there, so sizes, groups and shares are of the people whom the others are about.
     ``neighbors``: which two tables must look alike. ``by``: the column, or columns, that say which
     group a row is in. ``groups``: the groups, by key, for several columns as one list for each or
     as tuples; ``"discover"`` where they are not known; or, in a plan, how many. ``other``: the
@@ -61,6 +69,7 @@ class Workload:
 
     queries: Sequence[Query]
     _: KW_ONLY
+    where: Where | Sequence[Where] = ()
     neighbors: Neighbors = Neighbors.ADD_REMOVE
     by: Columns = None
     groups: Groups = None
@@ -83,7 +92,8 @@ class Workload:
         _check_queries(self.queries)
         if not isinstance(self.neighbors, Neighbors):
             raise refuse("neighbors", "Neighbors.ADD_REMOVE or Neighbors.REPLACE", self.neighbors)
-        _set(self, grouping=_check_groups(self), importance=_check_importance(self))
+        _set(self, where=_check_where(self))
+        _set(self, grouping=_check_groups(self), importance=_importance(self))
         _set(self, blocks=tuple(_blocks(self)))
         _set(self, size_importance=_size_importance(self))
 
@@ -116,9 +126,15 @@ class Workload:
 
     @property
     def words(self) -> str:
-        """What each person is asked, and which two tables must look alike."""
+        """What each person is asked, who is in the table, and which two must look alike."""
         asked = ", ".join(block.words for block in self.blocks)
-        return f"Asked of each person: {asked}.\nProtected: {self.protected}."
+        who = f"\n{only_rows(list(map(str, self.who)))}" if self.who else ""
+        return f"Asked of each person: {asked}.{who}\nProtected: {self.protected}."
+
+    @property
+    def who(self) -> tuple[Where, ...]:
+        """What a row must meet to be in the table."""
+        return conditions(self.where)
 
     @property
     def grouped(self) -> bool:
@@ -232,6 +248,18 @@ def _check_queries(queries: Sequence[Query]) -> None:
         raise InvalidParameterError(f"{twice}; ask it once, or give one another name")
 
 
+def _check_where(workload: Workload) -> tuple[Where, ...]:
+    who = conditions(workload.where)
+    if who and workload.neighbors is Neighbors.REPLACE:
+        # Another answer could move somebody in or out, and the number of people would tell it.
+        raise NotSupportedError(
+            "where for the whole table goes with add-remove alone, got replace: who is in the table"
+            " would depend on answers, and its size could not be public; use add-remove, or give"
+            " the condition to each query: Count('smoker', where=Where('age', at_least=18))"
+        )
+    return who
+
+
 def _check_groups(workload: Workload) -> Grouping | None:
     groups = workload.groups
     if isinstance(groups, Iterable) and not isinstance(groups, str | Mapping | set | frozenset):
@@ -246,39 +274,20 @@ def _check_groups(workload: Workload) -> Grouping | None:
     return found
 
 
-def _check_importance(workload: Workload) -> Mapping[str, float]:
-    known = {query.label for query in workload.queries}
-    for name, weight in workload.importance.items():
-        if name not in known:
-            raise refuse("importance", "given for the name of a query", name)
-        _within_reason(**{f"importance of {name}": weight})
-    return MappingProxyType({n: float(weight) for n, weight in workload.importance.items()})
-
-
-def _within_reason(**named: float) -> float:
-    weight, (name,) = positive(**named), named
-    if not 1e-50 <= weight <= 1e50:
-        raise refuse(name, "between 1e-50 and 1e50", weight, "importances count relative to others")
-    return weight
+def _importance(workload: Workload) -> Mapping[str, float]:
+    return check_importance(workload.importance, {query.label for query in workload.queries})
 
 
 def _size_importance(workload: Workload) -> float:
-    if workload.size_dial is None:
-        interest = not_negative(size_importance=workload.size_importance)
-        return _within_reason(size_importance=interest) if interest else interest
+    dial = workload.size_dial
+    if dial is None:
+        return check_size_importance(workload.size_importance)
     if workload.size_importance:
         rule = "give size_importance or size_dial, not both"
         raise InvalidParameterError(f"{rule}: they say the same")
-    dial = finite(size_dial=workload.size_dial)
     blocks, d = workload.blocks, workload.size
     if len(blocks) != 1 or blocks[0].shape != Box(d):
+        finite(size_dial=dial)
         rule = "size_dial is defined for counts without at_most alone"
         raise NotSupportedError(f"{rule}; use size_importance instead")
-    if dial < d**0.25 * (1 - 1e-12):
-        rule = f"at least d^(1/4) = {d**0.25:.6g} for {d} counts"
-        remedy = "a smaller one makes both the counts and the number of people worse"
-        raise refuse("size_dial", rule, dial, remedy)
-    if dial > 1e50:
-        raise refuse("size_dial", "at most 1e50", dial, "from there on it makes no difference")
-    # sec:reduced-correlated-noise: C is the ratio of the two noises, C^4 = d + 4 w_0.
-    return max(0.0, (dial**4 - d) / 4) * blocks[0].importance
+    return importance_of_dial(dial, d) * blocks[0].importance

@@ -8,7 +8,6 @@ Short rows are padded and broken ones passed over, so that no row changes how an
 import contextlib
 import glob
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -20,6 +19,7 @@ from halfnoise.data.quiet import quietly
 from halfnoise.data.sources.source import Source, TextFormat, spelled
 from halfnoise.data.sources.texts import TextFiles
 from halfnoise.errors import InvalidParameterError
+from halfnoise.scratch import own_folder
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _JSON = (".jsonl", ".ndjson")
@@ -34,7 +34,7 @@ def open_files(data: object, text: TextFormat) -> Iterator[Source]:
     named = ", ".join(repr(str(path)) for path in paths[:3])
     failed = f"{named} could not be read as {kind[1:]}; check that the file is complete"
     with contextlib.ExitStack() as stack:
-        scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="halfnoise-"))
+        scratch = str(stack.enter_context(own_folder()))
         connection = stack.enter_context(contextlib.closing(connect(temp_directory=scratch)))
         _limit_memory(connection)
         if kind == ".parquet":

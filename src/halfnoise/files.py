@@ -1,0 +1,87 @@
+"""Files: which is which, and how one is written whole or not at all, for its owner alone."""
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from glob import glob
+from pathlib import Path
+
+# Not every system has each of these flags.
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+OWNER = 0o600
+
+
+def paths_in(data: object) -> list[str]:
+    """Return the names of files where a table is given as such, and nothing for a frame."""
+    named = data if isinstance(data, list | tuple) else [data]
+    paths = [os.fsdecode(each) for each in named if isinstance(each, str | os.PathLike)]
+    return paths if len(paths) == len(named) else []
+
+
+def is_among(found: os.stat_result, names: Iterable[str]) -> bool:
+    """Whether a file is one of those named, by patterns too, whatever it is called itself."""
+    for name in names:
+        for path in (name, *glob(name, recursive=True)):
+            with contextlib.suppress(OSError, ValueError):
+                if os.path.samestat(os.stat(path), found):  # noqa: PTH116
+                    return True
+    return False
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all, for its owner alone; a link in its place is replaced.
+
+    What is not finished has a name that nobody can guess, so that nothing can lie in wait there.
+    """
+    partial = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}")
+    try:
+        with _opened(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as handle:
+            _write(handle, content)
+        os.replace(partial, path)  # noqa: PTH105
+    except BaseException:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def append(path: Path, content: bytes) -> None:
+    """Append to a file, all or nothing; one that is new is for its owner alone, a link refused."""
+    new = not path.exists()
+    with _opened(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND) as handle:
+        before = os.fstat(handle).st_size
+        try:
+            _write(handle, content)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.ftruncate(handle, before)
+            raise
+    if new:
+        _sync_folder(path.parent)
+
+
+@contextlib.contextmanager
+def _opened(path: Path, flags: int) -> Iterator[int]:
+    handle = os.open(path, flags | _NO_LINK, OWNER)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _write(handle: int, content: bytes) -> None:
+    left = memoryview(content)
+    while left:
+        left = left[os.write(handle, left) :]
+    os.fsync(handle)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new name last; some file systems cannot, which harms nobody."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

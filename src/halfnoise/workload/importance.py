@@ -1,0 +1,43 @@
+"""How much a squared error counts, relative to others: of a query, and of the number of people."""
+
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+
+from halfnoise.checks import finite, not_negative, positive, refuse
+
+
+def check_importance(
+    importance: Mapping[str, float], known: Collection[str]
+) -> Mapping[str, float]:
+    """Return importances by the names of queries, read-only."""
+    for name, weight in importance.items():
+        if name not in known:
+            raise refuse("importance", "given for the name of a query", name)
+        _within_reason(**{f"importance of {name}": weight})
+    return MappingProxyType({name: float(weight) for name, weight in importance.items()})
+
+
+def check_size_importance(size_importance: float) -> float:
+    """Return the importance of the number of people; zero makes it a by-product."""
+    interest = not_negative(size_importance=size_importance)
+    return _within_reason(size_importance=interest) if interest else interest
+
+
+def importance_of_dial(size_dial: float, d: int) -> float:
+    """Return what the C of the paper means for d counts, relative to that of one of them."""
+    dial = finite(size_dial=size_dial)
+    if dial < d**0.25 * (1 - 1e-12):
+        rule = f"at least d^(1/4) = {d**0.25:.6g} for {d} counts"
+        remedy = "a smaller one makes both the counts and the number of people worse"
+        raise refuse("size_dial", rule, dial, remedy)
+    if dial > 1e50:
+        raise refuse("size_dial", "at most 1e50", dial, "from there on it makes no difference")
+    # sec:reduced-correlated-noise: C is the ratio of the two noises, C^4 = d + 4 w_0.
+    return max(0.0, (dial**4 - d) / 4)
+
+
+def _within_reason(**named: float) -> float:
+    weight, (name,) = positive(**named), named
+    if not 1e-50 <= weight <= 1e50:
+        raise refuse(name, "between 1e-50 and 1e50", weight, "importances count relative to others")
+    return weight

@@ -1,0 +1,197 @@
+"""Leaving: rows do not stay behind, whatever ends the command, and the status says why."""
+
+import contextlib
+import fcntl
+import logging
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import halfnoise as hn
+import halfnoise.cli.commands
+from halfnoise.scratch import LOCK, own_folder, sweep
+from support.commands import EXACT, SURVEY, run, write_survey
+
+# A command that is stopped while it reads: in Python, or in a query that takes DuckDB hours.
+PROGRAM = """
+import sys, time
+import duckdb
+import halfnoise.data.totals as totals
+from halfnoise.cli import main
+
+def busy(frame):
+    print("ready", flush=True)
+    if sys.argv.pop(1) == "python":
+        time.sleep(60)
+    duckdb.sql("select sum(a.range * b.range) from range(1e9::int) a, range(1e5::int) b").fetchall()
+
+totals.fetch = busy
+engine = sys.argv[1]
+main(sys.argv[2:])
+"""
+
+
+@contextlib.contextmanager
+def reading(folder: Path, engine: str) -> Iterator[subprocess.Popen[str]]:
+    """Start a command on a file in another encoding, whose rows are copied; yield it at work."""
+    (path := folder / "survey.csv").write_bytes(SURVEY.encode("utf-16"))
+    (temporary := folder / "temporary").mkdir()
+    words = [engine, "release", str(path), "--count", "smoker", *EXACT, "--encoding", "utf-16"]
+    environment = os.environ | {"TMPDIR": str(temporary)}
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *words],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        try:
+            assert process.stdout.readline() == "ready\n", process.stderr and process.stderr.read()
+            assert rows_in(temporary)
+            yield process
+        finally:
+            process.kill()
+
+
+def rows_in(folder: Path) -> list[Path]:
+    """Return the files that hold a row of the survey."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return [path for path in files if b"p3,Yes" in path.read_bytes()]
+
+
+@pytest.mark.parametrize(
+    ("engine", "number", "status"),
+    [
+        ("python", signal.SIGTERM, 143),
+        ("duckdb", signal.SIGTERM, 143),
+        ("duckdb", signal.SIGINT, 130),
+    ],
+)
+def test_a_signal_leaves_nothing_behind(
+    tmp_path: Path, engine: str, number: signal.Signals, status: int
+) -> None:
+    """Copies of rows are gone, nothing of the data is said, and the status names the signal."""
+    with reading(tmp_path, engine) as process:
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == status, err
+    assert (out, err) == ("", "halfnoise: stopped\n")
+    assert not list((tmp_path / "temporary").iterdir())
+
+
+def test_a_killed_command_is_cleaned_up_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is left is removed by the next run; while the command lives, it is left alone."""
+    temporary = tmp_path / "temporary"
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    (tmp_path / "next").mkdir()
+    survey = write_survey(tmp_path / "next")
+    with reading(tmp_path, "python") as process:
+        assert run("release", survey, "--count", "smoker", *EXACT).status == 0
+        assert rows_in(temporary)
+        process.send_signal(signal.SIGKILL)
+        process.wait(timeout=60)
+    assert rows_in(temporary)
+    assert run("release", survey, "--count", "smoker", *EXACT).status == 0
+    assert not list(temporary.iterdir())
+
+
+def test_only_folders_that_are_left_are_removed(tmp_path: Path) -> None:
+    """A lock that is held, a folder without one, a link and a file stay."""
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    (elsewhere / LOCK).touch()
+    for name in ("left", "held", "unlocked"):
+        (folder := tmp_path / f"halfnoise-{name}").mkdir()
+        (folder / "rows").touch()
+    for name in ("left", "held"):
+        (tmp_path / f"halfnoise-{name}" / LOCK).touch()
+    (tmp_path / "halfnoise-left" / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "halfnoise-left" / "link").symlink_to(elsewhere)
+    (tmp_path / "halfnoise-link").symlink_to(elsewhere)
+    (tmp_path / "halfnoise-file").touch()
+    with (tmp_path / "halfnoise-held" / LOCK).open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        sweep(tmp_path)
+    names = {path.name.removeprefix("halfnoise-") for path in tmp_path.iterdir()}
+    assert names == {"elsewhere", "held", "unlocked", "link", "file"}
+    assert (elsewhere / LOCK).exists()
+
+
+def test_a_folder_is_its_own_processs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is locked from the moment it has its name, and a fork does not remove it."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with own_folder() as folder:
+        sweep(tmp_path)
+        assert folder.is_dir()
+        monkeypatch.setattr(os, "getpid", lambda: -1)
+    assert folder.is_dir()
+    monkeypatch.undo()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with contextlib.suppress(KeyError), own_folder() as another:
+        (another / "deep").mkdir()
+        raise KeyError
+    assert not another.exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (hn.InvalidParameterError("no"), 2),
+        (hn.NotSupportedError("no"), 2),
+        (hn.MissingExtraError("no"), 2),
+        (hn.DataError("no"), 3),
+        (hn.BudgetError("no"), 4),
+        (hn.TryAgainError("no"), 5),
+        (MemoryError("Kanarienvogel"), 5),
+        (OSError(28, "Kanarienvogel"), 5),
+        (ZeroDivisionError("Kanarienvogel"), 2),
+        (KeyboardInterrupt(), 130),
+    ],
+)
+def test_the_status_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, status: int
+) -> None:
+    """Each kind of failure has its status, and a sentence that shows nothing of its words."""
+
+    def fails(*_: object, **__: object) -> None:
+        raise error
+
+    survey = write_survey(tmp_path)
+    monkeypatch.setattr(halfnoise.cli.commands, "carry_out", fails)
+    handlers = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
+    ran = run("release", survey, "--count", "smoker", *EXACT)
+    assert (ran.status, ran.out) == (status, "")
+    assert "Kanarienvogel" not in ran.err
+    assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == handlers
+
+
+def test_the_log_tells_steps_and_durations_alone(caplog: pytest.LogCaptureFixture) -> None:
+    """Neither a cell, a number of rows nor a column is in any record; a failing step is told."""
+    people = pl.DataFrame({"Kanarienvogel": ["Kanarienvogel"] * 4321})
+    asked = [hn.Choice("Kanarienvogel", ["Kanarienvogel"])]
+    with caplog.at_level(logging.DEBUG, "halfnoise"):
+        hn.release(people, asked, row_is_person=True, privacy=hn.GaussianDP(mu=1))
+    said = [record.getMessage() for record in caplog.records]
+    assert {record.name for record in caplog.records} == {"halfnoise"}
+    assert all(re.fullmatch(r"[a-z ]+: done after \d+\.\d{3} s", each) for each in said), said
+    steps = ["planning", "looking at columns", "adding up", "adding noise"]
+    assert [each.partition(":")[0] for each in said] == steps
+    parts = [part for record in caplog.records for part in vars(record).values()]
+    assert "Kanarienvogel" not in str(parts)
+    assert "4321" not in str([record.args for record in caplog.records])
+    caplog.clear()
+    lazy = people.lazy().with_columns(pl.col("Kanarienvogel").cast(pl.Int64))
+    with caplog.at_level(logging.DEBUG, "halfnoise"), pytest.raises(hn.DataError):
+        hn.release(lazy, asked, row_is_person=True, privacy=hn.GaussianDP(mu=1))
+    assert "failed after" in caplog.records[-1].getMessage()
+    assert "Kanarienvogel" not in caplog.text

@@ -1,0 +1,62 @@
+"""The page of specs: every word is there, and every example runs."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from halfnoise.spec.toml import read_spec
+from halfnoise.spec.words import BUDGET, QUERIES, WORDS, read, text_format
+from support.commands import run, write_survey
+
+PAGE = (Path(__file__).parents[2] / "docs" / "spec.md").read_text(encoding="utf-8")
+ROWS = dict(re.findall(r"^\| `([a-z-]+)` \| `(.+?)` \|", PAGE, re.MULTILINE))
+# What an example needs beside itself; groups by two columns are listed for both.
+WITH = {
+    "at-most": 'items = "blood=A,B"',
+    "importance": 'count = "smoker"',
+    "by": ROWS["groups"],
+    "groups": ROWS["by"],
+    "other": 'by = "blood"\ngroups = ["A"]',
+    "max-groups": 'by = "blood"\ngroups = ["A", "B"]',
+    "no-group-sizes": 'by = "blood"\ngroups = ["A", "B"]',
+    "discover-delta": 'by = "blood"\ngroups = "discover"\nepsilon = 1\ndelta = 1e-6',
+    "delta": "epsilon = 1",
+    "size-dial": "counts = 4",
+    "missing": 'where = "age:at-least:18"',
+}
+
+
+def test_every_word_is_there() -> None:
+    """The page has each word once, in the order of the program, and no other."""
+    assert list(ROWS) == list(WORDS)
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_each_example_runs(word: str, tmp_path: Path) -> None:
+    """Each example is TOML of that word, and a plan over the survey takes it."""
+    example = ROWS[word]
+    assert list(tomllib.loads(example)) == [word]
+    text = f"{example}\n{WITH.get(word, '')}\n"
+    said = tomllib.loads(text)
+    text += "" if said.keys() & set(QUERIES) else 'count = "smoker"\n'
+    text += "" if said.keys() & set(BUDGET) else "mu = 1\n"
+    text += "" if said.keys() & {"unit", "row-is-person"} else 'unit = "person_id"\n'
+    (spec := tmp_path / "a.toml").write_text(text, encoding="utf-8")
+    survey = write_survey(tmp_path)
+    ran = run("plan", survey, "--spec", spec)
+    assert ran.status == 0, ran.err
+    words = read_spec(spec, {})
+    without = {name: value for name, value in words.items() if name != word}
+    columns = survey.read_text(encoding="utf-8").splitlines()[0].split(",")
+    if word not in (*QUERIES, "by", "groups"):  # the others can do without, but it says something
+        said_more = read(words, columns), text_format(words)
+        assert said_more != (read(without, columns), text_format(without))
+
+
+def test_the_example_on_top_runs(tmp_path: Path) -> None:
+    """The file that the page begins with can be released."""
+    (text,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    (spec := tmp_path / "smokers.toml").write_text(text, encoding="utf-8")
+    assert run("release", write_survey(tmp_path), "--spec", spec).status == 0
