@@ -55,7 +55,6 @@ class Cell:
     label: str
     missing: tuple[Literal, ...] = ()
     decimal: str = "."
-    spaces: str | None = SPACES
 
     @property
     def is_text(self) -> bool:
@@ -100,7 +99,7 @@ class Cell:
 
     def text(self) -> nw.Expr:
         """Return the value as text, without spaces around it."""
-        return nw.col(self.name).cast(nw.String).str.strip_chars(self.spaces)
+        return nw.col(self.name).cast(nw.String).str.strip_chars(SPACES)
 
     def yes(self, codes: Sequence[Literal]) -> nw.Expr:
         """Whether the cell says yes: true, 1, and as text 1/true/yes/y/t; or one of ``codes``."""

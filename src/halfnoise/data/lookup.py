@@ -37,10 +37,6 @@ def _native(frame: nw.LazyFrame[Any], columns: Mapping[str, Sequence[Any]]) -> A
         rows = list(zip(*columns.values(), range(length), strict=True))
         return native.sparkSession.createDataFrame(rows, ", ".join([*names, f"{PLACE} int"]))
     table = {name: list(column) for name, column in columns.items()} | {PLACE: list(range(length))}
-    if kind.is_ibis():
-        import ibis
-
-        return ibis.memtable(table)
     return nw.from_dict(table, backend=kind).to_native()
 
 

@@ -17,13 +17,13 @@ from typing import Any
 
 from halfnoise.checks import refuse
 from halfnoise.data.quiet import quietly
+from halfnoise.data.sources.connection import connect, limit_memory
 from halfnoise.data.sources.source import Source, TextFormat, spelled
 from halfnoise.data.sources.texts import TextFiles
 from halfnoise.errors import InvalidParameterError
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _JSON = (".jsonl", ".ndjson")
-_BYTES = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
 
 @contextlib.contextmanager
@@ -36,7 +36,7 @@ def open_files(data: object, text: TextFormat) -> Iterator[Source]:
     with contextlib.ExitStack() as stack:
         scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="halfnoise-"))
         connection = stack.enter_context(contextlib.closing(connect(temp_directory=scratch)))
-        _limit_memory(connection)
+        limit_memory(connection)
         if kind == ".parquet":
             yield Source.over(quietly(lambda: _parquet(connection, paths), failed), text)
         elif kind in _JSON or kind in _DELIMITERS:
@@ -47,26 +47,6 @@ def open_files(data: object, text: TextFormat) -> Iterator[Source]:
         else:
             rule = "CSV, TSV, JSON lines or Parquet by its ending"
             raise refuse("the file", rule, str(paths[0]), "rename it, for example to .csv")
-
-
-def connect(**config: Any) -> Any:
-    """Return a connection of our own that loads nothing, shows no progress and lives in UTC."""
-    import duckdb
-
-    quiet = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
-    connection = duckdb.connect(config=quiet | config)
-    connection.execute("set enable_progress_bar = false; set TimeZone = 'UTC'")
-    return connection
-
-
-def _limit_memory(connection: Any) -> None:
-    """Let DuckDB hold half a GB for each thread, one at least; beyond that it spills to disk."""
-    settings = "select current_setting('threads'), current_setting('memory_limit')"
-    threads, limit = connection.execute(settings).fetchone()
-    amount, _, unit = limit.partition(" ")
-    wanted = max(2, int(threads)) * 10**9 // 2
-    if wanted < float(amount) * _BYTES.get(unit, 1):
-        connection.execute(f"set memory_limit = '{wanted}B'")
 
 
 def _paths(data: Any) -> list[Path]:

@@ -1,0 +1,39 @@
+"""A DuckDB connection of our own: it loads nothing, lives in UTC and spills where only we look."""
+
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+_BYTES = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+
+
+@contextlib.contextmanager
+def own_connection() -> Iterator[Any]:
+    """Open a connection whose memory is limited; it and its folder are gone afterwards."""
+    with (
+        tempfile.TemporaryDirectory(prefix="halfnoise-") as scratch,
+        contextlib.closing(connect(temp_directory=scratch)) as connection,
+    ):
+        limit_memory(connection)
+        yield connection
+
+
+def connect(**config: Any) -> Any:
+    """Return a connection of our own that loads nothing, shows no progress and lives in UTC."""
+    import duckdb
+
+    quiet = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+    connection = duckdb.connect(config=quiet | config)
+    connection.execute("set enable_progress_bar = false; set TimeZone = 'UTC'")
+    return connection
+
+
+def limit_memory(connection: Any) -> None:
+    """Let DuckDB hold half a GB for each thread, one at least; beyond that it spills to disk."""
+    settings = "select current_setting('threads'), current_setting('memory_limit')"
+    threads, limit = connection.execute(settings).fetchone()
+    amount, _, unit = limit.partition(" ")
+    wanted = max(2, int(threads)) * 10**9 // 2
+    if wanted < float(amount) * _BYTES.get(unit, 1):
+        connection.execute(f"set memory_limit = '{wanted}B'")
