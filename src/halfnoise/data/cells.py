@@ -48,13 +48,17 @@ Plain = tuple[dict[str, int], dict[float, int], list[int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """A column as a query sees it: its name in the frame, its type, and what counts as missing."""
+    """A column as a query sees it: its name in the frame, its type, and what counts as missing.
+
+    ``objects``: whether its text is that of objects, among which a number has one spelling.
+    """
 
     name: str
     dtype: DType
     label: str
     missing: tuple[Literal, ...] = ()
     decimal: str = "."
+    objects: bool = False
 
     @property
     def is_text(self) -> bool:

@@ -48,9 +48,9 @@ def prepared(
 
     def fill_and_read() -> Totals:
         source.fill()
-        if source.settle is None:
-            return tried.read()
         rows = source.rows(_needed(workload, unit or ()), again=tried.scans > 1)
+        if rows is source.frame:
+            return tried.read()
         return _prepared(replace(source, frame=rows), *asked).read()
 
     return lambda: quietly(fill_and_read, FAILED)
@@ -142,7 +142,10 @@ def _read(
         plain = Cell(name=name, dtype=dtypes[name], label=label, missing=asked.codes)
         return replace(plain, decimal=source.text.decimal)
 
-    named = [Cell(name=k, dtype=dtypes[k], label=by[k]) for k in by]
+    named = [
+        Cell(name=name, dtype=dtypes[name], label=column, objects=column in source.ids)
+        for name, column in by.items()
+    ]
     return frame, cell, named
 
 

@@ -16,7 +16,7 @@ from halfnoise.data.sources.connection import own_connection
 from halfnoise.data.sources.source import Source, TextFormat, once
 
 _AS_TEXT = ('"NULL"', "JSON", "UUID")
-_SHORT = ("TIMESTAMP_S", "TIMESTAMP_MS")  # beyond the range of microseconds they fail
+_OTHER = ("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")  # far out, or beside what is, they fail
 _LARGE = ("HUGEINT", "UHUGEINT", "BIGNUM")  # Arrow has no whole numbers of that size
 _UTC = ("UTC", "Etc/UTC")
 _SETTINGS = "select current_setting('default_collation'), current_setting('TimeZone')"
@@ -62,7 +62,7 @@ class _Column:
             cells = f'{own} collate "binary"'
         elif self.kind in _AS_TEXT or self.kind.startswith("ENUM("):
             cells = f'cast({own} as varchar) collate "binary"'
-        elif self.kind in _SHORT:
+        elif self.kind in _OTHER:
             return [
                 f"try_cast({own} as timestamp) as {own}",
                 f"{own} as {_quoted(id_of(self.name))}",

@@ -17,17 +17,17 @@ def spark_source(data: Any, text: TextFormat) -> Source:
         raise InvalidParameterError(f"{said}; release a table that it was written to")
     names = spelled(list(data.columns))
     frame = plain_text(data.toDF(*names.values()))
-    lazy: nw.LazyFrame[Any] = nw.from_native(frame).lazy()
+    source = Source.over(frame, text, names)
 
     def settle(columns: Collection[str] | None, *, again: bool) -> nw.LazyFrame[Any]:
         if not again:
-            return lazy
+            return source.frame
         own = frame if columns is None else frame.select(*(names[column] for column in columns))
         # A block that is lost fails the release: it is never computed anew, which might differ.
         kept: nw.LazyFrame[Any] = nw.from_native(own.localCheckpoint(eager=True)).lazy()
         return kept
 
-    return replace(Source.over(frame, text, names), settle=settle)
+    return replace(source, settle=settle)
 
 
 def plain_text(frame: Any, among: Sequence[str] | None = None) -> Any:
