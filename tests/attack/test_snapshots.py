@@ -85,7 +85,7 @@ def test_a_table_that_is_written_to() -> None:
     """A row that comes between two scans is in all totals or in none."""
     connection = duckdb.connect()
     connection.execute(f"create table t as {ROWS}")
-    late = []
+    late: list[int] = []
 
     def writes(cell: int) -> int:
         if not late:

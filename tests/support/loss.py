@@ -67,5 +67,5 @@ class Scale:
 
     def excess(self, one: object, other: object) -> float:
         """Return what a neighbour costs, in parts of what is declared: up to one is promised."""
-        sides = [entering(self.totals(data), self.grid) for data in (one, other)]
-        return loss(*sides, self.grid) / (declared(self.grid) * ROUNDING)
+        here, there = (entering(self.totals(data), self.grid) for data in (one, other))
+        return loss(here, there, self.grid) / (declared(self.grid) * ROUNDING)

@@ -16,6 +16,7 @@ import numpy as np
 
 from halfnoise.data.cells import SPACES
 
+_NUMBERS = (int, float, Decimal, numbers.Real)  # the last one is slow to ask for
 _DIGITS = 29  # more are read as a fraction
 _LARGEST, _SMALLEST = 1e300, 1e-290  # beyond these no text is read as a number
 _MOST_DIGITS = 5000
@@ -52,20 +53,21 @@ def _total(rule: Callable[[Any], str | None], cell: Any) -> str | None:
         if cell is None or cell != cell:  # noqa: PLR0124  # as NaN
             return None
         text = rule(cell)
-        # Half of a surrogate pair is no text.
-        return None if text is None else text.encode().decode()
+        if text is None or text.isascii():
+            return text
+        return text.encode().decode()  # half of a surrogate pair is no text
     except Exception:  # noqa: BLE001  # an object may do anything
         return None
 
 
 def _shown(cell: Any) -> str | None:
-    if isinstance(cell, str):
+    if isinstance(cell, str) or type(cell) is int:
         return str(cell)
     if isinstance(cell, bytes | bytearray):
         return bytes(cell).decode()
     if isinstance(cell, bool | np.bool_):
         return str(bool(cell))
-    if isinstance(cell, numbers.Real | Decimal):
+    if isinstance(cell, _NUMBERS):
         return _spelled(cell)
     if isinstance(cell, dt.datetime) and cell.tzinfo is not None:
         return str(cell.astimezone(dt.UTC))
@@ -74,7 +76,7 @@ def _shown(cell: Any) -> str | None:
 
 def _spelled(number: Any) -> str:
     """Return a number as text that is read as this number, be its type what it may."""
-    if not isinstance(number, numbers.Integral):
+    if not isinstance(number, int | np.integer):
         fraction = float(number)
         size = abs(fraction)
         if math.isinf(size) and not isinstance(number, Decimal):
@@ -96,7 +98,7 @@ def _identity(cell: Any) -> str | None:
         return f"x{bytes(cell).hex()}"
     if isinstance(cell, bool | np.bool_):
         return f"b{int(cell)}"
-    if isinstance(cell, numbers.Real | Decimal):
+    if isinstance(cell, _NUMBERS):
         return f"n{_exactly(cell)}"
     if isinstance(cell, dt.date | np.datetime64):
         return _when(cell)
@@ -105,7 +107,7 @@ def _identity(cell: Any) -> str | None:
 
 def _exactly(number: Any) -> str:
     """Return a number's exact value: whole, or in lowest terms."""
-    if isinstance(number, numbers.Integral):
+    if isinstance(number, int | np.integer):
         return f"{int(number):x}"
     if abs(number) == math.inf:
         return str(float(number))

@@ -53,18 +53,34 @@ def _readable(column: Any) -> tuple[Any, Any]:
     import pandas as pd
 
     dtype = column.dtype
-    if isinstance(dtype, pd.DatetimeTZDtype):
-        # Narwhals cannot spell every zone, and a moment is the same in all of them.
-        return column.dt.tz_convert("UTC"), None
     if isinstance(dtype, pd.ArrowDtype) or dtype.kind != "O":
-        return column, None
+        # Narwhals cannot spell every zone, and a moment is the same in all of them.
+        zoned = isinstance(dtype, pd.DatetimeTZDtype)
+        return column.dt.tz_convert("UTC") if zoned else column, None
     if isinstance(dtype, pd.StringDtype):
         return _text(column), None
     if isinstance(dtype, pd.CategoricalDtype):
         return _of_categories(column, shown), _of_categories(column, identity)
-    cells = _strings(map(shown, column.astype(object)), column.index)
-    plain = pd.api.types.is_object_dtype(dtype)
-    return cells, _strings(map(identity, column), column.index) if plain else column
+    if not pd.api.types.is_object_dtype(dtype):
+        return _strings(map(shown, column.astype(object)), column.index), column
+    alike = _of_one_type(column)
+    if alike is not None:
+        return alike, alike
+    return _strings(map(shown, column), column.index), _strings(map(identity, column), column.index)
+
+
+def _of_one_type(column: Any) -> Any:
+    """Return objects that are all text, or all whole numbers, as text, which is quick; or None."""
+    import pandas as pd
+
+    kinds = {"string": "string", "integer": "Int64"}
+    kind = kinds.get(pd.api.types.infer_dtype(column, skipna=True))
+    if kind is None:
+        return None
+    try:
+        return column.astype(kind).astype("string")
+    except (TypeError, ValueError, OverflowError):  # half of a surrogate pair, or beyond 64 bits
+        return None
 
 
 def _strings(cells: Any, index: Any) -> Any:
