@@ -20,7 +20,6 @@ from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import fetch
 from halfnoise.data.sources.frames import plain_text
 from halfnoise.data.sources.source import Source
-from halfnoise.data.units import unit_column
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Items
 from halfnoise.workload.column_query import ColumnQuery
@@ -127,7 +126,7 @@ def _read(
     read = {own[column]: nw.col(source.names[column]) for column in columns}
     own |= dict(zip(made, given, strict=True))
     read |= {name: nw.col(name) for name in given}
-    read |= {f"unit{i}": unit_column(source, column) for i, column in enumerate(unit)}
+    read |= {f"unit{i}": _who(source, column) for i, column in enumerate(unit)}
     keys = () if workload.grouping is None else workload.grouping.by
     by = {f"by{i}": key.column for i, key in enumerate(keys)}
     read |= {name: nw.col(source.names[column]) for name, column in by.items()}
@@ -147,6 +146,12 @@ def _read(
         for name, column in by.items()
     ]
     return frame, cell, named
+
+
+def _who(source: Source, column: str) -> nw.Expr:
+    """Return who a row is about."""
+    name = source.ids.get(column, source.names[column])
+    return Cell(name=name, dtype=source.frame.collect_schema()[name], label=column).who()
 
 
 def _together(groups: Groups, parts: Sequence[Contribution], people: Sequence[str]) -> Frame:

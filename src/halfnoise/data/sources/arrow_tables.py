@@ -40,7 +40,7 @@ def arrow_source(data: Any, text: TextFormat, stack: ExitStack) -> Source:
         data = stream.read_all()
     names = spelled(list(data.column_names))
     data = data.rename_columns([*names.values()])
-    connection = stack.enter_context(own_connection())
+    connection, _ = stack.enter_context(own_connection())
 
     def settle(columns: Collection[str] | None, *, again: bool) -> nw.LazyFrame[Any]:
         del again  # memory stays what it is

@@ -3,23 +3,24 @@
 import contextlib
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 _BYTES = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
 
 @contextlib.contextmanager
-def own_connection() -> Iterator[Any]:
-    """Open a connection whose memory is limited; it and its folder are gone afterwards."""
+def own_connection() -> Iterator[tuple[Any, Path]]:
+    """Open a connection whose memory is limited, and a folder; both are gone afterwards."""
     with (
         tempfile.TemporaryDirectory(prefix="halfnoise-") as scratch,
-        contextlib.closing(connect(temp_directory=scratch)) as connection,
+        contextlib.closing(_connect(temp_directory=scratch)) as connection,
     ):
-        limit_memory(connection)
-        yield connection
+        _limit_memory(connection)
+        yield connection, Path(scratch)
 
 
-def connect(**config: Any) -> Any:
+def _connect(**config: Any) -> Any:
     """Return a connection of our own that loads nothing, shows no progress and lives in UTC."""
     import duckdb
 
@@ -29,7 +30,7 @@ def connect(**config: Any) -> Any:
     return connection
 
 
-def limit_memory(connection: Any) -> None:
+def _limit_memory(connection: Any) -> None:
     """Let DuckDB hold half a GB for each thread, one at least; beyond that it spills to disk."""
     settings = "select current_setting('threads'), current_setting('memory_limit')"
     threads, limit = connection.execute(settings).fetchone()

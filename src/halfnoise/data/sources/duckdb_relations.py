@@ -29,7 +29,7 @@ def duckdb_source(relation: Any, text: TextFormat, stack: ExitStack) -> Source:
     names = {column.name: column.name for column in own}
     readable = relation.project(", ".join(c for column in own for c in column.read))
     kinds = dict(zip(readable.columns, map(str, readable.types), strict=True))
-    connection = stack.enter_context(own_connection())
+    connection, _ = stack.enter_context(own_connection())
     nothing = ", ".join(f"cast(null as {kind}) as {_quoted(n)}" for n, kind in kinds.items())
     types = connection.sql(f"select {nothing} where false")
 

@@ -8,7 +8,6 @@ Short rows are padded and broken ones passed over, so that no row changes how an
 import contextlib
 import glob
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -17,7 +16,7 @@ from typing import Any
 
 from halfnoise.checks import refuse
 from halfnoise.data.quiet import quietly
-from halfnoise.data.sources.connection import connect, limit_memory
+from halfnoise.data.sources.connection import own_connection
 from halfnoise.data.sources.source import Source, TextFormat, spelled
 from halfnoise.data.sources.texts import TextFiles
 from halfnoise.errors import InvalidParameterError
@@ -34,14 +33,11 @@ def open_files(data: object, text: TextFormat) -> Iterator[Source]:
     named = ", ".join(repr(str(path)) for path in paths[:3])
     failed = f"{named} could not be read as {kind[1:]}; check that the file is complete"
     with contextlib.ExitStack() as stack:
-        scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="halfnoise-"))
-        connection = stack.enter_context(contextlib.closing(connect(temp_directory=scratch)))
-        limit_memory(connection)
+        connection, folder = stack.enter_context(own_connection())
         if kind == ".parquet":
             yield Source.over(quietly(lambda: _parquet(connection, paths), failed), text)
         elif kind in _JSON or kind in _DELIMITERS:
             text = replace(text, delimiter=text.delimiter or _DELIMITERS.get(kind))
-            folder = Path(scratch)
             files = TextFiles(paths=paths, text=text, failed=failed, scratch=folder, stack=stack)
             yield (_objects if kind in _JSON else _table)(connection, files)
         else:

@@ -22,7 +22,7 @@ def pandas_source(data: Any, text: TextFormat, stack: ExitStack) -> Source:
         raise InvalidParameterError(said)
     plain = data.reset_index(drop=True)
     in_arrow = any(isinstance(dtype, pd.ArrowDtype) for dtype in data.dtypes)
-    connection = stack.enter_context(own_connection()) if in_arrow else None
+    connection = stack.enter_context(own_connection())[0] if in_arrow else None
     names = list(data.columns)
     inside = spelled(names) if in_arrow else {name: name for name in names}
 
