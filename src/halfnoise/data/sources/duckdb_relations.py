@@ -93,6 +93,7 @@ def _copied(relation: Any, kinds: dict[str, str], connection: Any) -> Any:
         for n, kind in kinds.items()
     )
     stream = relation.project(", ".join(sent)).__arrow_c_stream__()
+    connection.execute("drop table if exists halfnoise_copy")
     connection.from_arrow(stream).create("halfnoise_copy")
     back = (f"cast({_quoted(n)} as {kind}) as {_quoted(n)}" for n, kind in kinds.items())
     return connection.table("halfnoise_copy").project(", ".join(back))
