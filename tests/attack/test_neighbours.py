@@ -17,8 +17,7 @@ from halfnoise.data.sources import open_source
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.data.totals import prepared
 from halfnoise.design.measurement import CenteredMeasurement
-from halfnoise.noise.law import Noise
-from halfnoise.workload.totals import Totals
+from support.loss import ROUNDING, declared, entering, exact_totals, loss
 from support.measured import grid_for
 
 q: Any = hn  # what strict types would refuse is tried, too
@@ -33,7 +32,6 @@ VALUES: dict[str, list[str | None]] = {
     "item": [None, "i1", "i2", "i3", "i4", "unlisted"],
 }
 Row = tuple[str | None, ...]
-ROUNDING = 1 + 1e-9  # of differences in floating point
 
 ADULT = q.Where("x", at_least=1)
 QUERIES: dict[str, list[Any]] = {
@@ -138,37 +136,9 @@ def file(rows: Sequence[Row], folder: Path) -> Path:
     return path
 
 
-def exact_totals(data: object, grid: CenteredMeasurement, workload: hn.Workload) -> Totals:
-    """Return the totals of a table."""
-    with open_source(data, text=TextFormat()) as source:
-        return prepared(source.of(COLUMNS), workload, grid.blocks, ["id"])()
-
-
 def measured(data: object, grid: CenteredMeasurement, workload: hn.Workload) -> Any:
     """Return what enters the noise, in scales of that noise."""
     return entering(exact_totals(data, grid, workload), grid)
-
-
-def entering(exact: Totals, grid: CenteredMeasurement) -> Any:
-    """Return what enters the noise of a grid, in scales of that noise."""
-    rings = grid.measure(exact)
-    in_scales = [
-        ring.view(np.int64) / scales for ring, scales in zip(rings, grid.scales, strict=True)
-    ]
-    return np.concatenate([each.ravel() for each in in_scales])
-
-
-def loss(one: Any, other: Any, grid: CenteredMeasurement) -> float:
-    """Return what a difference costs under the noise that is added."""
-    if grid.design.noise is Noise.GAUSSIAN:
-        return float(np.sqrt(np.sum((one - other) ** 2)))
-    return float(np.sum(np.abs(one - other)))
-
-
-def declared(grid: CenteredMeasurement) -> float:
-    """Return the loss that the design declares."""
-    guarantee = grid.design.guarantee
-    return guarantee.epsilon if isinstance(guarantee, hn.PureDP) else guarantee.mu
 
 
 def rows_of(person: str | None, most: int) -> st.SearchStrategy[list[Row]]:

@@ -1,7 +1,9 @@
 # the private parts that the check reads are planted here
 
 import datetime as dt
+import numbers
 from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,8 +14,10 @@ import narwhals.stable.v2
 import numpy as np
 import polars as pl
 import pytest
+from narwhals._expression_parsing import ExprKind, ExprNode
 
 import halfnoise as hn
+from halfnoise.data.expressions import expressions
 from support import engines
 
 q: Any = hn  # what strict types would refuse is tried, too
@@ -138,3 +142,87 @@ def test_unknown_parts() -> None:
     same = narwhals.col("x") > 2
     same._nodes = (node(), *same._nodes[1:])
     assert released(frame, same) == 3  # else the others would be refused for nothing
+
+
+class Hidden(Enum):
+    """What an engine takes out of its wrapping, here a column whose cells meet rows by order."""
+
+    COLUMN = pl.Series([True, False, True, False, True])
+
+
+class Text(str):
+    """Text of one's own kind, which may be anything."""
+
+    __slots__ = ()
+
+
+main: Any = narwhals  # it is given what its annotations forbid
+SMUGGLED: dict[str, Callable[[], Any]] = {
+    "an engine's fold in a list": lambda: main.col("l").list.contains(pl.col("x").max()),
+    "compared": lambda: main.col("x") == pl.col("x").max(),
+    "a literal": lambda: main.lit(pl.col("x").max()) == main.col("x"),
+    "among others": lambda: main.col("x").is_in([pl.col("x").max()]),
+    "then": lambda: main.when(main.col("x") > 1).then(pl.col("x").max()),
+    "filled": lambda: main.col("x").fill_nan(pl.col("x").max()),
+    "replaced": lambda: main.col("x").replace_strict({1: 1}, default=pl.col("x").max()),
+    "a key": lambda: main.col("x").replace_strict({Text("a"): 1}, default=0),
+    "as an enum": lambda: main.col("x") == Hidden.COLUMN,
+    "as text": lambda: main.col("y") == Text("a"),
+    "as a type": lambda: main.lit(dict) == main.col("x"),
+    "a function of names": lambda: main.col("x").name.map(str.upper),
+    "of numpy": lambda: main.col("x").is_in(np.array([1, 2])),
+    "unmapped": lambda: main.col("x").replace_strict([1], [2]),
+}
+
+
+@pytest.mark.parametrize("name", SMUGGLED)
+def test_only_plain_values_are_arguments(name: str) -> None:
+    """An engine's own expression inside an argument is refused, however it is wrapped."""
+    data = pl.DataFrame(pl.from_arrow(table())).with_columns(l=pl.concat_list("x"))
+    with pytest.raises(hn.InvalidParameterError, match="more than one row"):
+        released(data, SMUGGLED[name]())
+
+
+def test_a_number_by_declaration_alone() -> None:
+    """What was merely registered as a number is none."""
+
+    class Mine(numbers.Number):
+        """A number that has no value."""
+
+        __hash__ = object.__hash__
+
+    with pytest.raises(hn.InvalidParameterError, match="more than one row"):
+        released(pl.from_arrow(table()), main.lit(Mine()) == main.col("x"))
+
+
+def _mislabelled(node: Any, _: Any, *others: Any, **more: Any) -> None:
+    """Make a step that says that it looks at one row, whatever it does."""
+    ORIGINAL(node, ExprKind.ELEMENTWISE, *others, **more)
+
+
+def _renamed(node: Any, kind: Any, name: str, *others: Any, **more: Any) -> None:
+    ORIGINAL(node, kind, f"{name}_", *others, **more)
+
+
+def _with_more(node: Any, *others: Any, **more: Any) -> None:
+    ORIGINAL(node, *others, **more)
+    node.context = None
+
+
+def _with_less(node: Any, *others: Any, **more: Any) -> None:
+    ORIGINAL(node, *others, **more)
+    del node.str_as_lit
+
+
+ORIGINAL = ExprNode.__init__
+
+
+@pytest.mark.parametrize("other", [_mislabelled, _renamed, _with_more, _with_less])
+def test_another_narwhals_is_refused(other: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If its private parts are not as they were known, no expression at all is taken."""
+    plain = narwhals.col("x") > 2
+    assert released(pl.from_arrow(table()), plain) == 3
+    monkeypatch.setattr(ExprNode, "__init__", other)
+    for expression in (plain, narwhals.col("x") > 2, narwhals.col("x").max() > 2):
+        with pytest.raises(hn.InvalidParameterError, match="this version of narwhals"):
+            expressions([q.Count(expression, name="e")])

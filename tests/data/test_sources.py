@@ -25,7 +25,7 @@ def read(data: object, columns: list[str], **text: Any) -> list[Row]:
         source = opened.of(columns)
         source.fill()
         own = [source.names[column] for column in columns]
-        return fetch(source.frame.select(*own))
+        return fetch(source.rows().select(*own))
 
 
 def refused(data: object, columns: list[str], **text: Any) -> str:

@@ -3,7 +3,8 @@
 A cell that cannot be read as what a query needs is null. Text becomes a number only after a
 pattern has shown that every engine can read it, so the cast never fails; NaN is null; infinities
 are numbers. Days in text are compared as ISO text, which sorts as days do; moments with a time zone
-belong to the day that it then is in UTC.
+belong to the day that it then is in UTC. What tells people apart is never cast, but where nothing
+can be lost; a type whose values an engine might take for each other is refused.
 """
 
 import datetime as dt
@@ -38,6 +39,8 @@ _NUMBERS_IN_WORDS = {  # true and false: one missing answer can turn a column of
     math.inf: ("inf", "+inf", "infinity", "+infinity"),
 }
 _NEVER = nw.lit(value=False)
+_EXACT = (nw.Boolean, nw.Date, nw.Datetime, nw.Binary, nw.Decimal)
+_WHO = "text, whole numbers, decimals, fractions, bytes, days or moments"
 
 SPACES = " \t\n\r\x0b\x0c"  # stripped around text: the same on every engine
 MOST_WHOLE = 2**62  # whole numbers are compared as such below this
@@ -48,14 +51,17 @@ Plain = tuple[dict[str, int], dict[float, int], list[int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """A column as a query sees it: its name in the frame, its type, and what counts as missing."""
+    """A column as a query sees it: its name in the frame, its type, and what counts as missing.
+
+    ``objects``: whether its text is that of objects, among which a number has one spelling.
+    """
 
     name: str
     dtype: DType
     label: str
     missing: tuple[Literal, ...] = ()
     decimal: str = "."
-    spaces: str | None = SPACES
+    objects: bool = False
 
     @property
     def is_text(self) -> bool:
@@ -88,6 +94,18 @@ class Cell:
         value = nw.when(small).then(number).otherwise(0.0)
         return value.floor().cast(nw.Int64), small & is_true(value == value.floor())
 
+    def who(self) -> nw.Expr:
+        """Return who a row is about: null where it does not say, as with NaN and blank text."""
+        key = nw.col(self.name)
+        if self.dtype.is_float():
+            return nw.when(~key.is_nan()).then(key + 0.0)  # -0.0 is 0.0
+        if self.is_text:
+            return nw.when(self.text() != "").then(key.cast(nw.String))
+        if self.dtype.is_integer() or self.dtype in _EXACT:
+            return key
+        held = f"the unit {self.label!r} holds {self.dtype}, by which people cannot be told apart"
+        raise InvalidParameterError(f"{held}; name a column of {_WHO}")
+
     def day(self) -> nw.Expr:
         """Return what says the day, to be compared with ``_midnight``; null where there is none."""
         if self.is_day:
@@ -100,7 +118,7 @@ class Cell:
 
     def text(self) -> nw.Expr:
         """Return the value as text, without spaces around it."""
-        return nw.col(self.name).cast(nw.String).str.strip_chars(self.spaces)
+        return nw.col(self.name).cast(nw.String).str.strip_chars(SPACES)
 
     def yes(self, codes: Sequence[Literal]) -> nw.Expr:
         """Whether the cell says yes: true, 1, and as text 1/true/yes/y/t; or one of ``codes``."""

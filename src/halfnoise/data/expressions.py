@@ -2,23 +2,55 @@
 
 Users write them with narwhals, or with one of its stable namespaces, whose expressions are kinds of
 narwhals' own. There is no public way to ask what an expression looks at, so its private parts are
-walked, and whatever is not known to look at one row alone is refused: an unknown part as well.
+walked, and whatever is not known to look at one row alone is refused: an unknown part as well. If
+the private parts are not those that were known when this was written, everything is refused.
 """
 
 import datetime as dt
 from collections.abc import Iterable
+from decimal import Decimal
 from enum import Enum
-from numbers import Number
+from typing import Any
 
+import narwhals as nw
+import numpy as np
 from narwhals import Expr
 from narwhals.dtypes import DType
 
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.queries import Query
 
-_ALONE = ("COL", "NTH", "LITERAL", "ELEMENTWISE", "WHEN_THEN")
-_PARTS = {"kind", "name", "exprs", "kwargs"}
-_PLAIN = (Number, str, bytes, dt.date, dt.time, dt.timedelta, range, DType, type, Enum, type(None))
+_PARTS = {
+    *("kind", "name", "exprs", "kwargs", "str_as_lit", "allow_multi_output"),
+    *("_is_orderable_cached", "_is_elementwise_cached"),
+}
+_ALONE = {"COL": "col", "NTH": "nth", "LITERAL": "lit"}
+_COMPARED = "eq ne lt le gt ge and or add sub mul truediv floordiv mod pow"
+_STEPS = {
+    *(f"__{side}{name}__" for name in _COMPARED.split() for side in ("", "r")),
+    *("__invert__", "__neg__", "alias", "cast", "abs", "round", "floor", "ceil", "sqrt", "exp"),
+    *("log", "sin", "cos", "clip", "clip_lower", "clip_upper", "fill_null", "fill_nan"),
+    *("is_null", "is_nan", "is_finite", "is_in", "is_between", "replace_strict", "coalesce"),
+    *("when_then", "_is_close_float_promote", "concat_str", "struct.field"),
+    *(f"{fold}_horizontal" for fold in ("all", "any", "sum", "min", "max", "mean")),
+    *(f"dt.{part}" for part in ("date", "year", "month", "day", "hour", "minute", "second")),
+    *(f"dt.{part}" for part in ("millisecond", "microsecond", "nanosecond")),
+    *(f"dt.{part}" for part in ("ordinal_day", "weekday", "timestamp", "truncate", "offset_by")),
+    *(f"dt.{part}" for part in ("replace_time_zone", "convert_time_zone", "to_string")),
+    *(f"dt.total_{unit}s" for unit in ("minute", "second")),
+    *(f"dt.total_{unit}seconds" for unit in ("milli", "micro", "nano")),
+    *(f"list.{what}" for what in ("len", "contains", "get", "min", "max", "mean", "sum", "median")),
+    *(f"str.{what}" for what in ("len_chars", "replace", "replace_all", "strip_chars", "slice")),
+    *(f"str.{what}" for what in ("strip_chars_start", "strip_chars_end", "starts_with")),
+    *(f"str.{what}" for what in ("ends_with", "contains", "split", "zfill", "pad_start")),
+    *(f"str.{what}" for what in ("pad_end", "to_datetime", "to_date", "to_time")),
+    *(f"str.to_{case}case" for case in ("upper", "lower", "title")),
+}
+# Of exactly these types: what is only derived from one may behave in any way.
+_PLAIN = {
+    *(bool, int, float, str, bytes, Decimal, type(None), range),
+    *(dt.date, dt.datetime, dt.time, dt.timedelta),
+}
 
 
 def expressions(queries: Iterable[Query]) -> dict[int, Expr]:
@@ -27,13 +59,56 @@ def expressions(queries: Iterable[Query]) -> dict[int, Expr]:
     for query in queries:
         column = query.column
         if isinstance(column, Expr):
+            if not _narwhals_is_known():
+                raise InvalidParameterError(
+                    f"whether the expression of {query.label!r} looks at one row at a time cannot"
+                    " be told with this version of narwhals; name columns, or install narwhals 2.28"
+                )
             if not _row_by_row(column):
                 raise InvalidParameterError(
                     f"the expression of {query.label!r} looks at more than one row at a time; each"
-                    " row must be judged by itself, without mean, rank, shift, over and the like"
+                    " row must be judged by itself, without mean, rank, shift, over and the like,"
+                    " and compared with plain values"
                 )
             found[id(column)] = column
     return found
+
+
+def roots(expression: Expr) -> set[str] | None:
+    """Return the names of the columns that an expression reads; None where that is not known."""
+    found: set[str] = set()
+    for node in _walked(expression):
+        if node.kind.name == "NTH":
+            return None
+        if node.kind.name == "COL":
+            found.update(node.kwargs["names"])
+        if not node.str_as_lit:
+            found.update(part for part in node.exprs if isinstance(part, str))
+    return found
+
+
+def _walked(expression: Expr) -> Iterable[Any]:
+    for node in expression._nodes:  # noqa: SLF001  # there is no public way
+        yield node
+        for part in (*node.exprs, *node.kwargs.values()):
+            if isinstance(part, Expr):
+                yield from _walked(part)
+
+
+def _narwhals_is_known() -> bool:
+    """Whether narwhals keeps, of a few expressions, what is known to be in them, and no more."""
+    try:
+        one, other = nw.col("a"), nw.col("b")
+        alone = [one > 1, nw.when(one > other).then(1).otherwise(other), one.str.contains("x")]
+        many = [one.max() > 1, one + other.mean(), one.shift(1), one.sum().over("b"), nw.len()]
+        return (
+            all(map(_row_by_row, alone))
+            and not any(map(_row_by_row, many))
+            and all(roots(expression) == {"a"} for expression in (alone[0], alone[2], many[0]))
+            and roots(alone[1]) == roots(many[1]) == {"a", "b"}
+        )
+    except Exception:  # noqa: BLE001  # whatever is not as it was known
+        return False
 
 
 def _row_by_row(expression: Expr) -> bool:
@@ -44,18 +119,33 @@ def _row_by_row(expression: Expr) -> bool:
 def _is_alone(node: object) -> bool:
     """Whether a step of an expression looks at one row, and so do all parts that it is made of."""
     parts = getattr(node, "__dict__", {})
-    kind = getattr(parts.get("kind"), "name", None)
-    if not (parts.keys() >= _PARTS and kind in _ALONE and isinstance(parts["kwargs"], dict)):
+    kind, name = getattr(parts.get("kind"), "name", None), parts.get("name")
+    if parts.keys() != _PARTS or not isinstance(parts["kind"], Enum):
+        return False
+    if not isinstance(parts["kwargs"], dict) or type(parts["exprs"]) not in (tuple, list):
+        return False
+    if not (name in _STEPS if kind == "ELEMENTWISE" else name == _ALONE.get(str(kind))):
         return False
     # Without a format, engines guess one from the first rows and read all others by it.
     guessed = parts["kwargs"].get("format", "") is None
-    return not guessed and all(map(_is_known, parts.values()))
+    return not guessed and _is_known(parts["exprs"]) and _is_known(parts["kwargs"])
 
 
 def _is_known(part: object) -> bool:
     """Whether a part is a plain value or looks at one row: no column whose cells have an order."""
     if isinstance(part, Expr):
         return _row_by_row(part)
-    if isinstance(part, dict | list | tuple | set | frozenset):
-        return all(map(_is_known, part.values() if isinstance(part, dict) else part))
-    return isinstance(part, _PLAIN)
+    if type(part) is dict:
+        return all(_is_known(each) for pair in part.items() for each in pair)
+    if type(part) in (list, tuple, set, frozenset):
+        return all(map(_is_known, part))  # type: ignore[call-overload]  # one of these
+    return type(part) in _PLAIN or _is_of_numpy(part) or _is_type(part)
+
+
+def _is_of_numpy(part: object) -> bool:
+    return isinstance(part, np.generic) and type(part).__module__ == "numpy"
+
+
+def _is_type(part: object) -> bool:
+    kind = part if isinstance(part, type) else type(part)
+    return issubclass(kind, DType) and kind.__module__.startswith("narwhals.")

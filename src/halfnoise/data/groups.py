@@ -29,6 +29,7 @@ class Groups:
 
     ``number``: how many there are; None where they are discovered, and written by ``key``.
     ``everybody``: a row for each person where people may be in several groups or in none.
+    ``scans``: how often the rows are gone through to add up what is in the groups.
     """
 
     rows: Frame
@@ -36,6 +37,7 @@ class Groups:
     number: int | None = 1
     key: Callable[[Values], Key] | None = None
     everybody: Frame | None = None
+    scans: int = 1
 
     @classmethod
     def of(
@@ -44,26 +46,27 @@ class Groups:
         """Return rows in their groups; ``people`` are the columns that say whom a row is about."""
         if grouping is None:
             return cls(rows=rows)
-        columns = _columns(grouping, [_in_utc(cell, rows) for cell in cells])
-        named = {name: e for i, c in enumerate(columns) for name, e in c.columns(i).items()}
+        keys = _columns(grouping, [_in_utc(cell, rows) for cell in cells])
+        named = {name: e for i, c in enumerate(keys) for name, e in c.columns(i).items()}
         rows, names = rows.with_columns(**named), tuple(named)
         if grouping.keys is None:
             rows = _first(rows, people, names, grouping.most)
-            key = _back(columns, loosely=rows.implementation.is_pandas())
-            return cls(rows=rows, columns=names, number=None, key=key)
+            key = _back(keys, loosely=rows.implementation.is_pandas())
+            return cls(rows=rows, columns=names, number=None, key=key, scans=1 + bool(people))
         everybody = rows.select(*people).unique() if people and grouping.most > 1 else rows
-        listed, place = _listed(grouping.keys, columns), nw.col(PLACE)
+        listed, place = _listed(grouping.keys, keys), nw.col(PLACE)
         table = lookup(rows, listed)
         rows = rows.join(table, left_on=list(named), right_on=list(listed), how="left")
         if grouping.other is None:
             rows = rows.filter(~place.is_null())
         elsewhere = nw.when(place.is_null()).then(nw.lit(len(grouping.keys))).otherwise(place)
         rows = rows.with_columns(hn_group=elsewhere.cast(nw.Int64)).drop(PLACE)
-        number = len(grouping.released)
-        if grouping.most < number:
-            rows = _first(rows, people, ("hn_group",), grouping.most)
+        number, columns = len(grouping.released), ("hn_group",)
+        some = bool(people) and grouping.most < number
+        rows = _first(rows, people, columns, grouping.most) if some else rows
         several = everybody if grouping.most > 1 else None
-        return cls(rows=rows, columns=("hn_group",), number=number, everybody=several)
+        scans = 1 + some + (several is not None)
+        return cls(rows=rows, columns=columns, number=number, everybody=several, scans=scans)
 
     def places(self, present: Sequence[Values]) -> dict[Values, int]:
         """Return the row of the totals for each group that may be present."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from halfnoise.checks import refuse
 from halfnoise.data.cells import MOST_WHOLE, SPACES, Cell, is_true
+from halfnoise.data.sources.objects import shown
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.conditions import Literal, as_date, as_number
 from halfnoise.workload.groups import By
@@ -73,7 +74,7 @@ def _text(cell: Cell, *, listed: bool) -> KeyColumn:
         own = nw.when(small.is_in(("true", "false"))).then(small).otherwise(own)
 
     def read(key: Literal) -> str:
-        text = str(key).strip(SPACES)
+        text = str(shown(key) if cell.objects else key).strip(SPACES)
         return text.lower() if text.lower() in ("true", "false") else text
 
     return KeyColumn(own=own, there=cell.present(), read=read, back=str, nothing="")

@@ -41,10 +41,6 @@ def _native(frame: nw.LazyFrame[Any], columns: Mapping[str, Sequence[Any]]) -> A
         # Sent to every worker, so that the rows need not be sorted to meet it.
         return functions.broadcast(table)
     table = {name: list(column) for name, column in columns.items()} | {PLACE: list(range(length))}
-    if kind.is_ibis():
-        import ibis
-
-        return ibis.memtable(table)
     return nw.from_dict(table, backend=kind).to_native()
 
 

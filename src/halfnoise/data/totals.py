@@ -5,19 +5,20 @@ and no sum can overflow below 2^40 people (``workload.grid``).
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from halfnoise.data.cells import SPACES, Cell
+from halfnoise.data.cells import Cell
 from halfnoise.data.contributions import Contribution, ReadCell
-from halfnoise.data.expressions import expressions
+from halfnoise.data.expressions import expressions, roots
 from halfnoise.data.groups import Frame, Groups, Values
 from halfnoise.data.items import item_totals
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import fetch
+from halfnoise.data.sources.frames import plain_text
 from halfnoise.data.sources.source import Source
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Items
@@ -36,23 +37,45 @@ FAILED = (
 def prepared(
     source: Source, workload: Workload, blocks: Sequence[Block], unit: Sequence[str] | None
 ) -> Callable[[], Totals]:
-    """Return what reads the exact totals; what a column's type forbids is refused before that."""
+    """Return what reads the exact totals; what a column's type forbids is refused before that.
+
+    **Guarantee.** All totals are of the same rows: where they take more than one scan, and the rows
+    might differ from scan to scan, they are of a snapshot.
+    """
     asked = workload, blocks, unit or ()
-    # pandas computes at once, so what may be refused is tried on no rows first.
-    at_once = source.frame.implementation.is_pandas()
-    tried = replace(source, frame=source.frame.head(0)) if at_once else source
-    read = quietly(lambda: _prepared(tried, *asked), FAILED)
+    tried = quietly(lambda: _prepared(source, *asked), FAILED)
 
     def fill_and_read() -> Totals:
         source.fill()
-        return _prepared(source, *asked)() if at_once else read()
+        rows = source.rows(_needed(workload, unit or ()), again=tried.scans > 1)
+        if rows is source.frame:
+            return tried.read()
+        return _prepared(replace(source, frame=rows), *asked).read()
 
     return lambda: quietly(fill_and_read, FAILED)
 
 
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """What reads the totals, and how often it goes through the rows."""
+
+    read: Callable[[], Totals]
+    scans: int
+
+
+def _needed(workload: Workload, unit: Sequence[str]) -> list[str] | None:
+    """Return the columns that are read; None where that cannot be told."""
+    named = [column for query in workload.queries for column in query.columns]
+    in_expressions = [roots(e) for e in expressions(workload.queries).values()]
+    if None in in_expressions:
+        return None
+    named += [column for found in in_expressions for column in found or ()]
+    return [*dict.fromkeys([*named, *unit, *workload.group_columns])]
+
+
 def _prepared(
     source: Source, workload: Workload, blocks: Sequence[Block], unit: Sequence[str]
-) -> Callable[[], Totals]:
+) -> _Prepared:
     frame, cell, by = _read(source, workload, unit)
     # Who does not meet the conditions is not in the table, before anything else is asked of it.
     who = [cell(condition).meets(condition) for condition in workload.who]
@@ -91,7 +114,7 @@ def _prepared(
             everyone = np.array(row, dtype=np.uint64)
         return Totals(sums=sums, people=number, everyone=everyone, keys=groups.keys(list(rows)))
 
-    return read
+    return _Prepared(read, scans=groups.scans + sum(map(callable, parts)))
 
 
 def _read(
@@ -107,33 +130,32 @@ def _read(
     read = {own[column]: nw.col(source.names[column]) for column in columns}
     own |= dict(zip(made, given, strict=True))
     read |= {name: nw.col(name) for name in given}
-    read |= {f"unit{i}": _key(source, column) for i, column in enumerate(unit)}
+    read |= {f"unit{i}": _who(source, column) for i, column in enumerate(unit)}
     keys = () if workload.grouping is None else workload.grouping.by
     by = {f"by{i}": key.column for i, key in enumerate(keys)}
     read |= {name: nw.col(source.names[column]) for name, column in by.items()}
     frame = frame.select(**read) if read else frame
+    frame = plain_text(frame, list(given)) if given else frame
     dtypes = dict(frame.collect_schema())
-    spaces = None if frame.implementation.is_ibis() else SPACES  # its own are the same
 
     def cell(asked: ColumnQuery | Where) -> Cell:
         by_id = id(asked.column) in made
         name = own[id(asked.column) if by_id else asked.column]
         label = asked.label if isinstance(asked, ColumnQuery) and by_id else str(asked.column)
         plain = Cell(name=name, dtype=dtypes[name], label=label, missing=asked.codes)
-        return replace(plain, decimal=source.text.decimal, spaces=spaces)
+        return replace(plain, decimal=source.text.decimal)
 
-    named = [Cell(name=k, dtype=dtypes[k], label=by[k], spaces=spaces) for k in by]
+    named = [
+        Cell(name=name, dtype=dtypes[name], label=column, objects=column in source.ids)
+        for name, column in by.items()
+    ]
     return frame, cell, named
 
 
-def _key(source: Source, column: str) -> nw.Expr:
-    """Return who a row is about: null where it does not say."""
-    key, dtype = nw.col(source.names[column]), source.dtypes[column]
-    if dtype.is_float():  # NaN is nobody, and -0.0 is 0.0
-        return nw.when(~key.is_nan()).then(key + 0.0)
-    if dtype == nw.String:
-        return nw.when(key.str.strip_chars() != "").then(key)
-    return key
+def _who(source: Source, column: str) -> nw.Expr:
+    """Return who a row is about."""
+    name = source.ids.get(column, source.names[column])
+    return Cell(name=name, dtype=source.frame.collect_schema()[name], label=column).who()
 
 
 def _together(groups: Groups, parts: Sequence[Contribution], people: Sequence[str]) -> Frame:

@@ -8,7 +8,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from halfnoise.data.sources.files import open_files
-from halfnoise.data.sources.frames import from_frame
+from halfnoise.data.sources.frames import open_frame
 from halfnoise.data.sources.source import Source, TextFormat
 
 __all__ = ["Source", "TextFormat", "fetch", "open_source"]
@@ -22,7 +22,8 @@ def open_source(data: object, *, text: TextFormat) -> Iterator[Source]:
         with open_files(data, text) as source:
             yield source
     else:
-        yield from_frame(data, text)
+        with open_frame(data, text) as source:
+            yield source
 
 
 def fetch(frame: nw.LazyFrame[Any]) -> list[tuple[Any, ...]]:

@@ -16,14 +16,13 @@ from typing import Any
 
 from halfnoise.checks import refuse
 from halfnoise.data.quiet import quietly
+from halfnoise.data.sources.connection import own_connection
 from halfnoise.data.sources.source import Source, TextFormat, spelled
 from halfnoise.data.sources.texts import TextFiles
 from halfnoise.errors import InvalidParameterError
-from halfnoise.scratch import own_folder
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _JSON = (".jsonl", ".ndjson")
-_BYTES = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
 
 @contextlib.contextmanager
@@ -34,43 +33,16 @@ def open_files(data: object, text: TextFormat) -> Iterator[Source]:
     named = ", ".join(repr(str(path)) for path in paths[:3])
     failed = f"{named} could not be read as {kind[1:]}; check that the file is complete"
     with contextlib.ExitStack() as stack:
-        scratch = str(stack.enter_context(own_folder()))
-        connection = stack.enter_context(contextlib.closing(connect(temp_directory=scratch)))
-        _limit_memory(connection)
+        connection, folder = stack.enter_context(own_connection())
         if kind == ".parquet":
             yield Source.over(quietly(lambda: _parquet(connection, paths), failed), text)
         elif kind in _JSON or kind in _DELIMITERS:
             text = replace(text, delimiter=text.delimiter or _DELIMITERS.get(kind))
-            folder = Path(scratch)
             files = TextFiles(paths=paths, text=text, failed=failed, scratch=folder, stack=stack)
             yield (_objects if kind in _JSON else _table)(connection, files)
         else:
             rule = "CSV, TSV, JSON lines or Parquet by its ending"
             raise refuse("the file", rule, str(paths[0]), "rename it, for example to .csv")
-
-
-def connect(**config: Any) -> Any:
-    """Return a connection of our own that loads nothing, shows no progress and lives in UTC."""
-    import duckdb
-
-    quiet = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
-    connection = duckdb.connect(config=quiet | config)
-    connection.execute("set enable_progress_bar = false; set TimeZone = 'UTC'")
-    # With hundreds of sums and a long list it takes seconds to plan, and never helps ours.
-    costly = "from duckdb_optimizers() where name = 'partial_aggregate_pushdown'"
-    if connection.execute(costly).fetchone():
-        connection.execute("set disabled_optimizers = 'partial_aggregate_pushdown'")
-    return connection
-
-
-def _limit_memory(connection: Any) -> None:
-    """Let DuckDB hold half a GB for each thread, one at least; beyond that it spills to disk."""
-    settings = "select current_setting('threads'), current_setting('memory_limit')"
-    threads, limit = connection.execute(settings).fetchone()
-    amount, _, unit = limit.partition(" ")
-    wanted = max(2, int(threads)) * 10**9 // 2
-    if wanted < float(amount) * _BYTES.get(unit, 1):
-        connection.execute(f"set memory_limit = '{wanted}B'")
 
 
 def _paths(data: Any) -> list[Path]:

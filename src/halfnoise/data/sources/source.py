@@ -3,10 +3,10 @@
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Protocol
 
 import narwhals.stable.v2 as nw
 from narwhals.dtypes import DType
@@ -56,13 +56,22 @@ class TextFormat:
         return {"delimiter": self.delimiter or ",", **quoting}
 
 
+class Settle(Protocol):
+    """What returns rows: of some columns, or all; always the same ones if they are read again."""
+
+    def __call__(self, columns: Collection[str] | None, *, again: bool) -> nw.LazyFrame[Any]:
+        """Return the rows."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """A table that has not been read yet: a lazy frame, and its columns with their types.
 
     ``names`` are the columns' names inside the frame, which engines can spell. ``fill`` puts the
     rows where the frame looks for them, and waits until a release is allowed. ``extract``, where
-    there is no header to tell which columns there are, makes the table of some.
+    there is no header to tell which columns there are, makes the table of some. ``ids`` are the
+    names inside under which a column tells people apart, where that is not its own. ``settle``
+    returns the rows, where the frame knows but their types.
     """
 
     frame: nw.LazyFrame[Any]
@@ -71,6 +80,8 @@ class Source:
     text: TextFormat
     fill: Callable[[], None] = lambda: None
     extract: "Callable[[Sequence[str]], Source] | None" = None
+    ids: Mapping[str, str] = field(default_factory=dict)
+    settle: "Settle | None" = None
 
     @classmethod
     def over(
@@ -82,6 +93,12 @@ class Source:
         names = {name: name for name in inside} if names is None else names
         dtypes = {name: inside[own] for name, own in names.items()}
         return cls(frame=frame, dtypes=dtypes, names=names, text=text)
+
+    def rows(
+        self, columns: Collection[str] | None = None, *, again: bool = True
+    ) -> nw.LazyFrame[Any]:
+        """Return the rows of some columns, or all; the same ones ``again`` and again if asked."""
+        return self.frame if self.settle is None else self.settle(columns, again=again)
 
     @property
     def columns(self) -> list[str]:

@@ -1,0 +1,45 @@
+"""A DuckDB connection of our own: it loads nothing, lives in UTC and spills where only we look."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from halfnoise.scratch import own_folder
+
+_BYTES = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+
+
+@contextlib.contextmanager
+def own_connection() -> Iterator[tuple[Any, Path]]:
+    """Open a connection whose memory is limited, and a folder; both are gone afterwards."""
+    with (
+        own_folder() as scratch,
+        contextlib.closing(_connect(temp_directory=str(scratch))) as connection,
+    ):
+        _limit_memory(connection)
+        yield connection, scratch
+
+
+def _connect(**config: Any) -> Any:
+    """Return a connection of our own that loads nothing, shows no progress and lives in UTC."""
+    import duckdb
+
+    quiet = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+    connection = duckdb.connect(config=quiet | config)
+    connection.execute("set enable_progress_bar = false; set TimeZone = 'UTC'")
+    # With hundreds of sums and a long list it takes seconds to plan, and never helps ours.
+    costly = "from duckdb_optimizers() where name = 'partial_aggregate_pushdown'"
+    if connection.execute(costly).fetchone():
+        connection.execute("set disabled_optimizers = 'partial_aggregate_pushdown'")
+    return connection
+
+
+def _limit_memory(connection: Any) -> None:
+    """Let DuckDB hold half a GB for each thread, one at least; beyond that it spills to disk."""
+    settings = "select current_setting('threads'), current_setting('memory_limit')"
+    threads, limit = connection.execute(settings).fetchone()
+    amount, _, unit = limit.partition(" ")
+    wanted = max(2, int(threads)) * 10**9 // 2
+    if wanted < float(amount) * _BYTES.get(unit, 1):
+        connection.execute(f"set memory_limit = '{wanted}B'")

@@ -1,0 +1,108 @@
+"""Relations of DuckDB: read where they are if once is enough, else copied to a connection of ours.
+
+Where they are, text is compared letter by letter whatever a column's collation. A connection that
+compares otherwise by default, or that lives in another time zone, is not computed on at all.
+"""
+
+from collections.abc import Collection, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from halfnoise.data.sources.arrow_tables import id_of, typed
+from halfnoise.data.sources.connection import own_connection
+from halfnoise.data.sources.source import Source, TextFormat, once
+
+_AS_TEXT = ('"NULL"', "JSON", "UUID")
+_OTHER = ("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")  # far out, or beside what is, they fail
+_LARGE = ("HUGEINT", "UHUGEINT", "BIGNUM")  # Arrow has no whole numbers of that size
+_UTC = ("UTC", "Etc/UTC")
+_SETTINGS = "select current_setting('default_collation'), current_setting('TimeZone')"
+
+
+def duckdb_source(relation: Any, text: TextFormat, stack: ExitStack) -> Source:
+    """Return a relation as a table that has not been read yet."""
+    once(relation.columns)
+    own = [_Column(name, str(k)) for name, k in zip(relation.columns, relation.types, strict=True)]
+    names = {column.name: column.name for column in own}
+    readable = relation.project(", ".join(c for column in own for c in column.read))
+    kinds = dict(zip(readable.columns, map(str, readable.types), strict=True))
+    connection, _ = stack.enter_context(own_connection())
+    nothing = ", ".join(f"cast(null as {kind}) as {_quoted(n)}" for n, kind in kinds.items())
+    types = connection.sql(f"select {nothing} where false")
+
+    def settle(columns: Collection[str] | None, *, again: bool) -> nw.LazyFrame[Any]:
+        if not again and _is_plain(relation):
+            return _lazy(readable)
+        inside = [
+            n
+            for name in (names if columns is None else columns)
+            for n in (name, id_of(name))
+            if n in kinds
+        ]
+        return _lazy(_copied(readable, {name: kinds[name] for name in inside}, connection))
+
+    return typed(_lazy(types), text, names, settle=settle)
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column by its name, and what DuckDB calls its type."""
+
+    name: str
+    kind: str
+
+    @property
+    def read(self) -> list[str]:
+        """How its cells are read, and what tells people apart where that is something else."""
+        own, cells = _quoted(self.name), _quoted(self.name)
+        if self.kind == "VARCHAR":
+            cells = f'{own} collate "binary"'
+        elif self.kind in _AS_TEXT or self.kind.startswith("ENUM("):
+            cells = f'cast({own} as varchar) collate "binary"'
+        elif self.kind in _OTHER:
+            return [
+                f"try_cast({own} as timestamp) as {own}",
+                f"{own} as {_quoted(id_of(self.name))}",
+            ]
+        return [f"{cells} as {own}"]
+
+
+def plain_text(relation: Any, among: Sequence[str]) -> Any:
+    """Return a relation some of whose columns are compared letter by letter."""
+    columns = []
+    for name, kind in zip(relation.columns, map(str, relation.types), strict=True):
+        own = _quoted(name)
+        compared = f'{own} collate "binary" as {own}'
+        columns.append(compared if kind == "VARCHAR" and name in among else own)
+    return relation.project(", ".join(columns))
+
+
+def _is_plain(relation: Any) -> bool:
+    """Whether a relation's connection compares text letter by letter, and lives in UTC."""
+    ((collation, zone),) = relation.query("halfnoise_rows", _SETTINGS).fetchall()
+    return not collation and zone in _UTC
+
+
+def _copied(relation: Any, kinds: dict[str, str], connection: Any) -> Any:
+    """Copy columns by way of Arrow: read once, they stay what they are."""
+    sent = (
+        f"cast({_quoted(n)} as varchar) as {_quoted(n)}" if kind in _LARGE else _quoted(n)
+        for n, kind in kinds.items()
+    )
+    stream = relation.project(", ".join(sent)).__arrow_c_stream__()
+    connection.execute("drop table if exists halfnoise_copy")
+    connection.from_arrow(stream).create("halfnoise_copy")
+    back = (f"cast({_quoted(n)} as {kind}) as {_quoted(n)}" for n, kind in kinds.items())
+    return connection.table("halfnoise_copy").project(", ".join(back))
+
+
+def _lazy(relation: Any) -> nw.LazyFrame[Any]:
+    frame: nw.LazyFrame[Any] = nw.from_native(relation).lazy()
+    return frame
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

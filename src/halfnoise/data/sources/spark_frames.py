@@ -1,0 +1,58 @@
+"""Frames of Spark: text is valid and compared letter by letter, and a snapshot stays what it is."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from halfnoise.data.sources.source import Source, TextFormat, spelled
+from halfnoise.errors import InvalidParameterError
+
+
+def spark_source(data: Any, text: TextFormat) -> Source:
+    """Return a frame as a table, with names that Spark can spell."""
+    if data.isStreaming:
+        said = "a stream of Spark has no end, so nothing can be released of it"
+        raise InvalidParameterError(f"{said}; release a table that it was written to")
+    names = spelled(list(data.columns))
+    frame = plain_text(data.toDF(*names.values()))
+    source = Source.over(frame, text, names)
+
+    def settle(columns: Collection[str] | None, *, again: bool) -> nw.LazyFrame[Any]:
+        if not again:
+            return source.frame
+        own = frame if columns is None else frame.select(*(names[column] for column in columns))
+        # A block that is lost fails the release: it is never computed anew, which might differ.
+        kept: nw.LazyFrame[Any] = nw.from_native(own.localCheckpoint(eager=True)).lazy()
+        return kept
+
+    return replace(source, settle=settle)
+
+
+def plain_text(frame: Any, among: Sequence[str] | None = None) -> Any:
+    """Return a frame whose text is compared letter by letter; bytes that are no text are missing.
+
+    Spark shows all such bytes alike, and lets columns say that different texts are equal.
+    """
+    from pyspark.sql import functions as f
+    from pyspark.sql import types
+
+    plain: dict[str, Any] = {}
+    for field in frame.schema.fields:
+        if among is not None and field.name not in among:
+            continue
+        if isinstance(field.dataType, types.NullType):
+            plain[field.name] = f.col(field.name).cast("string")
+        elif isinstance(field.dataType, types.StringType | types.CharType | types.VarcharType):
+            plain[field.name] = _valid(f.col(field.name).cast("string"))
+    return frame.withColumns(plain) if plain else frame
+
+
+def _valid(text: Any) -> Any:
+    from pyspark.sql import functions as f
+
+    if hasattr(f, "try_validate_utf8"):
+        return f.try_validate_utf8(f.collate(text, "UTF8_BINARY"))
+    stored = text.cast("binary")  # before version 4 there are no collations
+    return f.when(f.encode(f.decode(stored, "UTF-8"), "UTF-8") == stored, text)
