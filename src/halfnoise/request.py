@@ -49,8 +49,11 @@ class Request:
             )
         return self.privacy
 
-    def check(self) -> None:
-        """Refuse what does not say who is one person, or counts who somebody is."""
+    def check(self, *, counted: bool = True) -> None:
+        """Refuse what does not say who is one person, or counts who somebody is.
+
+        ``counted``: no row's content can change how many rows there are.
+        """
         queries = self.workload.queries
         for query in queries:
             if isinstance(query, Counts):
@@ -74,6 +77,19 @@ class Request:
                 raise InvalidParameterError(f"{both}; {why}")
         if self.workload.grouping is not None:
             self._check_groups(self.workload.grouping)
+        if self.workload.size_is_public and self.known_size is None:
+            self._check_size(counted=counted)
+
+    def _check_size(self, *, counted: bool) -> None:
+        """Refuse to publish a number of people that one person could change."""
+        if self.row_is_person and counted:
+            return
+        why = "a person without an id is nobody" if self.unit else "an open quote joins rows"
+        raise InvalidParameterError(
+            "where people can only be replaced the number of people is public, but here one person"
+            f" could change it ({why}): give it (--known-size 200000, known_size=200_000), or hide"
+            " who is in the data too (--neighbors add-remove)"
+        )
 
     def _check_groups(self, grouping: Grouping) -> None:
         if not grouping.by:

@@ -220,7 +220,7 @@ def _cut(path: Path) -> None:
         ("missing-*.csv", lambda _: None, "there is no file"),
         ("folder.csv", _folder, "is a folder, not a file"),
         ("empty.csv", Path.touch, "is empty"),
-        ("twice.csv", lambda p: p.write_text("smoker,smoker\n1,1\n"), "'smoker' is there twice"),
+        ("twice.csv", lambda p: p.write_text("smoker,smoker\n1,1\n"), "have the same name"),
         ("broken.parquet", lambda p: p.write_text("PAR1 no"), "could not be read as parquet"),
         ("cut.csv.gz", _cut, "could not be read"),
         ("semicolons.csv", lambda p: p.write_text("smoker;id\n1;2\n"), "try --delimiter ';'"),

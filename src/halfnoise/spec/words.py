@@ -9,27 +9,29 @@ from halfnoise.errors import InvalidParameterError
 from halfnoise.privacy import definitions as dp
 from halfnoise.request import Request
 from halfnoise.spec.groups import grouping
-from halfnoise.spec.queries import Words, column_and_rest, queries, split
+from halfnoise.spec.queries import Words, column_and_rest, entries, queries, split
 from halfnoise.workload.workload import Workload
 
 QUERIES = ("count", "counts", "sum", "mean", "choice", "bins", "items")
 GROUPS = ("by", "groups", "other", "max-groups", "no-group-sizes", "discover-delta")
-YES = ("row-is-person", "no-group-sizes")
+YES = ("row-is-person", "no-group-sizes", "quote-newlines")
 LISTS = (*(name for name in QUERIES if name != "counts"), "importance", "unit", "by", "groups")
 RULES = ("at-most", *GROUPS, "where", "missing", "neighbors", "size-importance", "size-dial")
 BUDGET = ("epsilon", "delta", "mu", "rho", "rdp")
-TEXT = ("delimiter", "quote", "encoding", "decimal")
+TEXT = ("delimiter", "quote", "quote-newlines", "encoding", "decimal", "names")
 OTHERS = ("row-is-person", "known-size", "level")
 WORDS = (*QUERIES, "importance", "unit", *RULES, *BUDGET, *TEXT, *OTHERS)
 
 
 def text_format(words: Words) -> TextFormat:
     """Read what text files look like."""
-    marks = {name: words[name] for name in TEXT if words.get(name) is not None}
+    marks = {name.replace("-", "_"): words[name] for name in TEXT if words.get(name) is not None}
     if marks.get("quote") == "none":
         marks["quote"] = None
     if marks.get("delimiter") in ("tab", "\\t"):
         marks["delimiter"] = "\t"
+    if "names" in marks:
+        marks["names"] = [name.strip() for name in entries(marks["names"])]
     return TextFormat(**marks)
 
 

@@ -1,0 +1,115 @@
+"""Every line is a row, whatever is in it, and no line reaches into another."""
+
+import gzip
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from halfnoise.data.sources import fetch, open_source
+from halfnoise.data.sources.source import TextFormat
+from support import text_rows
+
+NAMES = ("aa", "bb", "cc", "dd")
+FORMATS: dict[str, dict[str, Any]] = {
+    "csv": {},
+    "tsv": {},
+    "semicolons": {"delimiter": ";"},
+    "single quotes": {"quote": "'"},
+    "no quotes": {"quote": None},
+    "a mark of several bytes": {"delimiter": "ä", "quote": "😀"},
+}
+ENCODINGS = ("latin-1", "cp1252", "cp037", "utf-16", "utf-16-be", "utf-32", "gb18030", "shift_jis",
+             "euc_jis_2004", "big5", "utf-8-sig", "ascii")  # fmt: skip
+
+
+def read(data: object, columns: Sequence[str] = NAMES, **text: Any) -> list[text_rows.Row]:
+    """Return the rows of a file in their order."""
+    with open_source(data, text=TextFormat(**text)) as opened:
+        source = opened.of(columns)
+        source.fill()
+        return fetch(source.frame.select(*(source.names[column] for column in columns)))
+
+
+def write(path: Path, content: bytes) -> Path:
+    """Write a file, zipped where its name says so."""
+    path.write_bytes(gzip.compress(content, 1) if path.suffix == ".gz" else content)
+    return path
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_odd_lines(name: str, tmp_path: Path) -> None:
+    """Files of the oddest lines are read as a slow rule reads them, line by line."""
+    text, draw = FORMATS[name], random.Random(name)
+    ending = "tsv" if name == "tsv" else "csv"
+    mark = text.get("delimiter", "\t" if name == "tsv" else ",")
+    header = mark.join(NAMES).encode() + b"\n"
+    rule = {"columns": 4, "delimiter": mark, "quote": text.get("quote", '"')}
+    for i, lines in enumerate((0, 1, 2, 300, 300)):
+        body = text_rows.odd_file(draw, b"\n", lines).replace(b",", mark.encode())
+        path = write(tmp_path / f"{i}.{ending}{'.gz' if i % 2 else ''}", header + body)
+        assert read(path, **text) == text_rows.rows(header + body, header=True, **rule)
+        bare = write(tmp_path / f"bare{i}.{ending}", body or b"\n")
+        expected = text_rows.rows(body or b"\n", header=False, **rule)
+        assert read(bare, names=NAMES, **text) == expected
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_odd_lines_in_other_encodings(encoding: str, tmp_path: Path) -> None:
+    """Bytes that an encoding does not know, or that end within a character, spoil one line."""
+    draw = random.Random(encoding)
+    plain = encoding.removesuffix("-sig")
+    plain += "-le" if plain in ("utf-16", "utf-32") else ""
+
+    def line() -> bytes:
+        odd = text_rows.odd_line(draw)
+        return odd if draw.random() < 0.3 else odd.decode("utf-8", "ignore").encode(plain, "ignore")
+
+    for i in range(3):
+        start = "\ufeff" if i == 1 and encoding.startswith("utf") else ""
+        lines = [(start + ",".join(NAMES)).encode(plain), *(line() for _ in range(200))]
+        content = "\n".encode(plain).join(lines)
+        path = write(tmp_path / f"{i}.csv", content)
+        declared = encoding.removesuffix("-sig")
+        expected = text_rows.rows(content, header=True, encoding=declared, columns=4)
+        assert read(path, encoding=encoding) == expected
+
+
+def test_odd_json_lines(tmp_path: Path) -> None:
+    """A line that is no JSON object is a row of missing cells."""
+    draw = random.Random(5)
+    lines = [
+        b'{"aa": "x", "bb": "y\\n"}' if draw.random() < 0.3 else text_rows.odd_line(draw)
+        for _ in range(300)
+    ]
+    lines += [
+        b'{"aa": "\xff", "bb": "1"}',
+        b'{"aa": "a\rb"}',
+        b'{"bb": "1"}\r',
+        b"[]",
+        b'"aa"',
+        b"",
+    ]
+    lines += [b'{"aa": "' + b"x" * 2**21 + b'"}', b'{"aa": "' + b"x" * (2**21 - 10) + b'"}', b"{}"]
+    draw.shuffle(lines)
+    for name in ("a.jsonl", "b.jsonl.gz"):
+        path = write(tmp_path / name, b"\n".join(lines))
+        assert read(path, ["aa", "bb"]) == text_rows.objects(b"\n".join(lines), ["aa", "bb"])
+
+
+def test_long_lines(tmp_path: Path) -> None:
+    """A line of two MB is read; of one byte more all cells are missing, wherever it stands."""
+    longest = text_rows.LONGEST
+    draw = random.Random(6)
+    sizes = [longest, longest + 1, longest - 1, 5 * longest, 3, longest, 3, 0, longest + 2, 7]
+    for encoding in ("utf-8", "utf-16-le"):
+        width = len("x".encode(encoding))
+        draw.shuffle(sizes)
+        lines = [("1,2,3," + "x" * (size // width - 6))[: size // width] for size in sizes]
+        content = "\n".join([",".join(NAMES), *lines]).encode(encoding)
+        path = write(tmp_path / "long.csv", content)
+        expected = text_rows.rows(content, header=True, columns=4, encoding=encoding)
+        assert read(path, encoding=encoding) == expected
+        assert len(expected) == len(sizes)
