@@ -43,11 +43,10 @@ def prepared(
     tried = replace(source, frame=source.frame.head(0)) if at_once else source
     read = quietly(lambda: _prepared(tried, *asked), FAILED)
 
-    def fill_and_read() -> Totals:
-        source.fill()
-        return _prepared(source, *asked)() if at_once else read()
+    def add_up() -> Totals:
+        return (_prepared(source, *asked) if at_once else read)()
 
-    return lambda: quietly(fill_and_read, FAILED)
+    return lambda: quietly(lambda: source.read(add_up), FAILED)
 
 
 def _prepared(

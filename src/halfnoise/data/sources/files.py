@@ -18,6 +18,7 @@ from typing import Any
 from halfnoise.checks import refuse
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import split
+from halfnoise.data.sources.parquet import from_parquet
 from halfnoise.data.sources.source import Source, TextFormat, spelled
 from halfnoise.data.sources.texts import TextFiles
 from halfnoise.errors import InvalidParameterError
@@ -40,7 +41,8 @@ def open_files(data: object, text: TextFormat) -> Iterator[Source]:
         connection = stack.enter_context(contextlib.closing(connect(temp_directory=scratch)))
         _limit_memory(connection)
         if kind == ".parquet":
-            yield Source.over(quietly(lambda: _parquet(connection, paths), failed), text)
+            folder = Path(scratch)
+            yield quietly(lambda: from_parquet(connection, paths, text, folder), failed)
         elif kind in _JSON or kind in _DELIMITERS:
             text = replace(text, delimiter=text.delimiter or _DELIMITERS.get(kind))
             if text.names is not None and kind in _JSON:
@@ -100,23 +102,6 @@ def _paths(data: Any) -> list[Path]:
 
 def _ending(path: Path) -> str:
     return Path(path.name.lower().removesuffix(".gz")).suffix
-
-
-def _parquet(connection: Any, paths: list[Path]) -> Any:
-    """Read Parquet files whose columns agree, types included: a cast could fail on a row."""
-    read = partial(connection.read_parquet, hive_partitioning=False)
-    first = read(_named(paths[:1]))
-    for path in paths[1:]:
-        other = read(_named([path]))
-        if (other.columns, other.types) != (first.columns, first.types):
-            said = f"the columns of {str(path)!r} differ from those of {str(paths[0])!r}"
-            raise InvalidParameterError(said)
-    return first if len(paths) == 1 else read(_named(paths))
-
-
-def _named(paths: Sequence[Path]) -> list[str]:
-    """Return paths that DuckDB takes by name: it would read marks such as * and [ as patterns."""
-    return [glob.escape(str(path)) for path in paths]
 
 
 def _table(connection: Any, files: TextFiles) -> Source:

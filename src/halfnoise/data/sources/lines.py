@@ -12,14 +12,14 @@ from halfnoise.data.sources.encodings import MISSING, Encoding
 
 LONGEST = 2**21  # bytes of a line; a longer one is a row of missing cells
 SEPARATOR = "\x1e"  # between cells, for an engine that shall find one cell in each line
-_BLOCK = 2**20
+_BLOCK = 2**20  # bytes that are read at once; no more than a line may have
 _MARKS = (MISSING, "\r", SEPARATOR)
 
 
-def blocks(file: BinaryIO, line_break: bytes) -> Iterator[bytes | None]:
+def blocks(file: BinaryIO, line_break: bytes, size: int = _BLOCK) -> Iterator[bytes | None]:
     """Yield whole lines, many at once; the last has a line break too. None: one is too long."""
     rest, too_long, width = b"", False, len(line_break)
-    while block := file.read(_BLOCK):
+    while block := file.read(size):
         lines, found, rest = (rest + block).rpartition(line_break)
         if found:
             lines += line_break

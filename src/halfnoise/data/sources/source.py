@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeVar
 
 import narwhals.stable.v2 as nw
 from narwhals.dtypes import DType
@@ -16,6 +16,8 @@ from halfnoise.checks import known_keywords, refuse
 from halfnoise.data.sources.encodings import reads_by_line
 from halfnoise.errors import InvalidParameterError
 
+T = TypeVar("T")
+_OF_A_CELL = ("ConversionException", "InvalidInputException")  # what DuckDB raises where one fails
 _ANSWERS = (
     "yes",
     "no",
@@ -103,7 +105,8 @@ class Source:
     rows where the frame looks for them, and waits until a release is allowed. ``extract``, where
     there is no header to tell which columns there are, makes the table of some. ``from_header``:
     the names come from a line of a file, which could be a row. ``counted``: how many rows there
-    are is a fact that no row's content can change.
+    are is a fact that no row's content can change. ``mend``: makes rows that a cell failed readable
+    but for that cell, at the price of a copy.
     """
 
     frame: nw.LazyFrame[Any] = field(repr=False)  # some engines show rows
@@ -114,6 +117,7 @@ class Source:
     extract: "Callable[[Sequence[str]], Source] | None" = None
     from_header: bool = False
     counted: bool = True
+    mend: Callable[[], None] | None = None
 
     @classmethod
     def over(
@@ -130,6 +134,17 @@ class Source:
     def columns(self) -> list[str]:
         """The columns that the table is known to have, unless they could be a person's cells."""
         return [] if self.from_header and any(map(_is_a_value, self.dtypes)) else [*self.dtypes]
+
+    def read(self, work: Callable[[], T]) -> T:
+        """Put the rows in place and do some work on them, once more where a cell failed it."""
+        self.fill()
+        try:
+            return work()
+        except Exception as error:
+            if self.mend is None or type(error).__name__ not in _OF_A_CELL:
+                raise
+        self.mend()
+        return work()
 
     def of(self, columns: Sequence[str]) -> "Source":
         """Return the table with these columns; refuse one that it lacks, with the nearest.
@@ -157,18 +172,19 @@ class Source:
 def _is_a_value(name: str) -> bool:
     """Whether the cell of a header could be an answer: a number, a day, an address, a sentence.
 
-    That is a cell without a letter or with more digits than letters, a word for yes, no or
-    nothing, one that holds @ or + or a line break, and one of more than 40 characters.
+    That is one that does not begin with a letter (or _), holds five digits or more, is a word for
+    yes, no or nothing, holds @ or + or a line break, or has more than 40 characters.
 
     >>> [name for name in ("age", "q_12", "1958-03-02", "HIV+", "", "no") if _is_a_value(name)]
     ['1958-03-02', 'HIV+', '', 'no']
     """
-    letters, digits = (sum(map(is_one, name)) for is_one in (str.isalpha, str.isdecimal))
+    plain = name.strip().casefold()
     return (
-        letters <= digits
-        or len(name) > 40
+        not plain[:1].replace("_", "a").isalpha()
+        or sum(map(str.isdecimal, plain)) >= 5
+        or plain in _ANSWERS
         or any(mark in name for mark in "@+\n\0\ufffd")
-        or name.strip().casefold() in _ANSWERS
+        or len(name) > 40
     )
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import io
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,12 +10,13 @@ from typing import BinaryIO, cast
 
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources.encodings import Encoding, encoding_of
-from halfnoise.data.sources.lines import blocks, is_plain, plain
+from halfnoise.data.sources.lines import LONGEST, blocks, is_plain, plain
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import DataError, InvalidParameterError
 
 # Of more files than that, none stays open until its rows are read: a process has only so many.
 _MANY = 200
+_HEADER = 2**12  # bytes that are read at once for a header: few rows are among them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,10 +83,12 @@ class TextFiles:
 
     def _first(self, path: Path) -> list[str]:
         file, encoding = self._start(path)
-        found = next(blocks(file, encoding.line_break), None)
-        lines = [] if found is None else encoding.text(found).replace("\r\n", "\n").split("\n")
-        spanned = (line + "\n" for line in lines) if self.text.quote_newlines else lines[:1]
-        return next(csv.reader(spanned, **self.text.marks), [])
+        size = LONGEST if self.text.quote_newlines else _HEADER
+        found = next(blocks(file, encoding.line_break, size), None) or b""
+        if not self.text.quote_newlines:
+            found = found.partition(encoding.line_break)[0]
+        lines = io.StringIO(encoding.text(found).replace("\r\n", "\n").removesuffix("\r"))
+        return next(csv.reader(lines, **self.text.marks), [])
 
     def _start(self, path: Path) -> tuple[BinaryIO, Encoding]:
         if path not in self.opened:
