@@ -51,9 +51,28 @@ def test_odd_lines(name: str, tmp_path: Path) -> None:
         body = text_rows.odd_file(draw, b"\n", lines).replace(b",", mark.encode())
         path = write(tmp_path / f"{i}.{ending}{'.gz' if i % 2 else ''}", header + body)
         assert read(path, **text) == text_rows.rows(header + body, header=True, **rule)
-        bare = write(tmp_path / f"bare{i}.{ending}", body or b"\n")
-        expected = text_rows.rows(body or b"\n", header=False, **rule)
+        marked = b"\xef\xbb\xbf" * (i % 2) + (body or b"\n")
+        bare = write(tmp_path / f"bare{i}.{ending}{'.gz' if i > 2 else ''}", marked)
+        expected = text_rows.rows(marked, header=False, **rule)
         assert read(bare, names=NAMES, **text) == expected
+
+
+def test_plain_files_together(tmp_path: Path) -> None:
+    """Files that need no copy, zipped or not, with a mark at their start or not, are all read."""
+    clean = b'1,"a, b",3\n\n"4","5"\n6,"7\n8\n'
+    expected = [("1", "a, b", "3"), (None,) * 3, ("4", "5", None), ("6", None, None)]
+    expected.append(("8", None, None))
+    for names, header in ((NAMES[:3], b""), (None, b"aa,bb,cc\n")):
+        contents = [header + clean, b"\xef\xbb\xbf" + header + clean] * 2
+        endings = ("csv", "csv", "csv.gz", "csv.gz")
+        paths = [
+            write(tmp_path / f"{i}.{e}", c)
+            for i, (e, c) in enumerate(zip(endings, contents, strict=True))
+        ]
+        assert read(paths, NAMES[:3], names=names) == expected * 4
+    for more in (b"", b"\r\n"):  # which needs a copy
+        twice = write(tmp_path / "twice.csv", b"\xef\xbb\xbf\xef\xbb\xbf1\n" + more)
+        assert read(twice, ["aa"], names=["aa"])[0] == ("\ufeff1",)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

@@ -6,7 +6,8 @@ three marks that would confuse the engine, and the whole of a line that is too l
 """
 
 from collections.abc import Iterator
-from typing import BinaryIO
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
 
 from halfnoise.data.sources.encodings import MISSING, Encoding
 
@@ -14,6 +15,14 @@ LONGEST = 2**21  # bytes of a line; a longer one is a row of missing cells
 SEPARATOR = "\x1e"  # between cells, for an engine that shall find one cell in each line
 _BLOCK = 2**20  # bytes that are read at once; no more than a line may have
 _MARKS = (MISSING, "\r", SEPARATOR)
+
+
+class Readable(NamedTuple):
+    """A file that the engine reads as it is; only a copy can hold ``MISSING``."""
+
+    path: Path
+    zipped: bool = False
+    copied: bool = False
 
 
 def blocks(file: BinaryIO, line_break: bytes, size: int = _BLOCK) -> Iterator[bytes | None]:

@@ -4,13 +4,11 @@ import glob
 from collections.abc import Sequence
 from pathlib import Path
 
-from halfnoise.data.sources.lines import LONGEST, SEPARATOR
+from halfnoise.data.sources.lines import LONGEST, SEPARATOR, Readable
 from halfnoise.data.sources.source import TextFormat
 
 _MISSING = "chr(0)"
-
-
-Files = Sequence[tuple[Path, bool]]  # and whether each is zipped
+Files = Sequence[Readable]
 
 
 def cells(files: Files, names: Sequence[str], text: TextFormat) -> str:
@@ -18,7 +16,8 @@ def cells(files: Files, names: Sequence[str], text: TextFormat) -> str:
     header = text.names is None
     if text.quote_newlines:
         return _spanning(files, names, text, header=header)
-    return _split(_lines(files, header=header), names, text)
+    found = _split(_lines(files, header=header), text)
+    return _shown(files, {name: f"cells[{i}]" for i, name in enumerate(names, 1)}, found)
 
 
 def objects(files: Files, names: dict[str, str]) -> str:
@@ -43,14 +42,14 @@ def _lines(files: Files, *, header: bool) -> str:
     """Return what reads the lines of files, those that are zipped beside those that are not."""
     parts = []
     for zipped in (False, True):
-        if some := [path for path, is_zipped in files if is_zipped == zipped]:
+        if some := [file.path for file in files if file.zipped == zipped]:
             columns = "{'line': 'VARCHAR'}"
             parts.append(_read_csv(some, columns, SEPARATOR, None, header=header, zipped=zipped))
     return _all(parts)
 
 
-def _split(lines: str, names: Sequence[str], text: TextFormat) -> str:
-    """Return what splits lines into the columns of a table.
+def _split(lines: str, text: TextFormat) -> str:
+    """Return what splits lines into lists of cells.
 
     A cell in quotes may hold delimiters, and quotes that are doubled; a quote within a cell that
     does not begin with one is a letter. A quote that is not closed, or closed before the cell ends,
@@ -59,11 +58,8 @@ def _split(lines: str, names: Sequence[str], text: TextFormat) -> str:
     mark = _quoted(text.delimiter or ",")
     split = f"from {lines} select string_split(line, {mark}) as cells"
     if text.quote:
-        quote, q, d = (
-            _quoted(text.quote),
-            _in_pattern(text.quote),
-            _in_pattern(text.delimiter or ","),
-        )
+        q, d = _in_pattern(text.quote), _in_pattern(text.delimiter or ",")
+        quote, doubled = _quoted(text.quote), _quoted(text.quote * 2)
         simple = f"(?:{q}[^{q}{d}]*{q}|[^{q}{d}]*)"
         cell = f"(?:{q}(?:[^{q}]|{q}{q})*{q}|[^{q}{d}][^{d}]*|)"
         kind = (
@@ -72,7 +68,7 @@ def _split(lines: str, names: Sequence[str], text: TextFormat) -> str:
         )
         whole = f"regexp_extract(line || {mark}, '^(?:{cell}{d})*')"
         found = f"regexp_extract_all({whole}, '({cell}){d}', 1)"
-        inside = f"replace(cell[2:-2], {_quoted(text.quote * 2)}, {quote})"
+        inside = f"replace(cell[2:-2], {doubled}, {quote})"
         bare = f"case when starts_with(cell, {quote}) then {inside} else cell end"
         split = (
             f"from (from {lines} select line, {kind} as kind)"
@@ -80,8 +76,7 @@ def _split(lines: str, names: Sequence[str], text: TextFormat) -> str:
             f" when 1 then string_split(replace(line, {quote}, ''), {mark})"
             f" else list_transform({found}, lambda cell: {bare}) end as cells"
         )
-    shown = (f"{_readable(f'cells[{i}]')} as {_name(name)}" for i, name in enumerate(names, 1))
-    return f"from ({split}) select {', '.join(shown)}"
+    return split
 
 
 def _spanning(files: Files, names: Sequence[str], text: TextFormat, *, header: bool) -> str:
@@ -89,20 +84,23 @@ def _spanning(files: Files, names: Sequence[str], text: TextFormat, *, header: b
     columns = "{" + ", ".join(f"'{name}': 'VARCHAR'" for name in names) + "}"
     mark = text.delimiter or ","
     parts = [
-        _read_csv([path], columns, mark, text.quote, header=header, zipped=zipped)
-        for path, zipped in files
+        _read_csv([file.path], columns, mark, text.quote, header=header, zipped=file.zipped)
+        for file in files
     ]
-    shown = (f"{_readable(_name(name))} as {_name(name)}" for name in names)
-    return f"from {_all(parts)} select {', '.join(shown)}"
+    return _shown(files, {name: _name(name) for name in names}, f"from {_all(parts)}")
 
 
 def _all(parts: Sequence[str]) -> str:
     return f"({' union all '.join(f'from {part}' for part in parts)})"
 
 
-def _readable(cell: str) -> str:
-    """Return a cell that is null where there is nothing, or what cannot be read."""
-    return f"case when {cell} <> '' and not contains({cell}, {_MISSING}) then {cell} end"
+def _shown(files: Files, cells: dict[str, str], rows: str) -> str:
+    """Return columns of cells that are null where there is nothing, or what cannot be read."""
+    something = "nullif({0}, '')"
+    if any(file.copied for file in files):
+        something = f"case when {{0}} <> '' and not contains({{0}}, {_MISSING}) then {{0}} end"
+    shown = (f"{something.format(cell)} as {_name(name)}" for name, cell in cells.items())
+    return f"from ({rows}) select {', '.join(shown)}"
 
 
 def _read_csv(

@@ -1,5 +1,6 @@
 """Text files: their header lines, and copies of those that the engine cannot read as they are."""
 
+import codecs
 import csv
 import gzip
 import io
@@ -10,7 +11,7 @@ from typing import BinaryIO, cast
 
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources.encodings import Encoding, encoding_of
-from halfnoise.data.sources.lines import LONGEST, blocks, is_plain, plain
+from halfnoise.data.sources.lines import LONGEST, Readable, blocks, is_plain, plain
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import DataError, InvalidParameterError
 
@@ -33,8 +34,8 @@ class TextFiles:
     stack: ExitStack
     opened: dict[Path, BinaryIO] = field(default_factory=dict)
 
-    def readable(self) -> list[tuple[Path, bool]]:
-        """Return files that the engine reads as they are, each line a row, and which are zipped.
+    def readable(self) -> list[Readable]:
+        """Return files that the engine reads as they are, each line a row.
 
         All bytes are looked at once; a file with anything else than plain UTF-8 is copied.
         """
@@ -42,18 +43,18 @@ class TextFiles:
             lambda: [self._readable(i, p) for i, p in enumerate(self.paths)], self.failed
         )
 
-    def _readable(self, i: int, path: Path) -> tuple[Path, bool]:
+    def _readable(self, i: int, path: Path) -> Readable:
         file, encoding = self._start(path)
-        if encoding.codec == "utf-8" and all(map(is_plain, blocks(file, encoding.line_break))):
-            copy, zipped = path, _is_zipped(path)
-        else:
-            copy, zipped = self.scratch / f"{i}.txt", False
+        found = Readable(path, zipped=_is_zipped(path))
+        if encoding.codec != "utf-8" or not all(map(is_plain, blocks(file, encoding.line_break))):
+            found = Readable(self.scratch / f"{i}.txt", copied=True)
             file.seek(encoding.mark)
-            with copy.open("wb") as target:
+            with found.path.open("wb") as target:
+                target.write(codecs.BOM_UTF8)  # which the engine leaves out, but no second one
                 for lines in blocks(file, encoding.line_break):
                     target.write(plain(lines, encoding))
         self.opened.pop(path).close()
-        return copy, zipped
+        return found
 
     def header(self) -> list[str]:
         """Return the columns' names from the header lines, which must agree."""
