@@ -100,3 +100,12 @@ def test_one_bad_cell_changes_no_other(tmp_path: Path) -> None:
     )
     for name, times in itertools.product(("text", "moment", "utc", "x"), (2,)):
         assert round(both[name].estimate) == times * round(alone[name].estimate)
+
+
+def test_files_with_moments_of_their_own(tmp_path: Path) -> None:
+    """Files that hold moments in other units are one table, also where a cell is out of range."""
+    paths = []
+    for unit, steps, far in (("ms", 10**3, 2**62), ("us", 10**6, 0), ("ms", 10**3, 0)):
+        moments = pa.array([10**9 * steps, -steps, far], pa.int64()).view(pa.timestamp(unit))
+        paths.append(written(tmp_path, pa.table({"x": moments}), f"{unit}{far}"))
+    assert people(paths, at_least="2001-01-01") == [3, 9]

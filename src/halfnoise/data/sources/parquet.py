@@ -6,9 +6,8 @@ text is bare bytes and a moment in milliseconds a number, and what cannot be rea
 
 import glob
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,42 +32,52 @@ _BARE = {
 
 def from_parquet(connection: Any, paths: list[Path], text: TextFormat, scratch: Path) -> Source:
     """Read Parquet files whose columns agree, types included: a cast could fail on a row."""
-    read = partial(connection.read_parquet, hive_partitioning=False)
-    first = read(_named(paths[:1]))
+    first = _shown(connection, paths[:1])
+    columns, types = first.columns, first.types
     for path in paths[1:]:
-        other = read(_named([path]))
-        if (other.columns, other.types) != (first.columns, first.types):
+        other = _shown(connection, [path])
+        if (other.columns, other.types) != (columns, types):
             said = f"the columns of {str(path)!r} differ from those of {str(paths[0])!r}"
             raise InvalidParameterError(said)
-    _show(connection, paths, [_name(name) for name in first.columns])
+    rows = first if len(paths) == 1 else _shown(connection, paths)
 
     def mend() -> None:
-        odd = [_odd(connection, path) for path in paths]
-        copies = [scratch / f"{i}.parquet" for i in range(len(paths))]
-        for path, copy, columns in zip(paths, copies, odd, strict=True):
-            _copy(path, copy, columns)
-        kinds = dict(zip(first.columns, map(str, first.types), strict=True))
-        read_anew = {name for columns in odd for name in columns.values()}
-        cells = [
-            (_BARE[kind] if name in read_anew else "{0}").format(_name(name)) + f" as {_name(name)}"
-            for name, kind in kinds.items()
-        ]
-        _show(connection, copies, cells)
+        kinds = dict(zip(columns, map(str, types), strict=True))
+        parts = [_bare(connection, path, kinds, scratch / str(i)) for i, path in enumerate(paths)]
+        _view(connection, " union all ".join(parts))
 
-    return replace(Source.over(connection.view(_ROWS), text), mend=mend)
+    return replace(Source.over(rows, text), mend=mend)
 
 
-def _show(connection: Any, paths: Sequence[Path], cells: Sequence[str]) -> None:
-    listed = ", ".join("'" + name.replace("'", "''") + "'" for name in _named(paths))
-    rows = f"from read_parquet([{listed}], hive_partitioning = false) select {', '.join(cells)}"
+def _shown(connection: Any, paths: Sequence[Path]) -> Any:
+    return _view(connection, _read(paths))
+
+
+def _view(connection: Any, rows: str) -> Any:
+    """Return rows under a name by which they can be read in another way later."""
     connection.execute(f"create or replace temp view {_ROWS} as {rows}")
+    return connection.view(_ROWS)
+
+
+def _read(paths: Sequence[Path], cells: Sequence[str] = "*") -> str:
+    listed = ", ".join(map(_quoted, _named(paths)))
+    return f"from read_parquet([{listed}], hive_partitioning = false) select {', '.join(cells)}"
+
+
+def _bare(connection: Any, path: Path, kinds: Mapping[str, str], copy: Path) -> str:
+    """Return what reads a copy of a file in which no cell can fail."""
+    odd = _odd(connection, path)
+    _copy(path, copy, odd)
+    cells = {name: _BARE[kind] if name in odd.values() else "{0}" for name, kind in kinds.items()}
+    shown = [f"{cell.format(_name(name))} as {_name(name)}" for name, cell in cells.items()]
+    return _read([copy], shown)
 
 
 def _odd(connection: Any, path: Path) -> dict[int, str]:
     """Return the columns that can hold what DuckDB cannot, by their place in the schema."""
     asked = "select name, num_children, type, duckdb_type, converted_type, logical_type"
-    name = "'" + _named([path])[0].replace("'", "''") + "'"
-    elements = connection.execute(f"from parquet_schema({name}) {asked}").fetchall()
+    (name,) = _named([path])
+    elements = connection.execute(f"from parquet_schema({_quoted(name)}) {asked}").fetchall()
     odd, within = dict[int, str](), 0
     for place, (column, children, kind, held, *means) in enumerate(elements):
         moment = held in _BARE and any(mark in str(means) for mark in _MILLISECONDS)
@@ -94,6 +103,10 @@ def _copy(path: Path, copy: Path, columns: dict[int, str]) -> None:
 
 def _name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _named(paths: Sequence[Path]) -> list[str]:
