@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from halfnoise.data.sources import fetch, open_source
+from halfnoise.data.sources import fetch, open_source, split
+from halfnoise.data.sources.lines import is_plain
 from halfnoise.data.sources.source import TextFormat
 from support import text_rows
 
@@ -132,3 +133,20 @@ def test_long_lines(tmp_path: Path) -> None:
         expected = text_rows.rows(content, header=True, columns=4, encoding=encoding)
         assert read(path, encoding=encoding) == expected
         assert len(expected) == len(sizes)
+
+
+@pytest.mark.parametrize("quote", ['"', None])
+def test_no_line_is_lost_between_threads(
+    quote: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a file is cut into many parts that are read at once, each line is in one of them."""
+    draw = random.Random(7)
+    pieces = [piece for piece in text_rows.PIECES if is_plain(piece)]
+    for longest in (310, 500, 501, 1000, 4096):
+        monkeypatch.setattr(split, "LONGEST", longest)
+        lines = [b"".join(draw.choices(pieces, k=draw.choice([0, 0, 1, 3]))) for _ in range(4000)]
+        lines = [line[:longest] if line[:longest].isascii() else b"" for line in lines]
+        content = b"aa,bb,cc,dd\n" + b"\n".join(lines) + b"\n" * (longest % 2)
+        path = write(tmp_path / f"many.csv{'.gz' if longest == 500 else ''}", content)
+        expected = text_rows.rows(content, header=True, columns=4, quote=quote)
+        assert read(path, quote=quote) == expected

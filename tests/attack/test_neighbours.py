@@ -316,6 +316,8 @@ BROKEN = {
     "stray quote": b'1000,1,1,5"5,5,A,i1\n',
     "byte-order mark": b"\xef\xbb\xbf1000,1,1,5,5,A,i1\n",
     "empty": b"\n\n",
+    "open quote": b'1000,1,1,5,5,"A,i1\n',
+    "quote closed too early": b'1000,1,"1"5,5,5,A,i1\n',
 }
 
 

@@ -115,6 +115,8 @@ def _read_csv(
         "new_line": r"'\n'",
         "compression": "'gzip'" if zipped else "'none'",
         "max_line_size": 2 * LONGEST,
+        # A whole multiple: of other sizes DuckDB 2.0 loses lines between two threads.
+        "buffer_size": 16 * LONGEST,
         "header": header,
         "parallel": not quote,
         "auto_detect": False,
