@@ -149,7 +149,7 @@ def carry_out(
     source: Source, request: Request, *, ledger: Ledger | None = None, step: Step = nullcontext
 ) -> Release | GroupedRelease:
     """Do what was asked: plan, charge, add up, add noise, come back."""
-    request.check()
+    request.check(counted=source.counted)
     workload = request.workload
     terms: Terms = {"level": request.level, "noise": request.noise, "i_know": request.i_know}
     terms["known_size"] = request.known_size is not None
@@ -192,7 +192,9 @@ def noisy(
     if grouping is not None:
         return _in_groups(template, grouping, measurement, rings, totals.keys)
     public = plan.workload.size_is_public
-    known = float(totals.people[0]) if public else request.known_size
+    # A number that is given is never computed; where none needs to be, no row can change it.
+    given_size = request.known_size
+    known = float(totals.people[0]) if public and given_size is None else given_size
     back = measurement.recover(rings, known)
     values, given = _with_sizes(back)[0].copy(), public or measurement.design.size_is_given
     release = replace(template, values=values, known_size=known if given else None)

@@ -52,10 +52,12 @@ class Request:
             )
         return self.privacy
 
-    def check(self) -> None:
-        """Refuse what does not say who is one person, or counts who somebody is."""
-        queries = self.workload.queries
-        for query in queries:
+    def check(self, *, counted: bool = True) -> None:
+        """Refuse what does not say who is one person, or counts who somebody is.
+
+        ``counted``: no row's content can change how many rows there are.
+        """
+        for query in self.workload.queries:
             if isinstance(query, Counts):
                 remedy = "to release, name columns: Count('smoker')"
                 raise InvalidParameterError(f"{query.label!r} is for planning alone; {remedy}")
@@ -68,18 +70,35 @@ class Request:
                 " (--unit person_id, unit='person_id'), or say that each row is another person"
                 " (--row-is-person, row_is_person=True)"
             )
+        self._check_unit()
+        if self.workload.grouping is not None:
+            self._check_groups(self.workload.grouping)
+        if self.workload.size_is_public and self.known_size is None:
+            self._check_size(counted=counted)
+
+    def _check_unit(self) -> None:
+        """Refuse to count, or to choose people by, the column that says who somebody is."""
         for column in self.unit:
             if not isinstance(column, str) or not column:
                 raise refuse("unit", "a column's name, or several", column)
             if any(column == condition.column for condition in self.workload.who):
                 both = f"{column!r} is the unit and says who is in the table at once"
                 raise InvalidParameterError(f"{both}; name another column in where")
-            if any(column in query.columns for query in queries):
+            if any(column in query.columns for query in self.workload.queries):
                 both = f"{column!r} is the unit and a query's column at once"
                 why = "a name or number that says who somebody is cannot be counted"
                 raise InvalidParameterError(f"{both}; {why}")
-        if self.workload.grouping is not None:
-            self._check_groups(self.workload.grouping)
+
+    def _check_size(self, *, counted: bool) -> None:
+        """Refuse to publish a number of people that one person could change."""
+        if self.row_is_person and counted:
+            return
+        why = "a person without an id is nobody" if self.unit else "an open quote joins rows"
+        raise InvalidParameterError(
+            "where people can only be replaced the number of people is public, but here one person"
+            f" could change it ({why}): give it (--known-size 200000, known_size=200_000), or hide"
+            " who is in the data too (--neighbors add-remove)"
+        )
 
     def _check_groups(self, grouping: Grouping) -> None:
         if not grouping.by:

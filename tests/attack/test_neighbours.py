@@ -292,6 +292,8 @@ BROKEN = {
     "stray quote": b'1000,1,1,5"5,5,A,i1\n',
     "byte-order mark": b"\xef\xbb\xbf1000,1,1,5,5,A,i1\n",
     "empty": b"\n\n",
+    "open quote": b'1000,1,1,5,5,"A,i1\n',
+    "quote closed too early": b'1000,1,"1"5,5,5,A,i1\n',
 }
 
 
@@ -306,6 +308,7 @@ def test_a_broken_row_is_alone(broken: str, where: int, quote: str | None, tmp_p
     path.write_bytes(",".join(COLUMNS).encode() + b"\n" + b"".join(rows))
     with open_source(path, text=TextFormat(quote=quote)) as opened:
         source = opened.of(COLUMNS)
+        source.fill()
         found = {row for row in source.frame.to_native().fetchall() if (row[0] or "").isdecimal()}
     expected = {
         (str(i), "1", str(i % 2), str(i % 7), str(i % 5), "A", f"i{i % 3}") for i in range(5000)

@@ -112,6 +112,8 @@ def test_a_file_that_vanishes(tmp_path: Path, caplog: pytest.LogCaptureFixture) 
     grid = grid_for(hn.plan(workload, privacy=MU))
     for make in ("csv", "parquet", "jsonl"):
         path = engines.ENGINES[make](table(), tmp_path)
+        if make == "csv":  # one that needs no copy is not kept open
+            path.write_bytes(path.read_bytes().replace(b"\r\n", b"\n"))
         with open_source(path, text=TextFormat()) as opened:
             source = opened.of(["word"])
             path.unlink()

@@ -220,7 +220,7 @@ def _cut(path: Path) -> None:
         ("missing-*.csv", lambda _: None, "there is no file"),
         ("folder.csv", _folder, "is a folder, not a file"),
         ("empty.csv", Path.touch, "is empty"),
-        ("twice.csv", lambda p: p.write_text("smoker,smoker\n1,1\n"), "'smoker' is there twice"),
+        ("twice.csv", lambda p: p.write_text("smoker,smoker\n1,1\n"), "have the same name"),
         ("broken.parquet", lambda p: p.write_text("PAR1 no"), "could not be read as parquet"),
         ("cut.csv.gz", _cut, "could not be read"),
         ("semicolons.csv", lambda p: p.write_text("smoker;id\n1;2\n"), "try --delimiter ';'"),
@@ -309,3 +309,39 @@ def test_a_broken_pipe_leaves_no_traceback(tmp_path: Path, word: str) -> None:
         )
     assert "Traceback" not in ran.stderr
     assert "Error" not in ran.stderr
+
+
+CANARY = ("Quirin Zebra", "1958-03-02", "HIV+", "zebra@quirin.org")
+
+
+@pytest.mark.parametrize("command", ["plan", "release", "dry-run"])
+def test_a_file_without_a_header_is_not_shown(tmp_path: Path, command: str) -> None:
+    """No word of the command line brings a person's cells to the screen."""
+    path = tmp_path / "rows.csv"
+    path.write_text(",".join(CANARY) + "\n" + ",".join(CANARY) + "\n", encoding="utf-8")
+    words = {"dry-run": ("release", "--dry-run")}.get(command, (command,))
+    for asked in ("smoker", "*", "Q*", "HIV*", "old=age:at-least:65"):
+        for more in ((), ("--by", "Zebra", "--groups", "a"), ("--delimiter", ";")):
+            ran = run(*words, path, "--count", asked, "--row-is-person", "--mu", "1", *more)
+            assert ran.status != 0
+            assert not any(cell in ran.out + ran.err for cell in CANARY), ran.err
+    names = ("--names", "who, born, virus,mail")
+    ran = run(*words, path, "--count", "virus", "--row-is-person", "--mu", "1e6", *names)
+    assert ran.status == 0, ran.err
+    assert not any(cell in ran.out + ran.err for cell in CANARY)
+
+
+def test_words_for_text_files(tmp_path: Path) -> None:
+    """Names and quotes that span lines can be said on the command line and in a spec."""
+    path, spec = tmp_path / "rows.csv", tmp_path / "release.toml"
+    path.write_text('1,"a\nb"\n0,c\n1,d\n', encoding="utf-8")
+    words = ("release", path, "--count", "x", "--row-is-person", "--mu", "1e6")
+    ran = run(*words, "--names", "x,y", "--quote-newlines", "--size-importance", "1")
+    assert ran.table == {"x": 2, "number of people": 3}
+    spec.write_text('names = ["x", "y"]\nquote-newlines = true\nsize-importance = 1\n')
+    assert run(*words, "--spec", spec).table == ran.table
+    assert "a list of the columns' names" in refused(*words, "--names", "x,,y")
+    assert "iconv" in refused(*words, "--encoding", "iso2022_jp")
+    replaced = ("--neighbors", "replace", "--names", "x,y", "--quote-newlines")
+    assert "--known-size 200000" in refused(*words, *replaced)
+    assert "--known-size 200000" in refused(*words, *replaced, "--dry-run")

@@ -217,7 +217,8 @@ def test_words_come_before_symbols() -> None:
 def test_a_plan_checks_the_header_if_there_is_a_file(tmp_path: Path) -> None:
     """A plan with a file refuses columns that its header does not have, and expands patterns."""
     survey = write_survey(tmp_path)
-    assert "'smoker'" in refused("plan", survey, "--count", "smokr", "--mu", "1")
+    asked = ("--count", "smokr", "--count", "age")
+    assert "'smoker'" in refused("plan", survey, *asked, "--mu", "1")
     blocks = planned(survey, "--count", "q_*", "--mu", "1")["designs"][0]["blocks"]
     assert blocks[0]["queries"] == 2
     assert planned(survey, "--sum", "0:20", "--mu", "1") == planned("--sum", "0:20", "--mu", "1")

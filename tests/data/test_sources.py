@@ -70,17 +70,68 @@ def test_broken_files(tmp_path: Path) -> None:
     assert "complete" in refused(cut, ["a"], encoding="latin-1")
     assert "complete" in refused(late, ["a"], encoding="latin-1")
     assert "complete" in refused(parquet, ["a"])
-    with pytest.raises(hn.DataError, match="read to the end"):
+    with pytest.raises(hn.DataError, match="is complete"):
         hn.release(late, [q.Count("a")], row_is_person=True, privacy=hn.GaussianDP(mu=1))
 
 
 def test_unknown_columns(tmp_path: Path) -> None:
-    """An unknown column is told with the nearest and with all there are."""
+    """An unknown column is told with the nearest and with all there are, to who knows another."""
     path = written(tmp_path / "table.csv", "smoker,age\n1,2\n")
-    said = refused(path, ["smokr"])
+    said = refused(path, ["age", "smokr"])
     assert "did you mean 'smoker'?" in said
     assert "'smoker', 'age'" in said
-    assert "did you mean" not in refused(path, ["zzz"])
+    assert "did you mean" not in refused(path, ["zzz", "age"])
+    said = refused(path, ["smokr"])
+    assert "has no column 'smokr'" in said
+    assert "--names" in said
+    assert "'smoker'" not in said
+    pq.write_table(pa.table({"smoker": [1]}), tmp_path / "table.parquet")
+    assert "did you mean 'smoker'?" in refused(tmp_path / "table.parquet", ["smokr"])
+
+
+ROWS = (
+    "Quirin Zoe,1958-03-02,HIV+",
+    "Quirin,no,12",
+    "Quirin,,zebra",
+    "Quirin,a@zebra.org,zebra",
+    "Quirin,zebra,zebra",
+    '"Quirin;1958-03-02"',
+    "Quirin 1958",
+    "Quirin," + "zebra " * 20,
+)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=range(len(ROWS)))
+def test_a_row_for_a_header(row: str, tmp_path: Path) -> None:
+    """Where a file has no header, what is said shows no cell of its first row."""
+    path = written(tmp_path / "table.csv", f"{row}\n{row}\n")
+    other = written(tmp_path / "other.csv", "Xaver,1960-01-01,HIV-\n")
+    for asked in (["name", "born"], ["Quirin", "born"], ["zebra", "Quiri"], ["HIV+", "Quiri"]):
+        for paths in ([path], [path, other]):
+            said = refused(paths, asked)
+            shown = [cell for cell in ("Quirin", "zebra", "1958", "HIV", "Xaver") if cell in said]
+            assert all(any(cell in name for name in asked) for cell in shown)
+
+
+def test_a_row_matches_no_pattern(tmp_path: Path) -> None:
+    """The cells of what could be a row are not handed out as columns."""
+    path = written(tmp_path / "table.csv", "Quirin,1958-03-02,HIV+\n")
+    with open_source(path, text=TextFormat()) as source:
+        assert source.columns == []
+    with open_source(path, text=TextFormat(names=("who", "born"))) as source:
+        assert source.columns == ["who", "born"]
+
+
+def test_a_file_without_a_header(tmp_path: Path) -> None:
+    """Names that are declared make the first line a row, in each of several files."""
+    one = written(tmp_path / "1.csv", "Alice,1\nBob,0\n")
+    two = written(tmp_path / "2.csv.gz", gzip.compress(b"Carl,1"))
+    assert read([one, two], ["who", "x"], names=["who", "x"]) == [
+        ("Alice", "1"), ("Bob", "0"), ("Carl", "1")
+    ]  # fmt: skip
+    assert "there is no column 'y'; the table has 'who'" in refused(one, ["y"], names=["who"])
+    lines = written(tmp_path / "3.jsonl", "{}\n")
+    assert "names must be left out" in refused(lines, ["a"], names=["a"])
 
 
 def test_headers(tmp_path: Path) -> None:
@@ -89,7 +140,7 @@ def test_headers(tmp_path: Path) -> None:
     other = written(tmp_path / "other.csv", "a;b\n1;2\n")
     one = written(tmp_path / "1.csv", "a,b\n1,2\n")
     two = written(tmp_path / "2.csv", "b,a\n1,2\n")
-    assert "'a' is there twice" in refused(twice, ["a"])
+    assert "have the same name" in refused(twice, ["a"])
     assert "--delimiter ';'" in refused(other, ["a"])
     assert read(other, ["b"], delimiter=";") == [("2",)]
     assert "differs from" in refused([one, two], ["a"])
@@ -123,6 +174,7 @@ def test_folders_are_not_columns(tmp_path: Path) -> None:
 
 def test_formats_of_text() -> None:
     """A mark of several characters and an encoding that does not exist are refused."""
+    wrong: dict[str, Any]
     for wrong in (
         {"delimiter": "ab"},
         {"quote": ""},
@@ -131,6 +183,11 @@ def test_formats_of_text() -> None:
         {"delimiter": '"'},
         {"encoding": "utf-99"},
         {"encoding": None},
+        {"names": []},
+        {"names": "ab"},
+        {"names": ["a", ""]},
+        {"names": ["a", "a"]},
+        {"quote": None, "quote_newlines": True},
     ):
         with pytest.raises(hn.InvalidParameterError):
             TextFormat(**wrong)
@@ -147,17 +204,26 @@ def test_encodings(encoding: str, zipped: bool, tmp_path: Path) -> None:  # noqa
     assert read(path, ["näme", "b"], encoding=declared) == [("ä", "1"), ("ß", "2")]
 
 
-def test_surrogates_cannot_fail_an_encoding(tmp_path: Path) -> None:
-    """An encoding in which half of a surrogate pair can be written fails on no row."""
-    path = written(tmp_path / "table.csv", b"a,b\n1,\\ud800\n2,x\n")
-    assert [row[0] for row in read(path, ["a"], encoding="unicode_escape")] == ["1", "2"]
+STATEFUL = ("iso2022_jp", "ISO-2022-KR", "hz", "utf-7", "unicode_escape", "raw_unicode_escape",
+            "idna", "punycode")  # fmt: skip
+
+
+@pytest.mark.parametrize("encoding", STATEFUL)
+def test_encodings_that_remember(encoding: str) -> None:
+    """An encoding in which one line can change how later ones are read is refused, with a way."""
+    with pytest.raises(hn.InvalidParameterError, match=r"every line can be read alone.*iconv"):
+        TextFormat(encoding=encoding)
 
 
 def test_quotes(tmp_path: Path) -> None:
-    """With quote=None quotes are text, and an unbalanced one joins no rows."""
+    """A quote does not span lines, unless that was said; with quote=None it is a letter."""
     path = written(tmp_path / "table.csv", 'a,b\n1,"x\n2,y"\n')
     assert read(path, ["b"], quote=None) == [('"x',), ('y"',)]
-    assert len(read(path, ["b"])) == 1
+    assert read(path, ["a", "b"]) == [("1", None), ("2", 'y"')]
+    assert read(path, ["a", "b"], quote_newlines=True) == [("1", "x\n2,y")]
+    latin = written(tmp_path / "latin.csv", 'ä,b\r\n1,"ß\r\nß"\r\n2,\0\r\n', "latin-1")
+    rows = read(latin, ["ä", "b"], quote_newlines=True, encoding="latin-1")
+    assert rows == [("1", "ß\nß"), ("2", None)]
 
 
 def test_empty_tables(tmp_path: Path) -> None:
@@ -173,24 +239,28 @@ def test_names_of_columns(tmp_path: Path) -> None:
     """Names that differ by case, are empty, quoted, or hold a line break are like others."""
     path = written(tmp_path / "table.csv", 'a,A,,"x ""y"" z","line\nbreak",hn_1\n1,2,3,4,5,6\n')
     columns = ["a", "A", "", 'x "y" z', "line\nbreak", "hn_1"]
-    assert read(path, columns) == [("1", "2", "3", "4", "5", "6")]
+    assert read(path, columns, quote_newlines=True) == [("1", "2", "3", "4", "5", "6")]
     table = pa.table([[1], [2]], names=["a", "A"])
     assert read(table, ["A", "a"]) == [(2, 1)]
 
 
 def test_json_lines(tmp_path: Path) -> None:
-    """Lines that are no object are passed over, whatever they are; names are exact."""
+    """Lines that are no object are rows of missing cells, whatever they are; names are exact."""
     lines = [
         b'\xef\xbb\xbf{"a/b~c": "x", "A": 1}',
         b'{"A": 2, "A": 3, "n": {"x": 1}}',
         b"{nope", b"5", b"null", b"[1]", b"", b'{"A": "\xff"}', b'{"A": 1} {"A": 2}',
-        b'{"A": "' + b"z" * 40_000_000 + b'"}',
+        b'{"A": "' + b"z" * 4_000_000 + b'"}',
         b'{"A": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
         b'{"A": null, "a/b~c": true}',
     ]  # fmt: skip
     path = written(tmp_path / "table.jsonl", b"\n".join(lines))
-    rows = [row for row in read(path, ["a/b~c", "A", "a"]) if len(row[1] or "") < 10]
-    assert rows == [("x", "1", None), (None, "2", None), ("true", None, None)]
+    rows = [
+        row if len(row[1] or "") < 10 else (None,) * 3 for row in read(path, ["a/b~c", "A", "a"])
+    ]
+    nothing = (None, None, None)
+    expected = [("x", "1", None), (None, "2", None), *[nothing] * 9, ("true", None, None)]
+    assert rows == expected
 
 
 def test_frames_that_are_not_promised() -> None:

@@ -93,7 +93,7 @@ def release_command(words: Words, data: Annotated[list[str], FILES]) -> None:
         save = _saving(words, request, data if out is None else [*data, str(out.path)])
         if "dry-run" in words:
             _check_columns(source, request)
-            request.check()
+            request.check(counted=source.counted)
             _dry_run(request)
         else:
             _show(carry_out(source, request, step=_spinner()), out, words)
@@ -156,7 +156,7 @@ def _check_release(request: Request, words: Words) -> None:
 
 def _check_columns(source: Source | None, request: Request) -> None:
     """Refuse what the table's columns forbid; no row is read."""
-    if source is not None and source.columns:
+    if source is not None and source.extract is None:
         table = source.of([name for name in request.columns if name not in NAMELESS])
         if request.workload.grouping is not None:
             check_keys(table.dtypes, request.workload.grouping)

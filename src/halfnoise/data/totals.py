@@ -45,14 +45,13 @@ def prepared(
     asked = workload, blocks, unit or ()
     tried = quietly(lambda: _prepared(source, *asked), FAILED)
 
-    def fill_and_read() -> Totals:
-        source.fill()
+    def add_up() -> Totals:
         rows = source.rows(_needed(workload, unit or ()), again=tried.scans > 1)
         if rows is source.frame:
             return tried.read()
         return _prepared(replace(source, frame=rows), *asked).read()
 
-    return lambda: quietly(fill_and_read, FAILED)
+    return lambda: quietly(lambda: source.read(add_up), FAILED)
 
 
 @dataclass(frozen=True, slots=True)

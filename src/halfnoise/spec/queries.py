@@ -97,7 +97,8 @@ def count(text: str, columns: Sequence[str] | None = None, lists: Lists = ANYWHE
         raise refuse("--count", "a column where there is no table", text, remedy)
     matching = [Count(column) for column in columns if fnmatchcase(column, text)]
     if not matching:
-        raise InvalidParameterError(f"no column of the header matches --count {text!r}; check it")
+        known = "check it, or name columns one by one (a header that could be a row is not matched)"
+        raise InvalidParameterError(f"no column of the header matches --count {text!r}; {known}")
     return matching
 
 

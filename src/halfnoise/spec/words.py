@@ -19,31 +19,42 @@ from halfnoise.errors import InvalidParameterError
 from halfnoise.privacy import definitions as dp
 from halfnoise.request import Request
 from halfnoise.spec.groups import grouping, one_or_several
-from halfnoise.spec.lists import Lists
+from halfnoise.spec.lists import ANYWHERE, Lists
 from halfnoise.spec.queries import Words, column_and_rest, missing, queries, where
 from halfnoise.workload.numbers import Counts
 from halfnoise.workload.workload import Workload
 
 QUERIES = ("count", "counts", "sum", "mean", "choice", "bins", "items")
 GROUPS = ("by", "groups", "other", "max-groups", "no-group-sizes", "discover-delta")
-YES = ("row-is-person", "no-group-sizes", "i-know")
+YES = ("row-is-person", "no-group-sizes", "quote-newlines", "i-know")
 LISTS = (*(name for name in QUERIES if name != "counts"), "importance", "unit", "by", "groups")
 LISTS = (*LISTS, "where", "missing")  # what may be said several times
 RULES = ("at-most", *GROUPS, "where", "missing", "neighbors", "size-importance", "size-dial")
 BUDGET = ("epsilon", "delta", "mu", "rho", "rdp")
-TEXT = ("delimiter", "quote", "encoding", "decimal")
+TEXT = ("delimiter", "quote", "quote-newlines", "encoding", "decimal", "names")
 OTHERS = ("row-is-person", "known-size", "level", "noise", "i-know")
 WORDS = (*QUERIES, "importance", "unit", *RULES, *BUDGET, *TEXT, *OTHERS)
 
 
 def text_format(words: Words) -> TextFormat:
     """Read what text files look like."""
-    marks = {name: words[name] for name in TEXT if words.get(name) is not None}
+    marks = {name.replace("-", "_"): words[name] for name in TEXT if words.get(name) is not None}
     if marks.get("quote") == "none":
         marks["quote"] = None
     if marks.get("delimiter") in ("tab", "\\t"):
         marks["delimiter"] = "\t"
+    if "names" in marks:
+        marks["names"] = _names(marks["names"])
     return TextFormat(**marks)
+
+
+def _names(said: object) -> list[str]:
+    """Read the names of columns; a file of them could be one of rows, and is not read."""
+    if isinstance(said, list):
+        return said
+    if str(said).startswith("@"):
+        raise refuse("names", "the columns' names themselves: a,b,c", said)
+    return [name.strip() for name in ANYWHERE.entries(str(said))]
 
 
 def read(words: Words, columns: Sequence[str] | None = None, data: Sequence[str] = ()) -> Request:

@@ -1,14 +1,14 @@
 """Files, read by DuckDB, which spills to disk when they exceed memory.
 
 Nothing about a text file is learned from its rows: delimiter, quote, encoding and decimal mark are
-declared, column names come from the header line. Every text cell stays text until a query reads it.
-Short rows are padded and broken ones passed over, so that no row changes how another one is read.
+declared, column names come from the header line or are declared too. Every line is a row
+(``lines``), and every text cell stays text until a query reads it.
 """
 
 import contextlib
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,12 +16,15 @@ from typing import Any
 
 from halfnoise.checks import refuse
 from halfnoise.data.quiet import quietly
+from halfnoise.data.sources import split
 from halfnoise.data.sources.connection import own_connection
+from halfnoise.data.sources.parquet import from_parquet
 from halfnoise.data.sources.source import Source, TextFormat, spelled
 from halfnoise.data.sources.texts import TextFiles
 from halfnoise.errors import InvalidParameterError
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
+_ROWS = "halfnoise_rows"
 _JSON = (".jsonl", ".ndjson")
 
 
@@ -35,9 +38,11 @@ def open_files(data: object, text: TextFormat) -> Iterator[Source]:
     with contextlib.ExitStack() as stack:
         connection, folder = stack.enter_context(own_connection())
         if kind == ".parquet":
-            yield Source.over(quietly(lambda: _parquet(connection, paths), failed), text)
+            yield quietly(lambda: from_parquet(connection, paths, text, folder), failed)
         elif kind in _JSON or kind in _DELIMITERS:
             text = replace(text, delimiter=text.delimiter or _DELIMITERS.get(kind))
+            if text.names is not None and kind in _JSON:
+                raise refuse("names", "left out where each line names its columns", text.names)
             files = TextFiles(paths=paths, text=text, failed=failed, scratch=folder, stack=stack)
             yield (_objects if kind in _JSON else _table)(connection, files)
         else:
@@ -74,70 +79,36 @@ def _ending(path: Path) -> str:
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
-def _parquet(connection: Any, paths: list[Path]) -> Any:
-    """Read Parquet files whose columns agree, types included: a cast could fail on a row."""
-    read = partial(connection.read_parquet, hive_partitioning=False)
-    first = read(_named(paths[:1]))
-    for path in paths[1:]:
-        other = read(_named([path]))
-        if (other.columns, other.types) != (first.columns, first.types):
-            said = f"the columns of {str(path)!r} differ from those of {str(paths[0])!r}"
-            raise InvalidParameterError(said)
-    return first if len(paths) == 1 else read(_named(paths))
-
-
-def _named(paths: Sequence[Path]) -> list[str]:
-    """Return paths that DuckDB takes by name: it would read marks such as * and [ as patterns."""
-    return [glob.escape(str(path)) for path in paths]
-
-
 def _table(connection: Any, files: TextFiles) -> Source:
-    """Read lines of cells under a header."""
-    names = spelled(files.header())
-    rows = _lines(connection, files, [*names.values()])
-    return replace(Source.over(rows, files.text, names), fill=files.fill)
+    """Read lines of cells under a header, or under names that were declared."""
+    text = files.text
+    names = spelled(files.header() if text.names is None else text.names)
+    rows = partial(split.cells, names=[*names.values()], text=text)
+    source = _later(connection, files, names, rows)
+    return replace(source, from_header=text.names is None, counted=not text.quote_newlines)
 
 
 def _objects(connection: Any, files: TextFiles) -> Source:
-    """Read one JSON object from each line: columns are what is asked of it.
-
-    Lines come from the same reader as other text, since one overlong line would fail DuckDB's own
-    for JSON.
-    """
-    lines = _lines(connection, files)
-    # The line itself becomes null, so that nothing is extracted from it whatever DuckDB does first.
-    valid = "case when json_valid(line) then case when json_type(line) = 'OBJECT' then line end end"
-    objects = lines.project(f"{valid} as line").filter("line is not null")
+    """Read one JSON object from each line: columns are what is asked of it."""
 
     def extract(columns: Sequence[str]) -> Source:
         names = spelled([*dict.fromkeys(columns)])
-        cells = quietly(lambda: _cells(objects, names), files.failed)
-        return replace(Source.over(cells, files.text, names), fill=files.fill)
+        return _later(connection, files, names, partial(split.objects, names=names))
 
-    return replace(Source.over(objects, files.text, {}), extract=extract)
-
-
-def _cells(objects: Any, names: dict[str, str]) -> Any:
-    import duckdb
-
-    line, cells = duckdb.ColumnExpression("line"), []
-    for name, own in names.items():
-        pointer = duckdb.ConstantExpression("/" + name.replace("~", "~0").replace("/", "~1"))
-        cells.append(duckdb.FunctionExpression("json_extract_string", line, pointer).alias(own))
-    return objects.select(*cells)
+    return replace(_later(connection, files, {}, lambda _: ""), extract=extract)
 
 
-def _lines(connection: Any, files: TextFiles, names: Sequence[str] = ()) -> Any:
-    """Read lines under a header, or whole ones; short ones are padded, broken ones passed over."""
-    # The delimiter of whole lines is a mark that JSON forbids.
-    text = files.text if names else TextFormat(delimiter="\x1e", quote=None)
-    quote = text.quote or ""
-    marks = {"delimiter": text.delimiter, "quotechar": quote, "escapechar": quote}
-    marks["compression"] = "gzip" if files.zipped else "none"
-    columns = dict.fromkeys(names or ["line"], "VARCHAR")
-    rules = dict.fromkeys(("null_padding", "ignore_errors"), True)
-    rules |= {"header": bool(names), "auto_detect": False, "strict_mode": False}
-    # In parallel, one quoted line break would fail the whole file.
-    rules["parallel"] = not quote
-    read = partial(connection.read_csv, columns=columns, **marks, **rules)
-    return quietly(lambda: read(_named(files.readable)), files.failed)
+def _later(
+    connection: Any, files: TextFiles, names: dict[str, str], rows: Callable[[split.Files], str]
+) -> Source:
+    """Return a table of text that has no rows before it is filled, with what ``rows`` then says."""
+    shown = ", ".join(f'null::varchar as "{own}"' for own in names.values()) or "1"
+    # A filter on a cell would be moved before the split, which would then be done for it alone.
+    connection.execute("set disabled_optimizers = 'filter_pushdown'")
+    connection.execute(f"create or replace temp view {_ROWS} as select {shown} limit 0")
+
+    def fill() -> None:
+        view = f"create or replace temp view {_ROWS} as {rows(files.readable())}"
+        quietly(lambda: connection.execute(view), files.failed)
+
+    return replace(Source.over(connection.view(_ROWS), files.text, names), fill=fill)

@@ -6,15 +6,19 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import narwhals.stable.v2 as nw
 from narwhals.dtypes import DType
 from narwhals.stable.v2.typing import IntoFrame
 
 from halfnoise.checks import known_keywords, refuse
+from halfnoise.data.sources.encodings import reads_by_line
 from halfnoise.errors import InvalidParameterError
 
+T = TypeVar("T")
+_OF_A_CELL = ("ConversionException", "InvalidInputException")  # what DuckDB raises where one fails
+_ANSWERS = "yes no true false y n t f m na n/a nan null none".split()
 _PLAIN = re.compile("(?!hn_)[a-z_][a-z0-9_]*", re.ASCII | re.IGNORECASE)
 
 
@@ -22,6 +26,10 @@ _PLAIN = re.compile("(?!hn_)[a-z_][a-z0-9_]*", re.ASCII | re.IGNORECASE)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextFormat:
     """What a text file looks like, as declared; None means what its ending suggests.
+
+    ``names``: those of the columns, where the first line is a row and not a header. Each line is a
+    row; with ``quote_newlines`` a quote may span lines. Then a quote that somebody opens and does
+    not close takes rows of others away, so the guarantee covers files in which each one is closed.
 
     >>> TextFormat(delimiter=";", decimal=",").encoding
     'utf-8'
@@ -31,9 +39,11 @@ class TextFormat:
     quote: str | None = '"'
     encoding: str = "utf-8"
     decimal: str = "."
+    names: Sequence[str] | None = None
+    quote_newlines: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse marks that are not one character and encodings that do not exist."""
+        """Refuse marks that are not one character, and encodings whose lines hang together."""
         for name in ("delimiter", "quote", "decimal"):
             mark = getattr(self, name)
             if mark is None and name != "decimal":
@@ -48,12 +58,28 @@ class TextFormat:
             "".encode(self.encoding)
         except (LookupError, TypeError, ValueError):
             raise refuse("encoding", "the name of a text encoding", self.encoding) from None
+        if not reads_by_line(self.encoding):
+            rule = "one in which every line can be read alone"
+            remedy = f"turn the file into UTF-8 first: iconv -f {self.encoding} -t UTF-8"
+            raise refuse("encoding", rule, self.encoding, remedy)
+        if self.quote_newlines and self.quote is None:
+            raise refuse("quote_newlines", "left out where nothing is a quote", self.quote_newlines)
+        if self.names is not None:
+            object.__setattr__(self, "names", _checked_names(self.names))
 
     @property
     def marks(self) -> dict[str, Any]:
         """The same for Python's own reader, which reads header lines."""
         quoting = {"quotechar": self.quote} if self.quote else {"quoting": csv.QUOTE_NONE}
         return {"delimiter": self.delimiter or ",", **quoting}
+
+
+def _checked_names(names: object) -> tuple[str, ...]:
+    listed = tuple(names) if isinstance(names, list | tuple) else ()
+    if not listed or not all(isinstance(name, str) and name for name in listed):
+        raise refuse("names", "a list of the columns' names", names)
+    once(listed)
+    return listed
 
 
 class Settle(Protocol):
@@ -71,10 +97,13 @@ class Source:
     rows where the frame looks for them, and waits until a release is allowed. ``extract``, where
     there is no header to tell which columns there are, makes the table of some. ``ids`` are the
     names inside under which a column tells people apart, where that is not its own. ``settle``
-    returns the rows, where the frame knows but their types.
+    returns the rows, where the frame knows but their types. ``from_header``: the names come from a
+    line of a file, which could be a row. ``counted``: how many rows there are is a fact that no
+    row's content can change. ``mend``: makes rows that a cell failed readable but for that cell, at
+    the price of a copy.
     """
 
-    frame: nw.LazyFrame[Any]
+    frame: nw.LazyFrame[Any] = field(repr=False)  # some engines show rows
     dtypes: Mapping[str, DType]
     names: Mapping[str, str]
     text: TextFormat
@@ -82,6 +111,9 @@ class Source:
     extract: "Callable[[Sequence[str]], Source] | None" = None
     ids: Mapping[str, str] = field(default_factory=dict)
     settle: "Settle | None" = None
+    from_header: bool = False
+    counted: bool = True
+    mend: Callable[[], None] | None = None
 
     @classmethod
     def over(
@@ -102,21 +134,60 @@ class Source:
 
     @property
     def columns(self) -> list[str]:
-        """The columns that the table is known to have."""
-        return list(self.dtypes)
+        """The columns that the table is known to have, unless they could be a person's cells."""
+        return [] if self.from_header and any(map(_is_a_value, self.dtypes)) else [*self.dtypes]
+
+    def read(self, work: Callable[[], T]) -> T:
+        """Put the rows in place and do some work on them, once more where a cell failed it."""
+        self.fill()
+        try:
+            return work()
+        except Exception as error:
+            if self.mend is None or type(error).__name__ not in _OF_A_CELL:
+                raise
+        self.mend()
+        return work()
 
     def of(self, columns: Sequence[str]) -> "Source":
-        """Return the table with these columns; refuse one that it lacks, with the nearest."""
+        """Return the table with these columns; refuse one that it lacks, with the nearest.
+
+        The columns there are become known only to somebody who knows one of them: in a file without
+        a header they are a person's cells.
+        """
         if self.extract is not None:
             return self.extract(columns)
+        known = self.columns
         for column in columns:
-            if column not in self.dtypes:
-                known = self.columns
-                near = get_close_matches(column, known, n=1)
-                hint = f"did you mean {near[0]!r}? The table has" if near else "the table has"
-                listed = ", ".join(map(repr, known[:20])) + (", ..." if len(known) > 20 else "")
-                raise InvalidParameterError(f"there is no column {column!r}; {hint} {listed}")
+            if column in self.dtypes:
+                continue
+            if self.from_header and not (known and any(name in self.dtypes for name in columns)):
+                remedy = "if its first line is no header, name the columns: --names a,b,c"
+                said = f"the header of the file has no column {column!r}; check it, or, {remedy}"
+                raise InvalidParameterError(said)
+            near = get_close_matches(column, known, n=1)
+            hint = f"did you mean {near[0]!r}? The table has" if near else "the table has"
+            listed = ", ".join(map(repr, known[:20])) + (", ..." if len(known) > 20 else "")
+            raise InvalidParameterError(f"there is no column {column!r}; {hint} {listed}")
         return self
+
+
+def _is_a_value(name: str) -> bool:
+    """Whether the cell of a header could be an answer: a number, a day, an address, a sentence.
+
+    That is one that does not begin with a letter (or _), holds five digits or more, is a word for
+    yes, no or nothing, holds @ or + or a line break, or has more than 40 characters.
+
+    >>> [name for name in ("age", "q_12", "1958-03-02", "HIV+", "", "no") if _is_a_value(name)]
+    ['1958-03-02', 'HIV+', '', 'no']
+    """
+    plain = name.strip().casefold()
+    return (
+        not plain[:1].replace("_", "a").isalpha()
+        or sum(map(str.isdecimal, plain)) >= 5
+        or plain in _ANSWERS
+        or any(mark in name for mark in "@+\n\0\ufffd")
+        or len(name) > 40
+    )
 
 
 def spelled(names: Sequence[str]) -> dict[str, str]:

@@ -1,0 +1,152 @@
+"""Every line is a row, whatever is in it, and no line reaches into another."""
+
+import gzip
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from halfnoise.data.sources import fetch, open_source, split
+from halfnoise.data.sources.lines import is_plain
+from halfnoise.data.sources.source import TextFormat
+from support import text_rows
+
+NAMES = ("aa", "bb", "cc", "dd")
+FORMATS: dict[str, dict[str, Any]] = {
+    "csv": {},
+    "tsv": {},
+    "semicolons": {"delimiter": ";"},
+    "single quotes": {"quote": "'"},
+    "no quotes": {"quote": None},
+    "a mark of several bytes": {"delimiter": "ä", "quote": "😀"},
+}
+ENCODINGS = ("latin-1", "cp1252", "cp037", "utf-16", "utf-16-be", "utf-32", "gb18030", "shift_jis",
+             "euc_jis_2004", "big5", "utf-8-sig", "ascii")  # fmt: skip
+
+
+def read(data: object, columns: Sequence[str] = NAMES, **text: Any) -> list[text_rows.Row]:
+    """Return the rows of a file in their order."""
+    with open_source(data, text=TextFormat(**text)) as opened:
+        source = opened.of(columns)
+        source.fill()
+        return fetch(source.frame.select(*(source.names[column] for column in columns)))
+
+
+def write(path: Path, content: bytes) -> Path:
+    """Write a file, zipped where its name says so."""
+    path.write_bytes(gzip.compress(content, 1) if path.suffix == ".gz" else content)
+    return path
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_odd_lines(name: str, tmp_path: Path) -> None:
+    """Files of the oddest lines are read as a slow rule reads them, line by line."""
+    text, draw = FORMATS[name], random.Random(name)
+    ending = "tsv" if name == "tsv" else "csv"
+    mark = text.get("delimiter", "\t" if name == "tsv" else ",")
+    header = mark.join(NAMES).encode() + b"\n"
+    rule = {"columns": 4, "delimiter": mark, "quote": text.get("quote", '"')}
+    for i, lines in enumerate((0, 1, 2, 300, 300)):
+        body = text_rows.odd_file(draw, b"\n", lines).replace(b",", mark.encode())
+        path = write(tmp_path / f"{i}.{ending}{'.gz' if i % 2 else ''}", header + body)
+        assert read(path, **text) == text_rows.rows(header + body, header=True, **rule)
+        marked = b"\xef\xbb\xbf" * (i % 2) + (body or b"\n")
+        bare = write(tmp_path / f"bare{i}.{ending}{'.gz' if i > 2 else ''}", marked)
+        expected = text_rows.rows(marked, header=False, **rule)
+        assert read(bare, names=NAMES, **text) == expected
+
+
+def test_plain_files_together(tmp_path: Path) -> None:
+    """Files that need no copy, zipped or not, with a mark at their start or not, are all read."""
+    clean = b'1,"a, b",3\n\n"4","5"\n6,"7\n8\n'
+    expected = [("1", "a, b", "3"), (None,) * 3, ("4", "5", None), ("6", None, None)]
+    expected.append(("8", None, None))
+    for names, header in ((NAMES[:3], b""), (None, b"aa,bb,cc\n")):
+        contents = [header + clean, b"\xef\xbb\xbf" + header + clean] * 2
+        endings = ("csv", "csv", "csv.gz", "csv.gz")
+        paths = [
+            write(tmp_path / f"{i}.{e}", c)
+            for i, (e, c) in enumerate(zip(endings, contents, strict=True))
+        ]
+        assert read(paths, NAMES[:3], names=names) == expected * 4
+    for more in (b"", b"\r\n"):  # which needs a copy
+        twice = write(tmp_path / "twice.csv", b"\xef\xbb\xbf\xef\xbb\xbf1\n" + more)
+        assert read(twice, ["aa"], names=["aa"])[0] == ("\ufeff1",)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_odd_lines_in_other_encodings(encoding: str, tmp_path: Path) -> None:
+    """Bytes that an encoding does not know, or that end within a character, spoil one line."""
+    draw = random.Random(encoding)
+    plain = encoding.removesuffix("-sig")
+    plain += "-le" if plain in ("utf-16", "utf-32") else ""
+
+    def line() -> bytes:
+        odd = text_rows.odd_line(draw)
+        return odd if draw.random() < 0.3 else odd.decode("utf-8", "ignore").encode(plain, "ignore")
+
+    for i in range(3):
+        start = "\ufeff" if i == 1 and encoding.startswith("utf") else ""
+        lines = [(start + ",".join(NAMES)).encode(plain), *(line() for _ in range(200))]
+        content = "\n".encode(plain).join(lines)
+        path = write(tmp_path / f"{i}.csv", content)
+        declared = encoding.removesuffix("-sig")
+        expected = text_rows.rows(content, header=True, encoding=declared, columns=4)
+        assert read(path, encoding=encoding) == expected
+
+
+def test_odd_json_lines(tmp_path: Path) -> None:
+    """A line that is no JSON object is a row of missing cells."""
+    draw = random.Random(5)
+    lines = [
+        b'{"aa": "x", "bb": "y\\n"}' if draw.random() < 0.3 else text_rows.odd_line(draw)
+        for _ in range(300)
+    ]
+    lines += [
+        b'{"aa": "\xff", "bb": "1"}',
+        b'{"aa": "a\rb"}',
+        b'{"bb": "1"}\r',
+        b"[]",
+        b'"aa"',
+        b"",
+    ]
+    lines += [b'{"aa": "' + b"x" * 2**21 + b'"}', b'{"aa": "' + b"x" * (2**21 - 10) + b'"}', b"{}"]
+    draw.shuffle(lines)
+    for name in ("a.jsonl", "b.jsonl.gz"):
+        path = write(tmp_path / name, b"\n".join(lines))
+        assert read(path, ["aa", "bb"]) == text_rows.objects(b"\n".join(lines), ["aa", "bb"])
+
+
+def test_long_lines(tmp_path: Path) -> None:
+    """A line of two MB is read; of one byte more all cells are missing, wherever it stands."""
+    longest = text_rows.LONGEST
+    draw = random.Random(6)
+    sizes = [longest, longest + 1, longest - 1, 5 * longest, 3, longest, 3, 0, longest + 2, 7]
+    for encoding in ("utf-8", "utf-16-le"):
+        width = len("x".encode(encoding))
+        draw.shuffle(sizes)
+        lines = [("1,2,3," + "x" * (size // width - 6))[: size // width] for size in sizes]
+        content = "\n".join([",".join(NAMES), *lines]).encode(encoding)
+        path = write(tmp_path / "long.csv", content)
+        expected = text_rows.rows(content, header=True, columns=4, encoding=encoding)
+        assert read(path, encoding=encoding) == expected
+        assert len(expected) == len(sizes)
+
+
+@pytest.mark.parametrize("quote", ['"', None])
+def test_no_line_is_lost_between_threads(
+    quote: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a file is cut into many parts that are read at once, each line is in one of them."""
+    draw = random.Random(7)
+    pieces = [piece for piece in text_rows.PIECES if is_plain(piece)]
+    for longest in (310, 500, 501, 1000, 4096):
+        monkeypatch.setattr(split, "LONGEST", longest)
+        lines = [b"".join(draw.choices(pieces, k=draw.choice([0, 0, 1, 3]))) for _ in range(4000)]
+        lines = [line[:longest] if line[:longest].isascii() else b"" for line in lines]
+        content = b"aa,bb,cc,dd\n" + b"\n".join(lines) + b"\n" * (longest % 2)
+        path = write(tmp_path / f"many.csv{'.gz' if longest == 500 else ''}", content)
+        expected = text_rows.rows(content, header=True, columns=4, quote=quote)
+        assert read(path, quote=quote) == expected

@@ -1,0 +1,111 @@
+"""A cell of a Parquet file that cannot be read is missing: it raises nothing and merges nobody."""
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import halfnoise as hn
+
+SHARP = hn.GaussianDP(mu=1e6)
+BAD = (b"\xff", b"\xfe", b"x\xc3", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80", b"\xc0\xaf")
+FAR = (2**63 - 1, -(2**63), -(2**63) + 1, 2**62, -(2**62), 9223372036854776, -9223372036854776)
+
+
+def text(cells: list[bytes | None], kind: Any = None) -> pa.Array:
+    """Return a column that says it is text, whatever its bytes are."""
+    kind = kind or pa.string()
+    plain = pa.array(cells, pa.large_binary() if kind == pa.large_string() else pa.binary())
+    return pa.Array.from_buffers(kind, len(cells), plain.buffers())
+
+
+def written(folder: Path, table: pa.Table, name: str = "a", **how: Any) -> Path:
+    """Write a table."""
+    path = folder / f"{name}.parquet"
+    pq.write_table(table, path, **how)
+    return path
+
+
+def people(path: object, unit: str | None = None, **asked: Any) -> list[int]:
+    """Return the number of people who say yes, and of all."""
+    rules: Any = {"unit": unit, "row_is_person": unit is None, "size_importance": 1.0}
+    table = hn.release(path, [hn.Count("x", **asked)], privacy=SHARP, **rules)
+    assert table.size is not None
+    return [round(table["x"].estimate), round(table.size.estimate)]
+
+
+@pytest.mark.parametrize("how", [{}, {"use_dictionary": False}, {"compression": "none"}], ids=str)
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()], ids=str)
+def test_text_that_is_none(how: dict[str, Any], kind: Any, tmp_path: Path) -> None:
+    """Text with bytes that are no UTF-8 is missing, as an answer, as an id and as a group."""
+    cells = [b"yes", *BAD, b"yes", None, "yäs😀".encode(), b""]
+    other = {"n": list(range(len(cells))), "nested": [[{"s": "ä"}]] * len(cells)}
+    path = written(tmp_path, pa.table({**other, "x": text(cells, kind)}), **how)
+    assert people(path) == [2, len(cells)]
+    assert people(path, "n") == [2, len(cells)]
+    ids = pa.table({"x": [1] * len(cells), **other, "id": text(cells, kind)})
+    path = written(tmp_path, ids, **how)
+    assert people(path, "id") == [2, 2]
+    assert people(path) == [len(cells)] * 2
+    rules: Any = {"row_is_person": True, "privacy": SHARP, "by": "id"}
+    table = hn.release(path, [hn.Count("x")], groups=["yes", "yäs😀", None], **rules)
+    assert [round(each["x"].estimate) for _, each in table.items()] == [2, 1, len(BAD) + 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("unit", "zone"), [("ms", None), ("ms", "UTC"), ("us", None), ("us", "UTC"), ("ns", None)]
+)
+def test_moments_far_out(unit: str, zone: str | None, tmp_path: Path) -> None:
+    """A moment that the engine cannot hold is missing; no other changes."""
+    steps = {"ms": 10**3, "us": 10**6, "ns": 10**9}[unit]
+    near = [0, 10**9 * steps, 10**9 * steps, None, -(10**9) * steps]
+    for far in ((), FAR[:1], FAR[1:2], FAR):
+        moments = pa.array([*near, *far], pa.int64()).view(pa.timestamp(unit, zone))
+        path = written(tmp_path, pa.table({"x": moments, "n": list(range(len(moments)))}))
+        held = far if unit != "ms" else [value for value in far if abs(value) == 2**63 - 1]
+        later = 2 + sum(value > 10**9 * steps for value in held)
+        for by in (None, "n"):
+            assert people(path, by, at_least="2001-01-01") == [later, len(moments)]
+        path = written(tmp_path, pa.table({"x": [1] * len(moments), "id": moments}))
+        assert people(path, "id")[1] == len({*near, *held} - {None})
+        months: Any = {"by": hn.By("id", every="month"), "groups": ["1970-01", "2001-09"]}
+        found = hn.release(path, [hn.Count("x")], row_is_person=True, privacy=SHARP, **months)
+        inside = [round(each["x"].estimate) for _, each in found.items()]
+        assert inside[:2] == [1, 2]
+
+
+def test_one_bad_cell_changes_no_other(tmp_path: Path) -> None:
+    """Several files, columns with odd names and types beside them are read alike either way."""
+    near = pa.array([0, 10**12, None], pa.int64())
+    columns = {
+        'a "b"': text([b"yes", "ä".encode(), None]),
+        "it's": near.view(pa.timestamp("ms")),
+        "utc": near.view(pa.timestamp("ms", "UTC")),
+        "x": pa.array([1, 0, 1]),
+        "raw": pa.array([b"\xff", b"a", None]),
+    }
+    good, bad = pa.table(columns), pa.table(columns | {'a "b"': text([b"yes", b"\xff", None])})
+    paths = [written(tmp_path, table, name) for table, name in ((good, "a[1]"), (bad, "b'c"))]
+    asked = [
+        hn.Count('a "b"', name="text"),
+        hn.Count("it's", at_least="2000-01-01", name="moment"),
+        hn.Count("utc", at_least="2000-01-01", name="utc"),
+        hn.Count("x"),
+    ]
+    alone, both = (
+        hn.release(some, asked, row_is_person=True, privacy=SHARP) for some in (paths[:1], paths)
+    )
+    for name, times in itertools.product(("text", "moment", "utc", "x"), (2,)):
+        assert round(both[name].estimate) == times * round(alone[name].estimate)
+
+
+def test_files_with_moments_of_their_own(tmp_path: Path) -> None:
+    """Files that hold moments in other units are one table, also where a cell is out of range."""
+    paths = []
+    for unit, steps, far in (("ms", 10**3, 2**62), ("us", 10**6, 0), ("ms", 10**3, 0)):
+        moments = pa.array([10**9 * steps, -steps, far], pa.int64()).view(pa.timestamp(unit))
+        paths.append(written(tmp_path, pa.table({"x": moments}), f"{unit}{far}"))
+    assert people(paths, at_least="2001-01-01") == [3, 9]
