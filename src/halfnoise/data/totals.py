@@ -65,6 +65,7 @@ class _Prepared:
 def _needed(workload: Workload, unit: Sequence[str]) -> list[str] | None:
     """Return the columns that are read; None where that cannot be told."""
     named = [column for query in workload.queries for column in query.columns]
+    named += [condition.column for condition in workload.who]
     in_expressions = [roots(e) for e in expressions(workload.queries).values()]
     if None in in_expressions:
         return None

@@ -25,26 +25,32 @@ _SETTINGS = "select current_setting('default_collation'), current_setting('TimeZ
 def duckdb_source(relation: Any, text: TextFormat, stack: ExitStack) -> Source:
     """Return a relation as a table that has not been read yet."""
     once(relation.columns)
-    own = [_Column(name, str(k)) for name, k in zip(relation.columns, relation.types, strict=True)]
-    names = {column.name: column.name for column in own}
-    readable = relation.project(", ".join(c for column in own for c in column.read))
-    kinds = dict(zip(readable.columns, map(str, readable.types), strict=True))
+    names = {name: name for name in relation.columns}
+    rows = readable(relation)
+    kinds = dict(zip(rows.columns, map(str, rows.types), strict=True))
     connection, _ = stack.enter_context(own_connection())
     nothing = ", ".join(f"cast(null as {kind}) as {_quoted(n)}" for n, kind in kinds.items())
     types = connection.sql(f"select {nothing} where false")
 
     def settle(columns: Collection[str] | None, *, again: bool) -> nw.LazyFrame[Any]:
         if not again and _is_plain(relation):
-            return _lazy(readable)
+            return _lazy(rows)
         inside = [
             n
             for name in (names if columns is None else columns)
             for n in (name, id_of(name))
             if n in kinds
         ]
-        return _lazy(_copied(readable, {name: kinds[name] for name in inside}, connection))
+        return _lazy(_copied(rows, {name: kinds[name] for name in inside}, connection))
 
     return typed(_lazy(types), text, names, settle=settle)
+
+
+def readable(relation: Any) -> Any:
+    """Return a relation in which no cell can fail, with what tells people apart beside it."""
+    kinds = zip(relation.columns, map(str, relation.types), strict=True)
+    own = [_Column(name, kind) for name, kind in kinds]
+    return relation.project(", ".join(cells for column in own for cells in column.read))
 
 
 @dataclass(frozen=True, slots=True)

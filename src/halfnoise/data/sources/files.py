@@ -17,11 +17,11 @@ from typing import Any
 from halfnoise.checks import refuse
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import split
-from halfnoise.data.sources.connection import own_connection
+from halfnoise.data.sources.connection import own_connection, without
 from halfnoise.data.sources.parquet import from_parquet
 from halfnoise.data.sources.source import Source, TextFormat, spelled
 from halfnoise.data.sources.texts import TextFiles
-from halfnoise.errors import InvalidParameterError
+from halfnoise.errors import InvalidParameterError, TryAgainError
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _ROWS = "halfnoise_rows"
@@ -35,19 +35,38 @@ def open_files(data: object, text: TextFormat) -> Iterator[Source]:
     kind = _ending(paths[0])
     named = ", ".join(repr(str(path)) for path in paths[:3])
     failed = f"{named} could not be read as {kind[1:]}; check that the file is complete"
+    unchanged = _unchanged(paths)
     with contextlib.ExitStack() as stack:
         connection, folder = stack.enter_context(own_connection())
         if kind == ".parquet":
-            yield quietly(lambda: from_parquet(connection, paths, text, folder), failed)
+            found = quietly(lambda: from_parquet(connection, paths, text, folder), failed)
         elif kind in _JSON or kind in _DELIMITERS:
             text = replace(text, delimiter=text.delimiter or _DELIMITERS.get(kind))
             if text.names is not None and kind in _JSON:
                 raise refuse("names", "left out where each line names its columns", text.names)
             files = TextFiles(paths=paths, text=text, failed=failed, scratch=folder, stack=stack)
-            yield (_objects if kind in _JSON else _table)(connection, files)
+            found = (_objects if kind in _JSON else _table)(connection, files)
         else:
             rule = "CSV, TSV, JSON lines or Parquet by its ending"
             raise refuse("the file", rule, str(paths[0]), "rename it, for example to .csv")
+        yield replace(found, unchanged=unchanged)
+
+
+def _unchanged(paths: Sequence[Path]) -> Callable[[], None]:
+    """Return what refuses files that were written to since: each look at them may differ."""
+
+    def stamps() -> list[tuple[int, int, int]]:
+        found = [path.stat() for path in paths]
+        return [(each.st_ino, each.st_size, each.st_mtime_ns) for each in found]
+
+    before = stamps()
+
+    def check() -> None:
+        if stamps() != before:
+            said = "a file changed while it was read; release a copy that nobody writes to"
+            raise TryAgainError(said)
+
+    return check
 
 
 def _paths(data: Any) -> list[Path]:
@@ -102,9 +121,9 @@ def _later(
     connection: Any, files: TextFiles, names: dict[str, str], rows: Callable[[split.Files], str]
 ) -> Source:
     """Return a table of text that has no rows before it is filled, with what ``rows`` then says."""
-    shown = ", ".join(f'null::varchar as "{own}"' for own in names.values()) or "1"
     # A filter on a cell would be moved before the split, which would then be done for it alone.
-    connection.execute("set disabled_optimizers = 'filter_pushdown'")
+    without(connection, "partial_aggregate_pushdown", "filter_pushdown")
+    shown = ", ".join(f'null::varchar as "{own}"' for own in names.values()) or "1"
     connection.execute(f"create or replace temp view {_ROWS} as select {shown} limit 0")
 
     def fill() -> None:

@@ -7,10 +7,13 @@ text is bare bytes and a moment in milliseconds a number, and what cannot be rea
 import glob
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import narwhals.stable.v2 as nw
+
+from halfnoise.data.sources.arrow_tables import typed
+from halfnoise.data.sources.duckdb_relations import readable
 from halfnoise.data.sources.source import Source, TextFormat
 from halfnoise.data.sources.thrift import bare
 from halfnoise.errors import InvalidParameterError
@@ -46,7 +49,8 @@ def from_parquet(connection: Any, paths: list[Path], text: TextFormat, scratch: 
         parts = [_bare(connection, path, kinds, scratch / str(i)) for i, path in enumerate(paths)]
         _view(connection, " union all ".join(parts))
 
-    return replace(Source.over(rows, text), mend=mend)
+    names = {name: name for name in columns}
+    return typed(nw.from_native(readable(rows)).lazy(), text, names, mend=mend)
 
 
 def _shown(connection: Any, paths: Sequence[Path]) -> Any:

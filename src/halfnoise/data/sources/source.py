@@ -4,7 +4,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any, Protocol, TypeVar
 
@@ -18,7 +18,7 @@ from halfnoise.errors import InvalidParameterError
 
 T = TypeVar("T")
 _OF_A_CELL = ("ConversionException", "InvalidInputException")  # what DuckDB raises where one fails
-_ANSWERS = "yes no true false y n t f m na n/a nan null none".split()
+_ANSWERS = re.compile("yes|no|true|false|y|n|t|f|m|na|n/a|nan|null|none")
 _PLAIN = re.compile("(?!hn_)[a-z_][a-z0-9_]*", re.ASCII | re.IGNORECASE)
 
 
@@ -100,7 +100,7 @@ class Source:
     returns the rows, where the frame knows but their types. ``from_header``: the names come from a
     line of a file, which could be a row. ``counted``: how many rows there are is a fact that no
     row's content can change. ``mend``: makes rows that a cell failed readable but for that cell, at
-    the price of a copy.
+    the price of a copy. ``unchanged`` refuses rows that were written to while they were read.
     """
 
     frame: nw.LazyFrame[Any] = field(repr=False)  # some engines show rows
@@ -114,6 +114,7 @@ class Source:
     from_header: bool = False
     counted: bool = True
     mend: Callable[[], None] | None = None
+    unchanged: Callable[[], None] = lambda: None
 
     @classmethod
     def over(
@@ -141,12 +142,14 @@ class Source:
         """Put the rows in place and do some work on them, once more where a cell failed it."""
         self.fill()
         try:
-            return work()
+            found = work()
         except Exception as error:
             if self.mend is None or type(error).__name__ not in _OF_A_CELL:
                 raise
-        self.mend()
-        return work()
+            self.mend()
+            found = work()
+        self.unchanged()
+        return found
 
     def of(self, columns: Sequence[str]) -> "Source":
         """Return the table with these columns; refuse one that it lacks, with the nearest.
@@ -155,7 +158,7 @@ class Source:
         a header they are a person's cells.
         """
         if self.extract is not None:
-            return self.extract(columns)
+            return replace(self.extract(columns), unchanged=self.unchanged)
         known = self.columns
         for column in columns:
             if column in self.dtypes:
@@ -184,7 +187,7 @@ def _is_a_value(name: str) -> bool:
     return (
         not plain[:1].replace("_", "a").isalpha()
         or sum(map(str.isdecimal, plain)) >= 5
-        or plain in _ANSWERS
+        or bool(_ANSWERS.fullmatch(plain))
         or any(mark in name for mark in "@+\n\0\ufffd")
         or len(name) > 40
     )
