@@ -2,6 +2,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from halfnoise.design.measurement import CenteredMeasurement
@@ -20,8 +21,9 @@ Replay = Callable[[CenteredMeasurement, int], Floats]
 
 
 def rows_of(grid: CenteredMeasurement) -> int:
-    """Return how many releases hold enough draws."""
-    return DRAWS[grid.design.noise] // len(grid.scales[0])
+    """Return how many releases hold enough draws: of noises that add up, all but one count."""
+    noises = np.linalg.matrix_rank(grid.design.covariance.dense(), hermitian=True)
+    return DRAWS[grid.design.noise] // int(noises)
 
 
 def as_promised(grid: CenteredMeasurement, found: Floats) -> bool:
