@@ -112,7 +112,7 @@ def spark_session() -> Any:
         builder = SparkSession.builder.master("local[1]").appName("halfnoise")
         for key, value in {
             # A short run of small tables: the second compiler and a second collector cost more
-            # than they save (62 seconds of the first workloads become 34), and so does a small heap.
+            # than they save (62 seconds of the first workloads become 34); so does a small heap.
             "spark.driver.extraJavaOptions": JAVA,
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
