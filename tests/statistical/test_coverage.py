@@ -254,7 +254,7 @@ def test_simultaneous_intervals_cover(kind: str, d: int, privacy: Privacy, waste
 
 def test_simultaneous_means_cover() -> None:
     """Means are among the intervals that hold at once."""
-    rows = 2000
+    rows = 1200
     table = many(KINDS["means"](2), GAUSSIAN, people=100, rows=rows)
     exact = replace(table.one, values=table.truth.copy())
     truth = [each.estimate for each in exact]
