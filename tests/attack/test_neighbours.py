@@ -191,7 +191,7 @@ def some_rows(person: str | None, count: int, draw: random.Random) -> list[Row]:
 
 
 # A table that gains one person after the other: each table is the neighbour of the next.
-ROWS_OF_EACH = (3, 1, 12, 2, 6, 1, 4, 9)
+ROWS_OF_EACH = (3, 1, 12, 2, 6, 9)
 
 
 def growing(seed: int) -> Iterator[list[Row]]:

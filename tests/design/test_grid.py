@@ -131,7 +131,7 @@ RULES: list[dict[str, Any]] = [
 ]
 
 
-@settings(max_examples=90, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     drawn=st.lists(query, min_size=1, max_size=6),
     amount=st.floats(-13, 6).map(lambda x: 2.0**x),

@@ -68,7 +68,9 @@ LEANS = [case for case in CENTRED if case[2] == "correlated-gaussian"]
 TOGETHER = [case for case in CENTRED if case[0] in ("choice", "choices", "bins")]
 
 
-@pytest.mark.parametrize(("kind", "d", "design"), [case for case in EVERY if case[1] != 16])
+@pytest.mark.parametrize(
+    ("kind", "d", "design"), [case for case in EVERY if case[1] in (1, 4, 9, 100)]
+)
 def test_errors_have_the_promised_covariance(kind: str, d: int, design: str) -> None:
     """Estimates and size are right on average and vary together as promised; 1.5% less is seen."""
     grid = grid_of_kind(kind, d, design)
