@@ -33,3 +33,11 @@ def test_spark_needs_no_python_on_its_workers(
     table: Any = lookup(frame, {"value": listed}).to_native()
     found = {row[PLACE]: bits(row["value"]) for row in table.collect()}
     assert [found[place] for place in range(len(listed))] == [bits(value) for value in listed]
+
+
+@pytest.mark.parametrize("listed", [["?", "\ud800"], ["\U0001f600", "\ud83d\ude00"]])
+def test_no_two_values_become_one_in_spark(listed: list[str]) -> None:
+    """Half of a surrogate pair is refused: as another text, it would meet a row twice."""
+    frame: nw.LazyFrame[Any] = nw.from_native(engines.spark_session().range(1)).lazy()
+    with pytest.raises(UnicodeEncodeError):
+        lookup(frame, {"value": listed})

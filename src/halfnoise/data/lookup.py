@@ -38,12 +38,15 @@ def _native(frame: nw.LazyFrame[Any], columns: Mapping[str, Sequence[Any]]) -> A
 
         kinds = {name: _KINDS[type(column[0])] for name, column in columns.items()} | {PLACE: "int"}
         rows = zip(*columns.values(), range(length), strict=True)
-        listed = json.dumps([dict(zip(kinds, row, strict=True)) for row in rows])
+        told = [dict(zip(kinds, row, strict=True)) for row in rows]
+        listed = json.dumps(told, ensure_ascii=False)
+        # Half of a surrogate pair fails here: escaped, it would come back as another text.
+        listed.encode()
         schema = f"array<struct<{', '.join(f'{name}: {kind}' for name, kind in kinds.items())}>>"
         # One text, which Spark reads by itself: rows from Python would need Python on its workers.
         # It seems to depend on a row, for of a constant Spark would make part of its plan.
         text = functions.when(functions.col("id") == 0, functions.lit(listed))
-        rows_of_it = functions.inline(functions.from_json(text, schema))
+        rows_of_it = functions.inline(functions.from_json(text, schema, {"mode": "FAILFAST"}))
         # Sent to every worker, so that the rows need not be sorted to meet it.
         return functions.broadcast(native.sparkSession.range(1).select(rows_of_it))
     table = {name: list(column) for name, column in columns.items()} | {PLACE: list(range(length))}
