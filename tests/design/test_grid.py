@@ -37,12 +37,12 @@ def measured(grid: CenteredMeasurement, totals: Totals) -> list[Ring]:
 
 
 @pytest.mark.parametrize(("kind", "d", "design"), SMALL)
-@pytest.mark.parametrize("people", [0, 1, 12_345, 10**9])
-def test_without_noise_totals_come_back(kind: str, d: int, design: str, people: int) -> None:
+def test_without_noise_totals_come_back(kind: str, d: int, design: str) -> None:
     """Measuring and coming back gives the totals that went in."""
     grid = grid_of_kind(kind, d, design)
-    totals, truth = fixed(grid, people)
-    assert recovered(grid, totals, people) == pytest.approx(truth, rel=1e-12, abs=1e-9)
+    for people in (0, 1, 12_345, 10**9):
+        totals, truth = fixed(grid, people)
+        assert recovered(grid, totals, people) == pytest.approx(truth, rel=1e-12, abs=1e-9)
 
 
 @pytest.mark.parametrize(("kind", "d", "design"), SMALL)
@@ -131,7 +131,7 @@ RULES: list[dict[str, Any]] = [
 ]
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     drawn=st.lists(query, min_size=1, max_size=6),
     amount=st.floats(-13, 6).map(lambda x: 2.0**x),

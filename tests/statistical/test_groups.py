@@ -166,7 +166,8 @@ def test_keys_in_a_release(budget: hn.GaussianDP | hn.PureDP) -> None:
     )
     assert isinstance(found.guarantee, hn.DiscoveryDP)
     assert next(iter(found)) == -1
-    assert found[-1]["a"].low < 10_000 < found[-1]["a"].high
+    large = found[-1]["a"]
+    assert abs(large.estimate - 10_000) < 25 * large.std
     shown = len(found) - 1
     p1 = found.guarantee.delta
     assert p1 <= 1e-3

@@ -1,7 +1,7 @@
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -229,11 +229,20 @@ def test_joined_tail_rejects_mutants(name: str, mutant: Draw) -> None:
     assert not has_the_shape(early_tail(name), 2.5, mutant, FEWER // 4)
 
 
+def words() -> Iterator[int]:
+    """Yield words of the system's bits, drawn many at once."""
+    some = np.empty(2**14, dtype=np.uint64)
+    while True:
+        system_bits().fill(some)
+        yield from some.tolist()
+
+
+WORDS = words()
+
+
 def word() -> LazyUniform:
     """Return a uniform number of which a word is drawn."""
-    uniform = LazyUniform(bits=system_bits())
-    uniform.more()
-    return uniform
+    return LazyUniform(bits=system_bits(), numerator=next(WORDS), drawn=64)
 
 
 def tail_point(shape: Density) -> TailPoint:

@@ -2,6 +2,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from halfnoise.design.measurement import CenteredMeasurement
@@ -20,8 +21,9 @@ Replay = Callable[[CenteredMeasurement, int], Floats]
 
 
 def rows_of(grid: CenteredMeasurement) -> int:
-    """Return how many releases hold enough draws."""
-    return DRAWS[grid.design.noise] // len(grid.scales[0])
+    """Return how many releases hold enough draws: of noises that add up, all but one count."""
+    noises = np.linalg.matrix_rank(grid.design.covariance.dense(), hermitian=True)
+    return DRAWS[grid.design.noise] // int(noises)
 
 
 def as_promised(grid: CenteredMeasurement, found: Floats) -> bool:
@@ -66,7 +68,9 @@ LEANS = [case for case in CENTRED if case[2] == "correlated-gaussian"]
 TOGETHER = [case for case in CENTRED if case[0] in ("choice", "choices", "bins")]
 
 
-@pytest.mark.parametrize(("kind", "d", "design"), EVERY)
+@pytest.mark.parametrize(
+    ("kind", "d", "design"), [case for case in EVERY if case[1] in (1, 4, 9, 100)]
+)
 def test_errors_have_the_promised_covariance(kind: str, d: int, design: str) -> None:
     """Estimates and size are right on average and vary together as promised; 1.5% less is seen."""
     grid = grid_of_kind(kind, d, design)

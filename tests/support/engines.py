@@ -97,6 +97,9 @@ def relation(table: pa.Table, _: Path) -> duckdb.DuckDBPyRelation:
     return duckdb.connect().from_arrow(table)
 
 
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xms1g -Xmn500m"
+
+
 @functools.cache
 def spark_session() -> Any:
     """Return the one local session of the run."""
@@ -109,8 +112,8 @@ def spark_session() -> Any:
         builder = SparkSession.builder.master("local[1]").appName("halfnoise")
         for key, value in {
             # A short run of small tables: the second compiler and a second collector cost more
-            # than they save (62 seconds of the first workloads become 34).
-            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            # than they save (62 seconds of the first workloads become 34); so does a small heap.
+            "spark.driver.extraJavaOptions": JAVA,
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
             "spark.sql.shuffle.partitions": "2",

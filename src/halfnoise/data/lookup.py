@@ -1,5 +1,6 @@
 """A list of ours as a table of the same engine: a million names are joined, not spelled out."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -35,11 +36,19 @@ def _native(frame: nw.LazyFrame[Any], columns: Mapping[str, Sequence[Any]]) -> A
     if kind.is_spark_like():
         from pyspark.sql import functions
 
-        names = [f"{name} {_KINDS[type(column[0])]}" for name, column in columns.items()]
-        rows = list(zip(*columns.values(), range(length), strict=True))
-        table = native.sparkSession.createDataFrame(rows, ", ".join([*names, f"{PLACE} int"]))
+        kinds = {name: _KINDS[type(column[0])] for name, column in columns.items()} | {PLACE: "int"}
+        rows = zip(*columns.values(), range(length), strict=True)
+        told = [dict(zip(kinds, row, strict=True)) for row in rows]
+        listed = json.dumps(told, ensure_ascii=False)
+        # Half of a surrogate pair fails here: escaped, it would come back as another text.
+        listed.encode()
+        schema = f"array<struct<{', '.join(f'{name}: {kind}' for name, kind in kinds.items())}>>"
+        # One text, which Spark reads by itself: rows from Python would need Python on its workers.
+        # It seems to depend on a row, for of a constant Spark would make part of its plan.
+        text = functions.when(functions.col("id") == 0, functions.lit(listed))
+        rows_of_it = functions.inline(functions.from_json(text, schema, {"mode": "FAILFAST"}))
         # Sent to every worker, so that the rows need not be sorted to meet it.
-        return functions.broadcast(table)
+        return functions.broadcast(native.sparkSession.range(1).select(rows_of_it))
     table = {name: list(column) for name, column in columns.items()} | {PLACE: list(range(length))}
     return nw.from_dict(table, backend=kind).to_native()
 
