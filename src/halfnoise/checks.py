@@ -122,18 +122,17 @@ def installed(name: str) -> Any:
 
 def check_column(column: object) -> None:
     """Refuse a column without a name."""
-    if not isinstance(column, str) or not column:
+    if not is_name(column):
         raise refuse("column", "a column's name", column)
 
 
 def check_literals(name: str, values: object) -> tuple[str | float | bool | dt.date, ...]:
     """Return several values to compare with; one alone will do."""
-    if isinstance(values, str | int | float | dt.date):
-        return (values,)
+    values = (values,) if isinstance(values, str | int | float | dt.date) else values
     if not isinstance(values, tuple | list | set | frozenset):
         raise refuse(name, "a list", values)
     for value in values:
-        if not isinstance(value, str | int | float | dt.date):
+        if not (is_text(value) or isinstance(value, int | float | dt.date)):
             raise refuse(name, "text, numbers or dates", value)
     return tuple(values)
 
@@ -155,7 +154,31 @@ number, whole_number = _reader(float, "a number"), _reader(int, "a whole number"
 
 def comparable(value: object) -> bool:
     """Whether cells can be compared with it: text, a number that is one, or a date."""
-    return isinstance(value, str | int | float | dt.date) and value == value  # noqa: PLR0124  # not NaN
+    if isinstance(value, int | float | dt.date):
+        return bool(value == value)  # noqa: PLR0124  # not NaN
+    return is_text(value)
+
+
+def is_name(value: object) -> bool:
+    """Whether something can be called so."""
+    return is_text(value) and value != ""
+
+
+def is_text(value: object) -> bool:
+    r"""Whether it is text that can be written: no half of a surrogate pair, which none can hold.
+
+    A word of the command that is not in the terminal's encoding has such halves.
+
+    >>> is_text("half"), is_text("\ud83d")
+    (True, False)
+    """
+    if not isinstance(value, str):
+        return False
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def check_at_most(most: object, size: int) -> int | None:

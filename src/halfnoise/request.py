@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from halfnoise.checks import positive, refuse
+from halfnoise.checks import is_name, positive, refuse
 from halfnoise.errors import InvalidParameterError
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.workload.groups import Grouping
@@ -79,7 +79,7 @@ class Request:
     def _check_unit(self) -> None:
         """Refuse to count, or to choose people by, the column that says who somebody is."""
         for column in self.unit:
-            if not isinstance(column, str) or not column:
+            if not is_name(column):
                 raise refuse("unit", "a column's name, or several", column)
             if any(column == condition.column for condition in self.workload.who):
                 both = f"{column!r} is the unit and says who is in the table at once"

@@ -132,7 +132,7 @@ def cases(draw: st.DrawFn, engine: str) -> Case:
     )
 
 
-def replay(examples: int) -> Any:
+def replay(examples: int) -> settings:
     """Return settings: the same examples each time, unless they soak."""
     return settings(
         max_examples=examples,

@@ -30,6 +30,10 @@ def _text(mark: str) -> bytes:
     return "\n".join([*lines, ""]).encode()
 
 
+def _rows(mark: str) -> bytes:
+    return _text(mark).partition(b"\n")[2]
+
+
 def _parquet(path: Path) -> bytes:
     pq.write_table(TABLE, path)
     return path.read_bytes()
@@ -44,6 +48,11 @@ FILES: dict[str, Callable[[Path], bytes]] = {
     "text.parquet": lambda _: _text(","),
     "plain.csv.gz": lambda _: _text(","),
     "parquet.csv": lambda path: b"id,word,number,day\n" + _parquet(path),
+    # Without a header, the first row is all that there is to name columns by.
+    "bare.csv": lambda _: _rows(","),
+    "bare.tsv": lambda _: _rows("\t"),
+    "bare.csv.gz": lambda _: gzip.compress(_rows(",")),
+    "words.csv": lambda _: f"{CANARY}a,{CANARY},{CANARY}_c,{CANARY}s\n".encode() * 9,
 }
 # Each fails whatever the file: by what is asked, by a name, a type, a list, a spec or an output.
 REQUESTS = [

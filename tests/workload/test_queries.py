@@ -1,4 +1,8 @@
+import re
+from collections.abc import Callable
+
 import narwhals as nw
+import pyarrow as pa
 import pytest
 
 import halfnoise as hn
@@ -86,3 +90,33 @@ def test_bad_queries_are_refused(make: object, said: str) -> None:
     with pytest.raises(hn.InvalidParameterError) as refused:
         make()
     assert said in str(refused.value)
+
+
+ONE = pa.table({"c": [1]})
+HALF = "a\ud83d"  # of a surrogate pair; what a terminal makes of a byte that it cannot read
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: hn.Count(HALF),
+        lambda: hn.Count("c", name=HALF),
+        lambda: hn.Count("c", true=[HALF]),
+        lambda: hn.Count("c", missing=HALF),
+        lambda: hn.Choice("c", ["a", HALF]),
+        lambda: hn.Choice("c", ["a"], other=HALF),
+        lambda: hn.Items("c", ["a", HALF], at_most=1),
+        lambda: hn.Bins("c", [0, 1], other=HALF),
+        lambda: hn.Where("c", equals=HALF),
+        lambda: hn.Where("c", is_in=["a", HALF]),
+        lambda: hn.By(HALF),
+        lambda: hn.Workload([hn.Count("c")], by="b", groups=["a", HALF]),
+        lambda: hn.Workload([hn.Count("c")], by="b", groups=["a"], other=HALF),
+        lambda: hn.TextFormat(names=["c", HALF]),
+        lambda: hn.release(ONE, [hn.Count("c")], unit=HALF, privacy=hn.GaussianDP(mu=1)),
+    ],
+)
+def test_half_of_a_character_is_refused_wherever_text_is_given(ask: Callable[[], object]) -> None:
+    """No engine holds it and no output can show it; in a list it could meet rows of another."""
+    with pytest.raises(hn.InvalidParameterError, match=re.escape(repr(HALF))):
+        ask()

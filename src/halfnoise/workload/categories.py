@@ -5,7 +5,7 @@ from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
 
-from halfnoise.checks import check_at_most, comparable, finite, known_keywords, refuse
+from halfnoise.checks import check_at_most, comparable, finite, is_name, known_keywords, refuse
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Literal
@@ -66,6 +66,8 @@ class Bins(ColumnQuery):
         edges = tuple(finite(edge=edge) for edge in self.edges)
         if not edges or any(low >= high for low, high in pairwise(edges)):
             raise refuse("edges", "numbers in rising order", list(edges), remedy)
+        if not is_name(self.other):
+            raise refuse("other", "a name", self.other)
         object.__setattr__(self, "edges", edges)
 
     @property

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from halfnoise.checks import check_column, check_literals, refuse
+from halfnoise.checks import check_column, check_literals, is_name, refuse
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.conditions import Literal, Where
 from halfnoise.workload.grid import Grain
@@ -34,7 +34,7 @@ class ColumnQuery:
             check_column(self.column)
         elif not self.name:
             raise InvalidParameterError("a query on an expression needs a name=...")
-        if self.name is not None and (not isinstance(self.name, str) or not self.name):
+        if self.name is not None and not is_name(self.name):
             raise refuse("name", "text", self.name)
         if self.where is not None and not isinstance(self.where, Where):
             raise refuse("where", "a Where", self.where, 'for example Where("age", at_least=18)')

@@ -6,7 +6,15 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self, TypeAlias
 from typing import Literal as Only
 
-from halfnoise.checks import check_column, comparable, fraction, known_keywords, refuse, whole
+from halfnoise.checks import (
+    check_column,
+    comparable,
+    fraction,
+    is_name,
+    known_keywords,
+    refuse,
+    whole,
+)
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.conditions import Literal
 
@@ -73,7 +81,7 @@ class Grouping:
         """
         columns = _columns(by)
         most = whole("how many groups a person may be in", max_groups=max_groups)
-        if other is not None and (not isinstance(other, str) or not other):
+        if other is not None and not is_name(other):
             raise refuse("other", "a name, or None to leave people elsewhere out", other)
         if groups is None:
             if columns:

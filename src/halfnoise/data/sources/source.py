@@ -12,7 +12,7 @@ import narwhals.stable.v2 as nw
 from narwhals.dtypes import DType
 from narwhals.stable.v2.typing import IntoFrame
 
-from halfnoise.checks import known_keywords, refuse
+from halfnoise.checks import is_name, known_keywords, refuse
 from halfnoise.data.sources.encodings import reads_by_line
 from halfnoise.errors import InvalidParameterError
 
@@ -76,7 +76,7 @@ class TextFormat:
 
 def _checked_names(names: object) -> tuple[str, ...]:
     listed = tuple(names) if isinstance(names, list | tuple) else ()
-    if not listed or not all(isinstance(name, str) and name for name in listed):
+    if not listed or not all(map(is_name, listed)):
         raise refuse("names", "a list of the columns' names", names)
     once(listed)
     return listed
