@@ -18,7 +18,7 @@ import math
 import numbers
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from halfnoise.errors import InvalidParameterError, MissingExtraError, UnknownNameError
 
@@ -159,12 +159,12 @@ def comparable(value: object) -> bool:
     return is_text(value)
 
 
-def is_name(value: object) -> bool:
+def is_name(value: object) -> TypeGuard[str]:
     """Whether something can be called so."""
     return is_text(value) and value != ""
 
 
-def is_text(value: object) -> bool:
+def is_text(value: object) -> TypeGuard[str]:
     r"""Whether it is text that can be written: no half of a surrogate pair, which none can hold.
 
     A word of the command that is not in the terminal's encoding has such halves.
