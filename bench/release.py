@@ -88,7 +88,8 @@ def lists(folder: Path) -> Grid:
     """Compare choices and bands with many entries on text."""
     path = folder / "codes.csv"
     with duckdb.connect() as connection:
-        codes = "select (random() * 2000)::int as code from range(100000)"
+        code = "(random() * 2000)::int"
+        codes = f"select {code} as code, {code} as other_code from range(100000)"
         connection.execute(f"copy ({codes}) to '{path}'")
     query = f"select code, count(*) from '{path}' group by code"
     plain = f"import duckdb; duckdb.sql('''{query}''').fetchall()"
@@ -98,6 +99,12 @@ def lists(folder: Path) -> Grid:
         listed = ",".join(map(str, range(entries)))
         rivals[f"choice of {entries:,}"] = [*ask, f"--choice=code={listed}"]
         rivals[f"{entries:,} bands"] = [*ask, f"--bins=code={listed}"]
+    some = ",".join(map(str, range(400)))
+    rivals["400 bands beside a choice of 400"] = [
+        *ask,
+        f"--choice=code={some}",
+        f"--bins=other_code={some}",
+    ]
     return _compare("100,000 rows of text", rivals, rounds=3)
 
 

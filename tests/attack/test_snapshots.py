@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -10,6 +11,8 @@ import polars as pl
 import pytest
 
 import halfnoise as hn
+from halfnoise.data.sources import open_source
+from halfnoise.data.totals import prepared
 from support import engines
 from support.loss import Scale
 
@@ -115,3 +118,19 @@ def test_one_scan_needs_no_copy(monkeypatch: pytest.MonkeyPatch) -> None:
     assert plain.people(relation) == CROWD
     with pytest.raises(hn.DataError):
         ITEMS.people(relation)
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_a_file_that_is_written_to_is_refused(ending: str, tmp_path: Path) -> None:
+    """Each look at it may find other rows; what was added up by then is not released."""
+    path, later = tmp_path / f"t.{ending}", tmp_path / f"later.{ending}"
+    write = {"csv": "", "jsonl": "(format json)", "parquet": ""}[ending]
+    duckdb.sql(f"copy ({ROWS}) to '{path}' {write}")
+    duckdb.sql(f"copy ({ROWS} limit 3) to '{later}' {write}")
+    with open_source(path, text=hn.TextFormat()) as source:
+        known = source.of(["id", "a", "i"])
+        add_up = prepared(known, ITEMS.workload, ITEMS.grid.blocks, ["id"])
+        assert add_up().people == [CROWD]
+        later.replace(path)
+        with pytest.raises(hn.TryAgainError, match="changed while it was read"):
+            add_up()
