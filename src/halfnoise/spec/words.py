@@ -48,13 +48,11 @@ def text_format(words: Words) -> TextFormat:
     return TextFormat(**marks)
 
 
-def _names(said: object) -> list[str]:
+def _names(said: str) -> list[str]:
     """Read the names of columns; a file of them could be one of rows, and is not read."""
-    if isinstance(said, list):
-        return said
-    if str(said).startswith("@"):
+    if said.startswith("@"):
         raise refuse("names", "the columns' names themselves: a,b,c", said)
-    return [name.strip() for name in ANYWHERE.entries(str(said))]
+    return [name.strip() for name in ANYWHERE.entries(said)]
 
 
 def read(words: Words, columns: Sequence[str] | None = None, data: Sequence[str] = ()) -> Request:
