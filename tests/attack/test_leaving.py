@@ -45,6 +45,7 @@ def reading(folder: Path, engine: str) -> Iterator[subprocess.Popen[str]]:
     (path := folder / "survey.csv").write_bytes(SURVEY.encode("utf-16"))
     (temporary := folder / "temporary").mkdir()
     words = [engine, "release", str(path), "--count", "smoker", *EXACT, "--encoding", "utf-16"]
+    words.append("--i-know")
     environment = os.environ | {"TMPDIR": str(temporary)}
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM, *words],

@@ -286,7 +286,7 @@ child = os.fork()
 if not child:
     signal.alarm(20)  # a child that waits for ever is ended
     asked, privacy = [hn.Count("smoker")], hn.GaussianDP(mu=1e6)
-    table = hn.release(sys.argv[1], asked, unit="person_id", privacy=privacy)
+    table = hn.release(sys.argv[1], asked, unit="person_id", privacy=privacy, i_know=True)
     os._exit(round(table["smoker"].estimate))
 status = os.waitpid(child, 0)[1]
 done.set()

@@ -70,7 +70,7 @@ def test_differences_of_means_and_shares() -> None:
         )
         found = release.difference(name, "north", "south", share=share)
         assert found.estimate == one.estimate - other.estimate
-        assert found.std == math.hypot(one.std, other.std)
+        assert found.std == pytest.approx(math.hypot(one.std, other.std))
         down, up = found.estimate - found.low, found.high - found.estimate
         assert down == pytest.approx(
             math.hypot(one.estimate - one.low, other.high - other.estimate)

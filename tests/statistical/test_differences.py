@@ -23,7 +23,7 @@ from support.moments import covers
 from support.replay import errors
 from support.together import promised
 
-PAIRS = 20_000
+PAIRS = 40_000
 QUERIES: list[Any] = [hn.Count("a"), hn.Count("b"), hn.Mean("m", bounds=(2, 9))]
 NAMES = [("a", True), ("m", False)]
 GAUSSIAN, LAPLACE = hn.GaussianDP(mu=1), hn.PureDP(epsilon=1)

@@ -139,7 +139,7 @@ def test_a_key_of_one_person_shows_no_more_often_than_stated(
     """The threshold holds for the noise as it is drawn; one step lower it is at its limit."""
     limit = threshold(noise, scale, step, most=1, delta=delta)
     assert not too_often(limit, noise, scale, limit.delta)
-    assert too_often(limit, noise, scale, limit.delta / 2)
+    assert too_often(limit, noise, scale, limit.delta / 3)
 
 
 def test_without_the_half_step_it_shows_too_often() -> None:

@@ -265,7 +265,7 @@ TABLES: dict[str, tuple[Make, list[str]]] = {
     "pandas": (plain_pandas, IN_PANDAS),
     "pandas of arrow": (in_pandas, [name for name in ARROW if name != "uuids"]),
     "pandas objects": (objects, ["objects"]),
-    "pandas inferred": (inferred, ["numbers and a text"]),
+    "pandas inferred": (inferred, ["numbers and a text", "fractions", "text", "yes and no"]),
     "polars": (in_polars, IN_POLARS),
     "polars lazy": (lazy, IN_POLARS),
     "duckdb": (relation(), IN_DUCKDB),
