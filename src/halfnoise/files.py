@@ -29,21 +29,43 @@ def is_among(found: os.stat_result, names: Iterable[str]) -> bool:
     return False
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def same_place(one: Path, other: Path) -> bool:
+    """Whether two names are of one file, be it there or not, also through links and ``..``."""
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def write_whole(path: Path, content: bytes, *, new: bool = False) -> None:
     """Write a file whole or not at all, for its owner alone; a link in its place is replaced.
 
     What is not finished has a name that nobody can guess, so that nothing can lie in wait there.
+    ``new``: what is there by now, even a link, is left alone: ``FileExistsError``.
     """
-    partial = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}")
+    partial = path.with_name(f".{secrets.token_hex(8)}.partial")
     try:
         with _opened(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as handle:
             _write(handle, content)
-        os.replace(partial, path)  # noqa: PTH105
+        if new:
+            _place(partial, path)
+        else:
+            os.replace(partial, path)  # noqa: PTH105
     except BaseException:
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)
         raise
     _sync_folder(path.parent)
+
+
+def _place(partial: Path, path: Path) -> None:
+    """Give a file its name, which nothing else may have."""
+    try:
+        os.link(partial, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links: take the name first
+        with _opened(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL):
+            os.replace(partial, path)  # noqa: PTH105
+    else:
+        partial.unlink()
 
 
 def append(path: Path, content: bytes) -> None:
@@ -56,6 +78,8 @@ def append(path: Path, content: bytes) -> None:
         except BaseException:
             with contextlib.suppress(OSError):
                 os.ftruncate(handle, before)
+                if new and not before:
+                    path.unlink()
             raise
     if new:
         _sync_folder(path.parent)

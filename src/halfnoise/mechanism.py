@@ -29,7 +29,8 @@ from halfnoise.privacy.definitions import Privacy
 from halfnoise.request import Request
 from halfnoise.results.inference import Errors, Estimate
 from halfnoise.results.release import GroupedRelease, Release
-from halfnoise.spec.toml import read_spec
+from halfnoise.spec.header import Header
+from halfnoise.spec.toml import beside, read_spec, said_in_python
 from halfnoise.spec.words import read, text_format
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.grid import Floats, Ring
@@ -129,19 +130,23 @@ def release(  # noqa: PLR0913  # the face of the library
     files = paths_in(data)
     words = {} if spec is None else read_spec(spec, parameters or {}, files)
     given: dict[str, Any] = {"privacy": privacy, "known_size": known_size, "level": level}
-    given |= {"noise": noise, "i_know": i_know or None}
+    given |= {"noise": noise, "i_know": None if i_know is False else i_know}
     given = {name: value for name, value in given.items() if value is not None}
     if unit or row_is_person:
         given["unit"] = (unit,) if isinstance(unit, str) else tuple(unit or ())
         given["row_is_person"] = row_is_person
+    own: dict[str, Any] = {**rules} if by is None else {"by": by, **rules}
     with open_source(data, text=text or text_format(words)) as source:
-        stored = None if spec is None else read(words, source.columns, files)
-        if queries is None:
-            if stored is None:
-                raise InvalidParameterError("queries must be given, here or in a spec; got none")
-            queries = stored.workload
-        given["workload"] = Workload.of(queries, by, **rules)
-        request = Request(**given) if stored is None else replace(stored, **given)
+        if spec is not None:
+            left = beside(words, said_in_python([*given, *own], queries=queries is not None))
+            stored = read(left, Header.of(source), files, asked=queries, rules=own)
+            request = replace(stored, **given)
+            if words.get("known-size") == "" and request.known_size is None:
+                raise InvalidParameterError("known-size of the spec needs the number of people")
+        elif queries is not None:
+            request = Request(workload=Workload.of(queries, **own), **given)
+        else:
+            raise InvalidParameterError("queries must be given, here or in a spec; got none")
         return carry_out(source, request, ledger=ledger, step=step)
 
 

@@ -3,6 +3,7 @@
 import math
 import os
 import struct
+import sys
 import threading
 from collections.abc import Callable
 from fractions import Fraction
@@ -14,6 +15,7 @@ from flint import arb, ctx, fmpq
 # thread that changes it costs us at most a repetition; the lock only keeps two of our own threads
 # from restoring each other's setting. A fork waits for it, lest a child inherit it locked.
 _lock = threading.RLock()
+_LARGEST = Fraction(sys.float_info.max)
 PRECISIONS = tuple(128 << doublings for doublings in range(7))  # in bits: until they settle it
 if hasattr(os, "register_at_fork"):  # there is no fork on Windows
     _free = _lock.release
@@ -104,7 +106,9 @@ def sqrt_down(square: Fraction) -> float:
 
 
 def sqrt_up(square: Fraction) -> float:
-    """Return the smallest float64 whose square is at least ``square``, exactly."""
+    """Return the smallest float64 whose square is at least ``square``, exactly; or infinity."""
+    if square > _LARGEST**2:
+        return math.inf
     root = sqrt_down(square)
     return root if Fraction(root) ** 2 == square else math.nextafter(root, math.inf)
 

@@ -30,6 +30,8 @@ class Request:
 
     def __post_init__(self) -> None:
         """Refuse a number of people that is none; nobody who is one row has several items."""
+        if len(set(self.unit)) < len(self.unit):
+            raise refuse("unit", "columns that are each named once", self.unit)
         if self.known_size is not None:
             positive(known_size=self.known_size)
         if self.row_is_person:

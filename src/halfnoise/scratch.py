@@ -7,6 +7,7 @@ processes see the same folder but have numbers of their own, as containers do.
 
 import contextlib
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -19,6 +20,8 @@ except ImportError:  # a system without such locks; there nothing is ever taken 
     fcntl = None  # type: ignore[assignment]
 
 PREFIX, LOCK = "halfnoise-", ".lock"
+MARK = b"a folder of halfnoise, for it to remove\n"  # in the lock, so that it is surely ours
+_NAME = re.compile(f"{PREFIX}[a-z0-9_]{{8}}")  # as tempfile makes them
 _SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -44,12 +47,14 @@ def sweep(root: Path) -> None:
         # What is not there, not ours, being made or in use is left alone.
         with contextlib.suppress(OSError):
             found = folder.lstat()
-            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+            own = stat.S_ISDIR(found.st_mode) and stat.S_IMODE(found.st_mode) == 0o700
+            if not own or found.st_uid != os.getuid() or not _NAME.fullmatch(folder.name):
                 continue
             lock = os.open(folder / LOCK, os.O_RDWR | _SAFELY)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                _remove(folder)
+                if os.read(lock, len(MARK) + 1) == MARK:
+                    _remove(folder)
             finally:
                 os.close(lock)
 
@@ -60,7 +65,8 @@ def _locked(root: Path) -> tuple[Path, int | None]:
         return Path(tempfile.mkdtemp(prefix=PREFIX, dir=root)), None
     new = Path(tempfile.mkdtemp(prefix=f".{PREFIX}", dir=root))
     lock = os.open(new / LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL | _SAFELY, 0o600)
-    with contextlib.suppress(OSError):  # a file system without locks
+    with contextlib.suppress(OSError):  # a disk that is full, a file system without locks
+        os.write(lock, MARK)
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return new.rename(root / new.name.removeprefix(".")), lock
 

@@ -146,7 +146,7 @@ def test_a_spec_names_only_files_beside_it(tmp_path: Path, kind: str) -> None:
         silent(ran, said)
         assert "Kanarienvogel" not in ran.out + ran.err
         with pytest.raises(hn.InvalidParameterError, match=said):
-            hn.release(survey, spec=spec, unit=PEOPLE[1:], privacy=hn.GaussianDP(mu=1))
+            hn.release(survey, spec=spec, unit=people[1:], privacy=hn.GaussianDP(mu=1))
 
 
 def test_a_list_beside_a_spec_is_read_from_there(

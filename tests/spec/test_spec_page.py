@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from halfnoise.spec.header import Header
 from halfnoise.spec.toml import read_spec
 from halfnoise.spec.words import BUDGET, QUERIES, WORDS, read, text_format
 from support.commands import run, write_survey
@@ -49,10 +50,10 @@ def test_each_example_runs(word: str, tmp_path: Path) -> None:
     assert ran.status == 0, ran.err
     words = read_spec(spec, {})
     without = {name: value for name, value in words.items() if name != word}
-    columns = survey.read_text(encoding="utf-8").splitlines()[0].split(",")
+    header = Header(survey.read_text(encoding="utf-8").splitlines()[0].split(","))
     if word not in (*QUERIES, "by", "groups"):  # the others can do without, but it says something
-        said_more = read(words, columns), text_format(words)
-        assert said_more != (read(without, columns), text_format(without))
+        said_more = read(words, header), text_format(words)
+        assert said_more != (read(without, header), text_format(without))
 
 
 def test_the_example_on_top_runs(tmp_path: Path) -> None:

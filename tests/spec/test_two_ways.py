@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import halfnoise as hn
+from halfnoise.spec.header import Header
 from halfnoise.spec.toml import gather, read_spec, write_spec
 from halfnoise.spec.words import read
 from support.commands import refused, run, write_survey
@@ -127,10 +128,10 @@ def test_columns_with_a_comma() -> None:
     """A table with a column a,b and columns a and b leaves open which are meant."""
     columns = ["a,b", "a", "b", "x"]
     with pytest.raises(hn.InvalidParameterError, match="--unit must be columns that read one way"):
-        read({"count": ["x"], "unit": ["a,b"]}, columns)
+        read({"count": ["x"], "unit": ["a,b"]}, Header(columns))
     with pytest.raises(hn.InvalidParameterError, match="--by must be columns that read one way"):
-        read({"count": ["x"], "by": ["a,b"], "groups": ["n"]}, columns)
-    assert read({"count": ["x"], "unit": ["a,b"]}, ["a,b", "a", "x"]).unit == ("a,b",)
+        read({"count": ["x"], "by": ["a,b"], "groups": ["n"]}, Header(columns))
+    assert read({"count": ["x"], "unit": ["a,b"]}, Header(["a,b", "a", "x"])).unit == ("a,b",)
 
 
 @pytest.mark.parametrize(
@@ -169,11 +170,10 @@ def test_what_is_saved_reads_the_same(tmp_path: Path, words: dict[str, Any]) -> 
     """Whatever the command line can say, a spec that it saves says too."""
     words = {"count": ["x"], **words}
     request = read(words)
-    one = len(request.workload.group_columns) < 2
-    text = write_spec(words, request.workload.groups if one else None, tmp_path)
+    text = write_spec(words, request, tmp_path)
     stored = gather({"spec": spec(tmp_path, text)})
     assert read(stored) == request
-    assert write_spec(stored, request.workload.groups if one else None, tmp_path) == text
+    assert write_spec(stored, request, tmp_path) == text
 
 
 def test_a_saved_spec_lies_beside_its_lists(tmp_path: Path) -> None:

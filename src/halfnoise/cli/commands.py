@@ -5,7 +5,6 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from functools import partial
 from importlib.metadata import version as installed
 from itertools import pairwise
 from pathlib import Path
@@ -19,6 +18,7 @@ from halfnoise.cli.options import PLAN, RELEASE, Once, with_options
 from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source, open_source
 from halfnoise.errors import InvalidParameterError
+from halfnoise.files import same_place
 from halfnoise.mechanism import Step, carry_out
 from halfnoise.planning.outlook import DELTA, Outlook, Terms, budget_for, plan
 from halfnoise.planning.plan import Plan
@@ -26,6 +26,8 @@ from halfnoise.request import Request
 from halfnoise.results.formats import Output, as_csv
 from halfnoise.results.release import GroupedRelease, Release
 from halfnoise.results.render import NOISE_ONLY
+from halfnoise.spec.header import Header
+from halfnoise.spec.lists import Lists
 from halfnoise.spec.queries import NAMELESS, Words
 from halfnoise.spec.toml import gather, write_spec
 from halfnoise.spec.words import read, text_format
@@ -65,7 +67,7 @@ def plan_command(words: Words, data: Annotated[list[str] | None, HEADERS] = None
     words = gather(words, data or [])
     text = text_format(words)
     with open_source(data, text=text) if data else nullcontext() as source:
-        request = read(words, None if source is None else source.columns, data or [])
+        request = read(words, None if source is None else Header.of(source), data or [])
         _check_columns(source, request)
     save = _saving(words, request, data or [])
     releases, margin = whole_number("--releases", words.get("releases", "1")), words.get("margin")
@@ -82,15 +84,16 @@ def release_command(words: Words, data: Annotated[list[str], FILES]) -> None:
     Example: halfnoise release survey.csv --count smoker --sum visits=0:20 --unit person_id
     --epsilon 1 --delta 1e-6 --out table.csv
     """
-    words = gather(words, data)
+    own, words = words, gather(words, data)
     named = words.get("out") not in (None, "-")
     out = Output("--out", Path(words["out"]), "overwrite" in words) if named else None
     with open_source(data, text=text_format(words)) as source:
-        request = read(words, source.columns, data)
+        request = read(words, Header.of(source), data)
         _check_release(request, words)
         if out is not None:
-            out.check(data)
-        save = _saving(words, request, data if out is None else [*data, str(out.path)])
+            spec = [own["spec"]] if "spec" in own else []
+            out.check([*data, *spec, *Lists.named_in(words)])
+        save = _saving(words, request, data)
         if "dry-run" in words:
             _check_columns(source, request)
             request.check(counted=source.counted)
@@ -133,14 +136,15 @@ def figures_command(folder: Annotated[Path, FIGURES]) -> None:
         typer.echo(path)
 
 
-def _saving(words: Words, request: Request, others: Sequence[str]) -> Callable[[], None]:
+def _saving(words: Words, request: Request, data: Sequence[str]) -> Callable[[], None]:
     """Check where the spec shall go, and return what writes it once all went well."""
     if "save-spec" not in words:
         return lambda: None
     spec = Output("--save-spec", Path(words["save-spec"]), "overwrite" in words)
-    spec.check(others, a_release=False)
-    groups = request.workload.groups if len(request.workload.group_columns) < 2 else None
-    text = write_spec(words, groups, spec.path.parent)
+    spec.check([*data, *Lists.named_in(words)], a_release=False)
+    if words.get("out", "-") != "-" and same_place(spec.path, Path(words["out"])):
+        raise refuse("--save-spec", "another file than --out", str(spec.path))
+    text = write_spec(words, request, spec.path.parent)
     return lambda: spec.write_bytes(text.encode())
 
 
@@ -219,4 +223,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for i, (word, after) in enumerate(pairwise([*words, "--"])):
         if word == "--known-size" and re.match(r"-\D", after):
             words[i] = "--known-size="
-    left_properly(partial(app, args=words, prog_name="halfnoise"))
+    with left_properly():
+        app(args=words, prog_name="halfnoise")

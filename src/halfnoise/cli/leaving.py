@@ -1,47 +1,80 @@
 """Leaving: what is open is closed, and the exit status says why."""
 
 import contextlib
+import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 
-from halfnoise.errors import HalfnoiseError, InvalidParameterError
+from halfnoise.errors import HalfnoiseError, InvalidParameterError, TryAgainError
 from halfnoise.failures import ours
 
+CUT_OFF = 1  # how typer leaves where nobody reads what it prints
 UNFORESEEN = "this went wrong in a way that was not foreseen; report it"
 _STOPS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
 
 
-def left_properly(command: Callable[[], object]) -> None:
-    """Run a command; what goes wrong becomes one sentence and the exit status that it has.
+@contextlib.contextmanager
+def left_properly() -> Iterator[None]:
+    """Let what goes wrong inside become one sentence and the exit status that it has.
 
     0 for done, 2 for wrong use, 3 for data that cannot be read, 4 where the budget refuses, 5 where
     the same may work later; 128 and its number for a signal, which for Ctrl-C is 130.
     """
     with _signals() as stopped:
         try:
-            command()
+            yield
         except Exception as error:  # noqa: BLE001
             if not stopped:
-                # The words of an engine may quote cells, so nothing of them is shown.
-                known = isinstance(error, HalfnoiseError)
-                said = error if known else ours(error, UNFORESEEN, InvalidParameterError)
-                typer.echo(f"halfnoise: {said}", err=True)
-                sys.exit(getattr(said, "status", 2))
-        except SystemExit:
+                _leave(error)
+        except SystemExit as left:
             if not stopped:
+                if left.code == CUT_OFF:
+                    _leave(BrokenPipeError())
+                _flush()
                 raise
         if stopped:
             # An engine may have taken the signal for a failure of its own.
             typer.echo("halfnoise: stopped", err=True)
             sys.exit(128 + stopped[0])
+        _flush()
+
+
+def _leave(error: Exception) -> NoReturn:
+    """Say what went wrong, but for words of an engine, which may quote cells, and leave."""
+    if isinstance(error, BrokenPipeError):  # whoever read along has gone, and nobody listens
+        _silence()
+        sys.exit(TryAgainError.status)
+    known = isinstance(error, HalfnoiseError)
+    said = error if known else ours(error, UNFORESEEN, InvalidParameterError)
+    typer.echo(f"halfnoise: {said}", err=True)
+    sys.exit(getattr(said, "status", 2))
+
+
+def _flush() -> None:
+    """Write out what is printed while a failure to do so can still be told."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (OSError, ValueError) as error:
+        _silence()
+        _leave(error)
+
+
+def _silence() -> None:
+    """Let nothing more be written out, or Python would try again as it ends, and complain."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextlib.contextmanager

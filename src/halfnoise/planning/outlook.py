@@ -128,8 +128,8 @@ def plan(
         raise refuse("privacy", "a privacy definition", privacy, "for example GaussianDP(mu=1)")
     budget, discover = Spending.of(privacy, workload.grouping, whole(releases=releases))
     kind = _noise(noise, budget)
-    if not i_know:
-        check_reason(privacy, discover)
+    if not _insists(i_know):
+        check_reason(privacy, None if discover is None else discover * releases)
     rule = f"between {LEAST:g} and {MOST:g} for each release"
     for name, amount in asdict(budget).items():
         if amount is not None and not LEAST <= amount <= MOST:
@@ -203,9 +203,15 @@ def budget_for(
         middle = math.sqrt(low * high)
         low, high = (low, middle) if enough(middle) else (middle, high)
     found = ApproxDP(epsilon=high, delta=delta)
-    if not i_know:
+    if not _insists(i_know):
         _affordable(found, target)
     return found
+
+
+def _insists(i_know: object) -> bool:
+    if not isinstance(i_know, bool):
+        raise refuse("i_know", "True or False", i_know)
+    return i_know
 
 
 def _affordable(budget: ApproxDP, margin: float) -> None:
@@ -220,7 +226,7 @@ def _noise(name: str | None, budget: Budget | None = None) -> Noise | None:
     if name is None:
         return None
     kinds = {each.value: each for each in Noise}
-    if name not in kinds:
+    if not isinstance(name, str) or name not in kinds:
         raise refuse("noise", "'gaussian' or 'laplace'", name)
     kind = kinds[name]
     if budget is not None and kind.amount(budget) is None:

@@ -1,5 +1,6 @@
 """A plan: which design, and how much error. No data needed."""
 
+import contextlib
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -7,10 +8,11 @@ from functools import cached_property
 from typing import Any
 
 from halfnoise.design.design import Design, Measurement
+from halfnoise.errors import InvalidParameterError
 from halfnoise.noise.law import Noise
 from halfnoise.planning.spending import Discovery, Spending
 from halfnoise.privacy.composition import compose
-from halfnoise.privacy.definitions import ApproxDP, DiscoveryDP, GaussianDP, Privacy, PureDP
+from halfnoise.privacy.definitions import ApproxDP, DiscoveryDP, Guarantee, Privacy, PureDP
 from halfnoise.privacy.words import amounts, definition, spending
 from halfnoise.text import percent, short, text_table
 from halfnoise.workload.workload import Workload
@@ -77,31 +79,32 @@ class Plan:
     def _kinds(self) -> list[Noise]:
         return [kind for kind in Noise if any(each.noise is kind for each in self.designs)]
 
+    @cached_property
+    def _promises(self) -> dict[str, Guarantee]:
+        """What the best design of each kind of noise promises, with what discovering costs."""
+        kinds = {kind: best(self.designs, self.workload, kind) for kind in self._kinds}
+        return {kind.value: self._measured(design).guarantee for kind, design in kinds.items()}
+
     @property
     def ten_releases(self) -> dict[str, float]:
-        """The epsilon of ten such releases together, by kind of noise; none without a delta."""
+        """The epsilon of ten such releases together, by kind of noise; none without a delta.
+
+        Nor where discovering groups costs ten times more than that delta.
+        """
         if len(self._kinds) == 1 or not isinstance(asked := self.privacy, ApproxDP):
             return {}
-        ten = {
-            kind.value: compose(*[best(self.designs, self.workload, kind).guarantee] * 10)
-            for kind in self._kinds
-        }
-        return {
-            name: together.epsilon
-            if isinstance(together, PureDP)
-            else together.epsilon(asked.delta)
-            for name, together in ten.items()
-            if isinstance(together, PureDP | GaussianDP)
-        }
+        found = {}
+        for name, promise in self._promises.items():
+            ten = compose(*[promise] * 10)
+            with contextlib.suppress(InvalidParameterError):  # no epsilon goes with that delta
+                found[name] = ten.epsilon if isinstance(ten, PureDP) else ten.epsilon(asked.delta)
+        return found
 
     def _adding_up(self) -> list[str]:
         ten = [f"{short(e)} with {name.title()} noise" for name, e in self.ten_releases.items()]
-        if not ten or not isinstance(self.privacy, ApproxDP):
+        if len(ten) < 2 or not isinstance(self.privacy, ApproxDP):
             return []
-        both = [
-            best(self.designs, self.workload, kind).guarantee.best_guess for kind in self._kinds
-        ]
-        one, other = map(percent, both)
+        one, other = (percent(promise.best_guess) for promise in self._promises.values())
         said = f"Ten such releases add up to epsilon {' and '.join(ten)}, at delta"
         said += f" {self.privacy.delta:g}; after one, the best guess is right in {one} and {other}."
         return [said]
@@ -148,12 +151,15 @@ class Plan:
     @cached_property
     def measurement(self) -> Measurement:
         """The chosen design, ready to be carried out, with what groups found must reach."""
-        grouping, chosen = self.workload.grouping, self.chosen
+        return self._measured(self.chosen)
+
+    def _measured(self, design: Design) -> Measurement:
+        grouping = self.workload.grouping
         budget, delta = Spending.of(self.privacy, grouping, self.releases)
-        amount = chosen.noise.amount(budget)
+        amount = design.noise.amount(budget)
         if amount is None:
-            raise AssertionError(chosen.name)
-        ready = chosen.on_grid(self.workload, amount)
+            raise AssertionError(design.name)
+        ready = design.on_grid(self.workload, amount)
         if delta is None or grouping is None:
             return ready
         return ready.discovering(grouping.most, delta)

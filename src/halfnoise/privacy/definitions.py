@@ -218,7 +218,10 @@ class MixedDP:
     @property
     def mu(self) -> float:
         """The smallest mu that both together imply."""
-        return sqrt_up(Fraction(self.gaussian.mu) ** 2 + Fraction(self.pure.mu) ** 2)
+        pure = self.pure.mu
+        if not math.isfinite(pure):
+            return math.inf
+        return sqrt_up(Fraction(self.gaussian.mu) ** 2 + Fraction(pure) ** 2)
 
     def loss(self, epsilon: arb) -> arb:
         """Return the exact delta at epsilon."""

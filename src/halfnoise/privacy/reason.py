@@ -16,15 +16,25 @@ def check_reason(privacy: Privacy, discover_delta: float | None = None) -> None:
         right = percent(privacy.best_guess)
         at = "" if one else f" at delta {MOST_DELTA:g}"
         raise InvalidParameterError(
-            f"epsilon {short(epsilon)}{at} is above {MOST_EPSILON:g}: who knows all others may"
-            f" tell whether a person is in the data, and be right in {right} of cases;"
+            f"epsilon {_above(epsilon, MOST_EPSILON)}{at} is above {MOST_EPSILON:g}: who knows all"
+            f" others may tell whether a person is in the data, and be right in {right} of cases;"
             f" use a smaller budget, {KNOW}"
         )
     asked = privacy.delta if isinstance(privacy, ApproxDP) else None
     for name, delta in (("delta", asked), ("discover_delta", discover_delta)):
         if delta is not None and delta > MOST_DELTA:
             raise InvalidParameterError(
-                f"{name} {delta:g} is above {MOST_DELTA:g}: with that probability a person may have"
-                f" no protection at all, and so may one in {short(1 / delta)} people; use a smaller"
-                f" one, {KNOW}"
+                f"{name} {_above(delta, MOST_DELTA)} is above {MOST_DELTA:g}: with that"
+                f" probability a person may have no protection at all, and so may one in"
+                f" {short(1 / delta)} people; use a smaller one, {KNOW}"
             )
+
+
+def _above(amount: float, limit: float) -> str:
+    """Write an amount with as few digits as show that it is above a limit.
+
+    >>> _above(19.0, 10.0), _above(10.0001, 10.0)
+    ('19', '10.0001')
+    """
+    texts = (f"{amount:.{digits}g}" for digits in range(3, 18))
+    return next(text for text in texts if float(text) > limit)

@@ -9,6 +9,7 @@ import datetime as dt
 import io
 import json
 import os
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,6 @@ import numpy as np
 from halfnoise import files
 from halfnoise.checks import installed, refuse
 from halfnoise.errors import AGAIN, DataError, InvalidParameterError, TryAgainError
-from halfnoise.files import is_among
 from halfnoise.privacy.words import implied
 from halfnoise.results import document, render, table
 from halfnoise.results.release import GroupedRelease, Released
@@ -42,18 +42,40 @@ class Output:
         path, ending = self.path, self.path.suffix.lower()
         if a_release and ending not in FORMATS:
             raise refuse(self.flag, f"a file ending in {', '.join(FORMATS)}", str(path))
-        if path.is_dir() or not path.parent.is_dir():
-            raise refuse(self.flag, "a file in a folder that exists", str(path))
-        if not os.access(path if path.exists() else path.parent, os.W_OK):
-            raise refuse(self.flag, "a file that you may write", str(path))
-        if path.exists() and is_among(path.stat(), inputs):
-            raise refuse(self.flag, "another file than the input", str(path))
         appended = a_release and ending == ".jsonl" and not self.overwrite
+        if rule := self._obstacle(replaced=not appended):
+            raise refuse(self.flag, rule, str(path))
+        if path.exists() and files.is_among(path.stat(), inputs):
+            raise refuse(self.flag, "another file than the input", str(path))
         if path.is_symlink() and appended:
             raise refuse(self.flag, "a file, not a link to one", str(path), "name that file")
         if os.path.lexists(path) and not self.overwrite and not appended:
             why = f"the output {str(path)!r} exists; name another, or say --overwrite"
             raise InvalidParameterError(why)
+
+    def _obstacle(self, *, replaced: bool) -> str:
+        """Say what it must be to be written, or ``replaced`` by a new one, if it cannot."""
+        path, folder = self.path, self.path.parent
+        try:
+            path.lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        except (OSError, ValueError):
+            return "a name that the system allows, in a folder that you may enter"
+        there = path.exists()
+        if (there and not path.is_file()) or not folder.is_dir():
+            return "a file in a folder that exists"
+        if there and not os.access(path, os.W_OK):
+            return "a file that you may write"
+        if replaced or not there:
+            if not os.access(folder, os.W_OK | os.X_OK):
+                return "a file in a folder that you may write to"
+            # In a sticky folder, such as /tmp, nobody replaces what belongs to others.
+            shared = folder.stat()
+            if os.path.lexists(path) and shared.st_mode & stat.S_ISVTX and hasattr(os, "geteuid"):
+                owners = (0, path.lstat().st_uid, shared.st_uid)
+                return "" if os.geteuid() in owners else "a file that is yours to replace"
+        return ""
 
     def write(self, release: Released) -> None:
         """Write a release in the format of the ending; JSON lines are appended to others."""
@@ -64,9 +86,14 @@ class Output:
     def write_bytes(self, content: bytes, *, append: bool = False) -> None:
         """Write a file, or append to it, whole or not at all, and for its owner alone."""
         try:
-            (files.append if append else files.write_whole)(self.path, content)
+            if append:
+                files.append(self.path, content)
+            else:
+                files.write_whole(self.path, content, new=not self.overwrite)
         except OSError as error:
             why = f"the output {str(self.path)!r} could not be written"
+            if isinstance(error, FileExistsError):
+                raise DataError(f"{why}: by now there is another file; name another") from None
             if error.errno in AGAIN:
                 raise TryAgainError(f"{why}: the disk is full or busy; try again") from None
             raise DataError(f"{why}; check the folder") from None
@@ -88,7 +115,7 @@ def as_markdown(release: Released) -> str:
 def as_json_lines(release: Released) -> str:
     """Return one line of JSON for each estimate, to append to others."""
     guarantee = implied(release.guarantee, release.privacy)
-    said = ("mu", "pure_epsilon", "discover_delta")
+    said = ("mu", "epsilon", "delta", "pure_epsilon", "discover_delta")
     shared = {name: guarantee[name] for name in said if name in guarantee}
     shared["level"], rows = release.level, document.rows(release)
     keys: list[dict[str, Any]] = [{}]

@@ -1,6 +1,5 @@
 """The words of the command line turned into groups of people."""
 
-import csv
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -52,26 +51,24 @@ class Listed:
         return ["".join(f"{value}," for value in each) for each in lists or [self.groups]]
 
 
-def grouping(
-    words: Words, columns: Sequence[str], lists: Callable[[str], Lists]
-) -> tuple[list[By], Groups]:
+def grouping(words: Words, lists: Callable[[str], Lists]) -> tuple[list[By], Groups]:
     """Read by which columns people are in groups, and in which."""
-    named = by(words.get("by") or (), columns, lists("by"))
+    named = by(words.get("by") or (), lists("by"))
     texts = words.get("groups")
     if isinstance(texts, Listed):
         texts = texts.words(several=len(named) > 1)
     return named, groups(texts, named, lists("groups")) if texts else None
 
 
-def by(texts: Iterable[str], columns: Sequence[str] = (), lists: Lists = ANYWHERE) -> list[By]:
+def by(texts: Iterable[str], lists: Lists = ANYWHERE) -> list[By]:
     """Read ``--by region``, ``--by visited:month`` or ``--by region,sex``, any number of times.
 
     >>> by(["region,visited:month"])
     [By(column='region', every=None), By(column='visited', every='month')]
     """
-    named = []
+    named, columns = [], lists.columns
     for text in texts:
-        for name in one_or_several("--by", text, columns, lists):
+        for name in lists.names("--by", text):
             column, colon, every = name.rpartition(":")
             if name in columns or not colon or (every not in EVERY and column not in columns):
                 named.append(By(name))
@@ -106,8 +103,8 @@ def groups(texts: Sequence[str], by: Sequence[By], lists: Lists = ANYWHERE) -> G
         remedy = f"as a key it needs a list: --groups {numbers[0]},"
         raise refuse("--groups", "a list, or said in one way alone", numbers[0], remedy)
     if len(by) > 1 and len(texts) == 1 and texts[0].startswith("@"):
-        lines = csv.reader(lists.entries(texts[0]), skipinitialspace=True)
-        return [tuple(cell.strip() for cell in line) for line in lines if line]
+        rows = lists.rows(texts[0], len(by))
+        return [tuple(cell.strip() for cell in row) for row in rows]
     keys = [_keys(text, lists) for text in texts]
     if len(by) < 2:
         return tuple(key for each in keys for key in each)
@@ -129,16 +126,3 @@ def _keys(text: str, lists: Lists) -> tuple[str, ...]:
 def is_number(text: str) -> bool:
     """Whether a text says how many groups there are."""
     return text.lstrip("-").isdigit()
-
-
-def one_or_several(
-    flag: str, text: str, columns: Sequence[str], lists: Lists = ANYWHERE
-) -> tuple[str, ...]:
-    """Read columns; where the table has one whose name holds a comma, it is that one."""
-    several = lists.split(text)
-    if text not in columns:
-        return several
-    if len(several) > 1 and all(name in columns for name in several):
-        remedy = "the table has this column and those as well; rename one"
-        raise refuse(flag, "columns that read one way", text, remedy)
-    return (text,)

@@ -4,7 +4,7 @@ import csv
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,9 @@ from halfnoise.files import is_among
 from halfnoise.workload.groups import DISCOVER
 
 # Where a text names a file: alone, behind a column, or behind a word of a condition.
-_NAMED = re.compile(r"(|[^=]+=|.+:(?:in|yes):)@(.+)", re.DOTALL)
+_NAMED = re.compile(r"(|[^=]+=|.+:(?:in|yes):)\s*@(.+)", re.DOTALL)
+_QUOTED = re.compile(r'"((?:[^"]|"")*)"')  # a line of a file that is one value
+_TABLE = ",;\t|"  # what parts the cells of a row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +38,30 @@ class Lists:
         """Return what reads the lists of one word, which a spec or the command line said."""
         return cls(data=data, columns=columns, beside=words.get("beside", {}).get(name))
 
+    @classmethod
+    def each(
+        cls, words: Mapping[str, Any], name: str, data: Sequence[str], columns: Sequence[str]
+    ) -> "list[tuple[str, Lists]]":
+        """Return the texts of a word that joins, each with what reads its lists.
+
+        Those of the spec come first, those of the command line last.
+        """
+        texts, stored = words.get(name) or (), cls.of(words, name, data, columns)
+        own = len(texts) - words.get("joined", {}).get(name, 0)
+        free = replace(stored, beside=None)
+        return [(text, stored if i < own else free) for i, text in enumerate(texts)]
+
+    @staticmethod
+    def named_in(words: Mapping[str, Any]) -> list[str]:
+        """Return the files that words name as lists."""
+        found = list[str]()
+        for name, said in words.items():
+            texts = said if isinstance(said, list) else [getattr(said, "groups", said)]
+            named = [_NAMED.fullmatch(text) for text in texts if isinstance(text, str)]
+            for folder in {Path(), words.get("beside", {}).get(name) or Path()}:
+                found += [str(folder / each[2]) for each in named if each is not None]
+        return found
+
     def split(self, text: str) -> tuple[str, ...]:
         """Read a list; what is empty is left out.
 
@@ -47,26 +73,44 @@ class Lists:
     def entries(self, text: str) -> list[str]:
         """Return the parts of a list as they are written."""
         if text.startswith("@"):
-            return self._lines(text[1:])
-        found = next(csv.reader([text], skipinitialspace=True), [])
+            lines = self._lines(text[1:])
+            whole = [_QUOTED.fullmatch(line.strip()) for line in lines]
+            pairs = zip(lines, whole, strict=True)
+            return [line if found is None else found[1].replace('""', '"') for line, found in pairs]
+        found = _cells(text)
         for part in found:
             if part.startswith("@") and f'"{part}' not in text:
                 remedy = f'where a value begins with @, quote it: "{part}"'
                 raise refuse("a list", "values, or one file alone", text, remedy)
         return found
 
-    def _lines(self, name: str) -> list[str]:
+    def rows(self, text: str, cells: int) -> list[list[str]]:
+        """Return the lines of a file, each with so many values."""
+        return [_cells(line) for line in self._lines(text[1:], cells) if line.strip()]
+
+    def names(self, flag: str, text: str) -> tuple[str, ...]:
+        """Read columns; where the table has one whose name holds a comma, it is that one."""
+        several, columns = self.split(text), self.columns
+        if text not in columns:
+            return several
+        if len(several) > 1 and all(name in columns for name in several):
+            remedy = "the table has this column and those as well; rename one"
+            raise refuse(flag, "columns that read one way", text, remedy)
+        return (text,)
+
+    def _lines(self, name: str, cells: int = 1) -> list[str]:
         try:
             with self._path(name).open(encoding="utf-8-sig") as file:
                 rows = is_among(os.fstat(file.fileno()), self.data)
-                lines = [] if rows else file.read().splitlines()
+                lines = [] if rows else file.read().split("\n")
         except (OSError, UnicodeError):
             said = f"the list {name!r} could not be read; name a text file with one to a line"
             raise InvalidParameterError(said) from None
+        rows = rows or _is_table([line for line in lines if line.strip()], cells)
         # A copy of the data has the same header.
         header = {cell.strip(' "') for cell in re.split(r"[,;\t|]", lines[0])} if lines else set()
         if rows or (len(header) > 1 and header.issuperset(self.columns or [None])):
-            why = "every row would be shown as a name"
+            why = "every row would be shown as a name; where values hold such marks, quote each"
             raise InvalidParameterError(f"the list {name!r} is a table of data: {why}")
         return lines
 
@@ -84,6 +128,29 @@ class Lists:
 ANYWHERE = Lists()
 
 
+def _cells(line: str, mark: str = ",") -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=mark, skipinitialspace=True), [])
+    except csv.Error:
+        why = "a list must stand on one line; quote a value that holds a line break"
+        raise InvalidParameterError(f'{why}: "..."') from None  # it may be a row, so unseen
+
+
+def _is_table(lines: Sequence[str], cells: int) -> bool:
+    """Whether each line holds the same mark as often: then it is a row, and no value.
+
+    ``cells``: as many values, parted by commas, a line may hold.
+
+    >>> _is_table(["p1,1", "p2,0"], 1), _is_table(["p1,1", "p2,0"], 2), _is_table(["a, b", "c"], 1)
+    (True, False, False)
+    """
+    for mark in _TABLE if len(lines) > 1 else "":
+        widths = {len(_cells(line, mark)) for line in lines}
+        if len(widths) == 1 and max(widths) > 1 and (mark, max(widths)) != (",", cells):
+            return True
+    return False
+
+
 def one_value(word: str, value: object) -> str:
     """Return a value that a spec lists, as on the command line; refuse what reads as several.
 
@@ -92,7 +159,7 @@ def one_value(word: str, value: object) -> str:
     """
     text = str(value)
     remedy = f"""list each by itself, ["a", "b"], or quote it: '"{text}"'"""
-    if text.startswith("@") or text == DISCOVER:
+    if text.startswith("@") or (word == "groups" and text == DISCOVER):
         raise refuse(f"{word} in the spec", "a list of values", value, f'say {word} = "{text}"')
     if len(ANYWHERE.split(text)) != 1:
         raise refuse(f"{word} in the spec", "a list of single values", value, remedy)
@@ -106,7 +173,7 @@ def quoted(value: object) -> str:
     ('"b, c"', '7', '"@home"')
     """
     text = str(value)
-    odd = any(mark in text for mark in ',"') or text.startswith("@") or text == DISCOVER
+    odd = any(mark in text for mark in ',"\r\n') or text.startswith("@") or text == DISCOVER
     return '"' + text.replace('"', '""') + '"' if odd else text
 
 

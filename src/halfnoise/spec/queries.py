@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from halfnoise.checks import number, refuse, whole_number
 from halfnoise.errors import InvalidParameterError
+from halfnoise.spec.header import Header
 from halfnoise.spec.lists import ANYWHERE, Lists
 from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.conditions import Where
@@ -39,49 +40,51 @@ class Condition(NamedTuple):
 
 def queries(
     words: Words,
-    columns: Sequence[str] | None,
+    header: Header | None,
     unit: Sequence[str],
-    at_most: int | None,
+    named: Sequence[str],
     lists: Callable[[str], Lists],
 ) -> list[Query]:
-    """Read all queries; ``at_most`` is the limit of items."""
-    others = None if columns is None else [name for name in columns if name not in unit]
+    """Read all queries; ``named``: columns that are named beside them."""
+    known, texts = () if header is None else header.names, words.get("count") or ()
     asked: list[Query] = []
-    for text in words.get("count") or ():
-        asked += count(text, others, lists("count"))
     if words.get("counts") is not None:
         asked.append(Counts(whole_number("--counts", words["counts"])))
     for kind, read in (("sum", sum_), ("mean", mean)):
         asked += [read(text) for text in words.get(kind) or ()]
     asked += [choice(text, lists("choice")) for text in words.get("choice") or ()]
     asked += [bins(text) for text in words.get("bins") or ()]
-    asked += [items(text, at_most, lists("items")) for text in words.get("items") or ()]
+    asked += [items(text, None, lists("items")) for text in words.get("items") or ()]
+    counts = {t: count(t, known, lists("count")) for t in texts if not _is_pattern(t, known)}
+    patterns = [text for text in texts if text not in counts]
+    literal = [*(query for found in counts.values() for query in found), *asked]
+    if patterns and header is None:
+        remedy = "name the data, whose header tells them, or say how many: --counts 20"
+        raise refuse("--count", "a column where there is no table", patterns[0], remedy)
+    if patterns and header is not None:
+        also = [query.column for query in literal if not isinstance(query, Counts)]
+        shown = [name for name in header.shown(patterns, [*named, *also]) if name not in unit]
+        counts |= {text: matching(text, shown) for text in patterns}
+    asked = [*(query for text in texts for query in counts[text]), *asked]
     if not asked:
         ask = "ask for something, for example --count smoker, or --counts 100 to try things out"
         raise InvalidParameterError(f"there is nothing to publish yet; {ask}")
     for query in asked:
-        if "," in query.label == query.column and query.column not in (columns or ()):
+        if "," in query.label == query.column and query.column not in known:
             remedy = "say it once for each column"
             raise refuse(f"--{query.kind}", "given one column", query.column, remedy)
     return distinct(asked)
 
 
-def missing(words: Words, lists: Lists = ANYWHERE) -> tuple[str, ...]:
-    """Read ``--missing -99,N/A``, any number of times."""
-    return tuple(code for text in words.get("missing") or () for code in lists.split(text))
-
-
-def count(text: str, columns: Sequence[str] | None = None, lists: Lists = ANYWHERE) -> list[Count]:
-    """Read ``--count COL``, ``--count NAME=COL:at-least:65``, or ``--count "feat_*"``.
+def count(text: str, columns: Sequence[str] = (), lists: Lists = ANYWHERE) -> list[Count]:
+    """Read ``--count COL``, or ``--count NAME=COL:at-least:65``.
 
     >>> count("over_65=age:at-least:65")[0].condition.values
     ('65',)
-    >>> [query.column for query in count("feat_*", columns=["id", "feat_a", "feat_b"])]
-    ['feat_a', 'feat_b']
     """
-    if text in (columns or ()):
+    if text in columns:
         return [Count(text)]
-    said = _condition("--count", text, columns or (), named=True)
+    said = _condition("--count", text, columns, named=True)
     if said is not None:
         name, condition = said.name, _rule(said, lists)
         if not name and "true" not in condition:
@@ -90,29 +93,33 @@ def count(text: str, columns: Sequence[str] | None = None, lists: Lists = ANYWHE
     if any(mark in text for mark in ":="):
         rule = f"a column or NAME=COLUMN:WORD:VALUE with one of the words {', '.join(_WORDS)}"
         raise refuse("--count", rule, text, "for example over_65=age:at-least:65")
-    if not any(mark in text for mark in "*?["):
-        return [Count(text)]
-    if columns is None:
-        remedy = "name the data, whose header tells them, or say how many: --counts 20"
-        raise refuse("--count", "a column where there is no table", text, remedy)
-    matching = [Count(column) for column in columns if fnmatchcase(column, text)]
-    if not matching:
+    return [Count(text)]
+
+
+def _is_pattern(text: str, columns: Sequence[str]) -> bool:
+    marked = any(mark in text for mark in "*?[") and not any(mark in text for mark in ":=")
+    return marked and text not in columns
+
+
+def matching(text: str, columns: Sequence[str]) -> list[Count]:
+    """Read ``--count "feat_*"``.
+
+    >>> [query.column for query in matching("feat_*", ["id", "feat_a", "feat_b"])]
+    ['feat_a', 'feat_b']
+    """
+    found = [Count(column) for column in columns if fnmatchcase(column, text)]
+    if not found:
         known = "check it, or name columns one by one (a header that could be a row is not matched)"
         raise InvalidParameterError(f"no column of the header matches --count {text!r}; {known}")
-    return matching
+    return found
 
 
-def where(
-    text: str,
-    columns: Sequence[str] = (),
-    codes: Sequence[str] = (),
-    lists: Lists = ANYWHERE,
-) -> Where:
-    """Read ``--where COL:at-least:18``; ``codes`` stand for no answer, which meets nothing."""
-    said = _condition("--where", text, columns)
-    if said is None or said.word == "yes" or ("=" in said.column and said.column not in columns):
+def where(text: str, lists: Lists = ANYWHERE) -> Where:
+    """Read ``--where COL:at-least:18``."""
+    said, known = _condition("--where", text, lists.columns), lists.columns
+    if said is None or said.word == "yes" or ("=" in said.column and said.column not in known):
         raise refuse("--where", "written COL:WORD:VALUE", text, "for example age:at-least:18")
-    return Where(said.column, **_rule(said, lists), missing=tuple(codes))
+    return Where(said.column, **_rule(said, lists))
 
 
 def amount(kind: type[Amount], text: str) -> Amount:

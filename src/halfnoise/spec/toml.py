@@ -3,17 +3,18 @@
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from halfnoise.checks import refuse
+from halfnoise.checks import is_text, refuse
 from halfnoise.errors import InvalidParameterError
 from halfnoise.files import is_among
+from halfnoise.request import Request
 from halfnoise.spec.groups import Listed, is_number
-from halfnoise.spec.lists import ANYWHERE, moved, one_value, quoted
+from halfnoise.spec.lists import ANYWHERE, Lists, moved, one_value, quoted
 from halfnoise.spec.queries import Words
-from halfnoise.spec.words import LISTS, WORDS, YES
+from halfnoise.spec.words import BUDGET, LISTS, QUERIES, WORDS, YES
 from halfnoise.workload.groups import DISCOVER
 
 
@@ -33,25 +34,32 @@ def read_spec(
         said = f"the spec {str(path)!r} could not be read; name a TOML file"
         raise InvalidParameterError(said) from None
     try:
-        found = tomllib.loads(_fill(text, parameters))
+        found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InvalidParameterError(f"the spec {str(path)!r} is not TOML: {error}") from None
+        bare = re.search(r"=\s*(\{\w+\})", text)
+        hint = "" if bare is None else f'; a place to fill stands in quotes: "{bare[1]}"'
+        raise InvalidParameterError(f"the spec {str(path)!r} is not TOML: {error}{hint}") from None
+    found = _filled(found, parameters)
     words = {name: _as_words(name, value) for name, value in found.items()}
     return words | {"beside": dict.fromkeys(words, Path(path).parent)}
 
 
-def write_spec(words: Words, groups: object = None, folder: Path | None = None) -> str:
+def write_spec(words: Words, request: Request | None = None, folder: Path | None = None) -> str:
     """Return what was said as TOML, for a ``folder`` in which the lists that it names lie.
 
-    ``groups``: as they were read, where one column names them.
+    ``request``: what was read; it tells columns and groups apart.
 
     >>> print(write_spec({"count": ["smoker"], "epsilon": "1"}), end="")
     count = ["smoker"]
     epsilon = "1"
     """
     kept = {name: words[name] for name in WORDS if words.get(name) not in (None, [], False)}
+    if request is not None:
+        grouping = request.workload.grouping
+        named = {"unit": request.unit, "by": () if grouping is None else grouping.by}
+        kept |= {word: [*map(quoted, names)] for word, names in named.items() if word in kept}
     if "groups" in kept:
-        kept["groups"] = _groups(kept["groups"], groups)
+        kept["groups"] = _groups(kept["groups"], request)
     if "missing" in kept:
         codes = [ANYWHERE.split(text) for text in kept["missing"] if not text.startswith("@")]
         files = [text for text in kept["missing"] if text.startswith("@")]
@@ -61,16 +69,19 @@ def write_spec(words: Words, groups: object = None, folder: Path | None = None) 
     if folder is not None:
         beside = words.get("beside", {})
         kept |= {n: _moved(kept[n], beside.get(n), folder) for n in kept if n in LISTS}
+        who = Lists.each(words, "where", (), ())
+        kept |= {"where": [moved(text, own.beside, folder) for text, own in who]} if who else {}
     return "".join(f"{name} = {_toml(value)}\n" for name, value in kept.items())
 
 
-def _groups(said: Any, read: object) -> Any:
+def _groups(said: Any, request: Request | None) -> Any:
     """Return groups for a spec: as keys where they were listed, else the one word that says it."""
     if isinstance(said, Listed):
         return said.groups
     if len(said) == 1 and (said[0] == DISCOVER or said[0].startswith("@") or is_number(said[0])):
         return said[0]
-    if isinstance(read, tuple):
+    read = None if request is None else request.workload.groups
+    if isinstance(read, tuple) and request and len(request.workload.group_columns) < 2:
         keys = [quoted(key) for key in read]
         return f"{keys[0]}," if len(keys) == 1 and is_number(keys[0]) else keys
     return [[quoted(key) for key in ANYWHERE.split(text)] for text in said]
@@ -83,18 +94,38 @@ def _moved(said: Any, beside: Path | None, folder: Path) -> Any:
 
 
 def _toml(value: Any) -> str:
-    # A JSON string is a TOML string, but for the delete character; a brace would ask for --set.
-    text = json.dumps(value, ensure_ascii=False)
-    return text.replace("\x7f", "\\u007F").replace("{", "\\u007B")
+    # A JSON string is a TOML string, but for the delete character; a name in braces, which would
+    # be filled, is put in two pairs.
+    text = re.sub(r"\{(\w+)\}", r"{{\1}}", json.dumps(value, ensure_ascii=False))
+    return text.replace("\x7f", "\\u007F")
 
 
-def _fill(text: str, parameters: Mapping[str, str]) -> str:
-    used = set(re.findall(r"\{(\w+)\}", text))
-    for name in sorted(used - set(parameters)):
-        raise InvalidParameterError(f"the spec needs {name!r}; say --set {name}=...")
+_PLACE = re.compile(r"\{\{(\w+)\}\}|\{(\w+)\}")  # what stands for itself, and what is filled
+
+
+def _filled(value: dict[str, Any], parameters: Mapping[str, str]) -> dict[str, Any]:
+    """Fill the places in all texts: what fills one cannot become more than text."""
+    used = set[str]()
+
+    def place(found: re.Match[str]) -> str:
+        if found[1]:
+            return f"{{{found[1]}}}"
+        used.add(name := found[2])
+        if name not in parameters:
+            raise InvalidParameterError(f"the spec needs {name!r}; say --set {name}=...")
+        if not is_text(parameters[name]):
+            raise refuse(f"the parameter {name}", "text", parameters[name])
+        return parameters[name]
+
+    def fill(value: Any) -> Any:
+        if isinstance(value, list):
+            return [fill(each) for each in value]
+        return _PLACE.sub(place, value) if isinstance(value, str) else value
+
+    filled = {name: fill(each) for name, each in value.items()}
     if unused := set(parameters) - used:
         raise InvalidParameterError(f"the spec has no {{{min(unused)}}} to fill; leave it out")
-    return re.sub(r"\{(\w+)\}", lambda found: _toml(parameters[found[1]])[1:-1], text)
+    return filled
 
 
 def _as_words(name: str, value: Any) -> Any:
@@ -113,12 +144,16 @@ def _as_words(name: str, value: Any) -> Any:
     values = value if isinstance(value, list) else [value]
     if any(isinstance(each, bool | dict | list) for each in values):
         raise refuse(f"{name} in the spec", "text, a number, or a list of them", value)
-    if name == "missing" and isinstance(value, list):
+    if name in ("missing", "unit", "by") and isinstance(value, list):
         return [one_value(name, each) for each in values]
     texts = [str(each) for each in values]
+    # The number of people is empty where a plan does without.
+    if name != "known-size" and not all(text.strip() for text in texts if text != "\t"):
+        raise refuse(f"{name} in the spec", "given a value", value, "or left out")
     return texts if name in LISTS else texts[0]
 
 
+JOINED = ("where", "missing")  # words of the command line and of a spec that hold together
 # Words of which one takes the place of the others.
 INSTEAD = (
     ("epsilon", "mu", "rho", "rdp"),
@@ -129,7 +164,7 @@ INSTEAD = (
 
 
 def gather(words: Words, data: Sequence[str] = ()) -> dict[str, Any]:
-    """Add what a spec says to what the command line says, which wins."""
+    """Add what a spec says to what the command line says, which wins, or joins it."""
     settings = [text.partition("=") for text in words.get("set", [])]
     if settings and "spec" not in words:
         raise InvalidParameterError("--set fills a place in a spec; say --spec FILE too")
@@ -142,6 +177,25 @@ def gather(words: Words, data: Sequence[str] = ()) -> dict[str, Any]:
     if "spec" not in words:
         return own
     stored = read_spec(words["spec"], {name: value for name, _, value in settings}, data)
-    replaced = {name for group in INSTEAD if own.keys() & group for name in group} | own.keys()
-    stored["beside"] = {n: path for n, path in stored["beside"].items() if n not in replaced}
-    return {name: value for name, value in stored.items() if name not in replaced} | own
+    both = [name for name in JOINED if name in own and name in stored]
+    left = beside(stored, own.keys() - set(both))
+    own |= {name: [*stored[name], *own[name]] for name in both}
+    return left | own | ({"joined": {name: len(words[name]) for name in both}} if both else {})
+
+
+def beside(stored: Words, said: Collection[str]) -> dict[str, Any]:
+    """Return the words of a spec beside others that are said elsewhere, which win."""
+    replaced = {name for group in INSTEAD if set(group) & set(said) for name in group} | {*said}
+    if replaced & {*BUDGET, "discover-delta", "margin"}:  # it was said of the budget there
+        replaced.add("i-know")
+    kept = {name: value for name, value in stored.items() if name not in replaced}
+    folders = stored.get("beside", {})
+    return kept | {"beside": {name: path for name, path in folders.items() if name in kept}}
+
+
+def said_in_python(names: Sequence[str], *, queries: bool) -> list[str]:
+    """Return the words for what is said by keywords; conditions join those of a spec."""
+    words = [name.replace("_", "-") for name in names if name != "where"]
+    words += BUDGET if "privacy" in names else ()
+    words += ["no-group-sizes"] if "group_sizes" in names else []
+    return [*words, *(QUERIES if queries else ())]

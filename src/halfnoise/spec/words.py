@@ -11,19 +11,24 @@ A file can be reviewed, repeated and kept in version control.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from halfnoise.checks import number, refuse, whole_number
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import InvalidParameterError
 from halfnoise.privacy import definitions as dp
 from halfnoise.request import Request
-from halfnoise.spec.groups import grouping, one_or_several
+from halfnoise.spec.groups import grouping
+from halfnoise.spec.header import Header
 from halfnoise.spec.lists import ANYWHERE, Lists
-from halfnoise.spec.queries import Words, column_and_rest, missing, queries, where
-from halfnoise.workload.numbers import Counts
+from halfnoise.spec.queries import Words, column_and_rest, queries, where
+from halfnoise.workload.categories import Items
+from halfnoise.workload.column_query import ColumnQuery
+from halfnoise.workload.conditions import Where, conditions
+from halfnoise.workload.queries import Query
 from halfnoise.workload.workload import Workload
 
+Coded = TypeVar("Coded", ColumnQuery, Where)  # what looks at answers, of which some are none
 QUERIES = ("count", "counts", "sum", "mean", "choice", "bins", "items")
 GROUPS = ("by", "groups", "other", "max-groups", "no-group-sizes", "discover-delta")
 YES = ("row-is-person", "no-group-sizes", "quote-newlines", "i-know")
@@ -55,33 +60,40 @@ def _names(said: str) -> list[str]:
     return [name.strip() for name in ANYWHERE.entries(said)]
 
 
-def read(words: Words, columns: Sequence[str] | None = None, data: Sequence[str] = ()) -> Request:
-    """Read what was said; ``columns`` are those of the table, ``data`` the files that hold it.
+def read(
+    words: Words,
+    header: Header | None = None,
+    data: Sequence[str] = (),
+    *,
+    asked: Sequence[Query] | Workload | None = None,
+    rules: Mapping[str, Any] | None = None,
+) -> Request:
+    """Read what was said; ``header`` is that of the table, ``data`` the files that hold it.
+
+    ``asked``: queries that are no words, in the place of those that are. ``rules``: such ones for a
+    workload, which win over the words; conditions on who is in the table join.
 
     >>> read({"count": ["smoker"], "epsilon": "1", "row-is-person": True}).privacy
     PureDP(epsilon=1.0)
     """
-    known = columns or ()
+    known = () if header is None else header.names
     lists = {name: Lists.of(words, name, data, known) for name in LISTS}
-    said = words.get("unit") or ()
-    own = [one_or_several("--unit", text, known, lists["unit"]) for text in said]
-    unit = tuple(name for names in own for name in names)
-    rules: dict[str, Any] = {
-        name.replace("-", "_"): read_rule(f"--{name}", words[name])
-        for name, read_rule in _RULES.items()
-        if words.get(name) is not None
-    }
-    if words.get("no-group-sizes"):
-        rules["group_sizes"] = False
-    at_most = rules.pop("at_most", None) if words.get("items") else None
-    codes = missing(words, lists["missing"])
-    asked = [
-        query if isinstance(query, Counts) else replace(query, missing=codes)
-        for query in queries(words, columns, unit, at_most, lists.__getitem__)
-    ]
-    by, groups = grouping(words, known, lists.__getitem__)
-    who = [where(text, known, codes, lists["where"]) for text in words.get("where") or ()]
-    workload = Workload(asked, where=who, by=by or None, groups=groups, **rules)
+    said = [lists["unit"].names("--unit", text) for text in words.get("unit") or ()]
+    unit = tuple(name for names in said for name in names)
+    found = _rules(words, lists.__getitem__)
+    pairs = Lists.each(words, "missing", data, known)
+    codes = tuple(code for text, own in pairs for code in own.split(text))
+    who = [where(text, own) for text, own in Lists.each(words, "where", data, known)]
+    if asked is None:
+        named = [*unit, *(each.column for each in (*found.get("by", ()), *who))]
+        asked = queries(words, header, unit, named, lists.__getitem__)
+    elif isinstance(asked, Workload) and (found or codes or who):
+        given = ", ".join(name for name in words if name in (*RULES, "importance"))
+        raise InvalidParameterError(
+            f"the spec has rules for a workload ({given}), and here one is given whole; give its"
+            " queries as a list, and the rules that differ"
+        )
+    workload = _workload(asked, codes, found | {"where": who}, rules or {})
     budget = privacy(words)
     delta, size, level = (words.get(name) for name in ("delta", "known-size", "level"))
     return Request(
@@ -92,10 +104,52 @@ def read(words: Words, columns: Sequence[str] | None = None, data: Sequence[str]
         row_is_person=bool(words.get("row-is-person")),
         # The number is empty where a plan does not need it.
         known_size=number("--known-size", size) if size else None,
-        level=number("--level", level) if level else 0.95,
+        level=number("--level", level) if level is not None else 0.95,
         noise=words.get("noise"),
         i_know=bool(words.get("i-know")),
     )
+
+
+def _rules(words: Words, lists: Callable[[str], Lists]) -> dict[str, Any]:
+    """Read the rules of a workload, but for who is in it."""
+    found: dict[str, Any] = {
+        name.replace("-", "_"): read_rule(f"--{name}", words[name])
+        for name, read_rule in _RULES.items()
+        if words.get(name) is not None
+    }
+    by, groups = grouping(words, lists)
+    found |= {"by": by} if by else {}
+    found |= {} if groups is None else {"groups": groups}
+    return found | ({"group_sizes": False} if words.get("no-group-sizes") else {})
+
+
+def _workload(
+    asked: Sequence[Query] | Workload,
+    codes: Sequence[str],
+    stored: dict[str, Any],
+    own: Mapping[str, Any],
+) -> Workload:
+    """Return queries under the rules that words say, and under those of Python, which win.
+
+    ``codes`` stand for no answer wherever one is looked at.
+    """
+    if isinstance(asked, Workload | str) or not isinstance(asked, Iterable):
+        return Workload.of(asked, **own)  # whole, or refused there
+    has_items = any(isinstance(query, Items) for query in asked)
+    most = stored.pop("at_most", None) if has_items else None
+
+    def coded(each: Coded) -> Coded:
+        return replace(each, missing=(*each.codes, *codes)) if codes else each
+
+    def looking(query: Query) -> Query:
+        if isinstance(query, Items) and most is not None and query.at_most is None:
+            query = replace(query, at_most=most)
+        if not isinstance(query, ColumnQuery) or not codes:
+            return query
+        return replace(coded(query), where=None if query.where is None else coded(query.where))
+
+    who = [coded(each) for each in (*stored["where"], *conditions(own.get("where", ())))]
+    return Workload([*map(looking, asked)], **{**stored, **own, "where": who})
 
 
 def privacy(words: Words) -> dp.Privacy | None:

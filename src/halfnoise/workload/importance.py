@@ -7,20 +7,19 @@ from halfnoise.checks import finite, not_negative, positive, refuse
 
 
 def check_importance(
-    importance: Mapping[str, float], known: Collection[str]
-) -> Mapping[str, float]:
-    """Return importances by the names of queries, read-only."""
+    importance: Mapping[str, float], size: float, known: Collection[str]
+) -> tuple[Mapping[str, float], float]:
+    """Return importances by the names of queries, read-only, and that of the number of people.
+
+    Zero makes the number of people a by-product.
+    """
     for name, weight in importance.items():
         if name not in known:
             raise refuse("importance", "given for the name of a query", name)
         _within_reason(**{f"importance of {name}": weight})
-    return MappingProxyType({name: float(weight) for name, weight in importance.items()})
-
-
-def check_size_importance(size_importance: float) -> float:
-    """Return the importance of the number of people; zero makes it a by-product."""
-    interest = not_negative(size_importance=size_importance)
-    return _within_reason(size_importance=interest) if interest else interest
+    if size := not_negative(size_importance=size):
+        _within_reason(size_importance=size)
+    return MappingProxyType({name: float(weight) for name, weight in importance.items()}), size
 
 
 def importance_of_dial(size_dial: float, d: int) -> float:

@@ -13,11 +13,7 @@ from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Choice, Items
 from halfnoise.workload.conditions import Where, conditions
 from halfnoise.workload.groups import OTHER, Columns, Grouping, Groups
-from halfnoise.workload.importance import (
-    check_importance,
-    check_size_importance,
-    importance_of_dial,
-)
+from halfnoise.workload.importance import check_importance, importance_of_dial
 from halfnoise.workload.queries import Query
 from halfnoise.workload.question import Question, only_rows
 from halfnoise.workload.sets import AtMost, Box
@@ -93,9 +89,12 @@ class Workload:
         if not isinstance(self.neighbors, Neighbors):
             raise refuse("neighbors", "Neighbors.ADD_REMOVE or Neighbors.REPLACE", self.neighbors)
         _set(self, where=_check_where(self))
-        _set(self, grouping=_check_groups(self), importance=_importance(self))
+        named = {query.label for query in self.queries}
+        weights, size = check_importance(self.importance, self.size_importance, named)
+        _set(self, grouping=_check_groups(self), importance=weights, size_importance=size)
         _set(self, blocks=tuple(_blocks(self)))
-        _set(self, size_importance=_size_importance(self))
+        if self.size_dial is not None:
+            _set(self, size_importance=_dialled(self, self.size_dial))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy what was said; the rest is worked out again."""
@@ -274,14 +273,8 @@ def _check_groups(workload: Workload) -> Grouping | None:
     return found
 
 
-def _importance(workload: Workload) -> Mapping[str, float]:
-    return check_importance(workload.importance, {query.label for query in workload.queries})
-
-
-def _size_importance(workload: Workload) -> float:
-    dial = workload.size_dial
-    if dial is None:
-        return check_size_importance(workload.size_importance)
+def _dialled(workload: Workload, dial: float) -> float:
+    """Return the importance of the number of people where it is said the paper's way."""
     if workload.size_importance:
         rule = "give size_importance or size_dial, not both"
         raise InvalidParameterError(f"{rule}: they say the same")

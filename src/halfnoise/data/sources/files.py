@@ -21,7 +21,7 @@ from halfnoise.data.sources.connection import own_connection, without
 from halfnoise.data.sources.parquet import from_parquet
 from halfnoise.data.sources.source import Source, TextFormat, spelled
 from halfnoise.data.sources.texts import TextFiles
-from halfnoise.errors import InvalidParameterError, TryAgainError
+from halfnoise.errors import DataError, InvalidParameterError, TryAgainError
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _ROWS = "halfnoise_rows"
@@ -83,10 +83,9 @@ def _paths(data: Any) -> list[Path]:
         if path.is_dir():
             raise InvalidParameterError(f"{str(path)!r} is a folder, not a file; name its files")
         if not os.access(path, os.R_OK):
-            raise InvalidParameterError(f"the file {str(path)!r} may not be read by you")
+            raise DataError(f"the file {str(path)!r} may not be read by you")
         if path.stat().st_size == 0 and _ending(path) not in _JSON:
-            said = f"the file {str(path)!r} is empty: it has not even a header"
-            raise InvalidParameterError(said)
+            raise DataError(f"the file {str(path)!r} is empty: it has not even a header")
     if len({path.resolve() for path in found}) < len(found):
         raise InvalidParameterError("a file is named twice; name each one once")
     if len({_ending(path) for path in found}) > 1:

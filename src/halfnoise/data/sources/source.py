@@ -135,8 +135,13 @@ class Source:
 
     @property
     def columns(self) -> list[str]:
-        """The columns that the table is known to have, unless they could be a person's cells."""
-        return [] if self.from_header and any(map(_is_a_value, self.dtypes)) else [*self.dtypes]
+        """The columns that the table is known to have."""
+        return [*self.dtypes]
+
+    @property
+    def could_be_a_row(self) -> bool:
+        """Whether the columns' names could be a person's cells, which nobody may see."""
+        return self.from_header and any(map(_is_a_value, self.dtypes))
 
     def read(self, work: Callable[[], T]) -> T:
         """Put the rows in place and do some work on them, once more where a cell failed it."""
@@ -159,11 +164,11 @@ class Source:
         """
         if self.extract is not None:
             return replace(self.extract(columns), unchanged=self.unchanged)
-        known = self.columns
+        known, hidden = self.columns, self.could_be_a_row
         for column in columns:
             if column in self.dtypes:
                 continue
-            if self.from_header and not (known and any(name in self.dtypes for name in columns)):
+            if hidden or (self.from_header and not any(name in self.dtypes for name in columns)):
                 remedy = "if its first line is no header, name the columns: --names a,b,c"
                 said = f"the header of the file has no column {column!r}; check it, or, {remedy}"
                 raise InvalidParameterError(said)
