@@ -17,7 +17,7 @@ import pytest
 
 import halfnoise as hn
 import halfnoise.cli.commands
-from halfnoise.scratch import LOCK, own_folder, sweep
+from halfnoise.scratch import LOCK, MARK, own_folder, sweep
 from support.commands import EXACT, SURVEY, run, write_survey
 
 # A command that is stopped while it reads: in Python, or in a query that takes DuckDB hours.
@@ -108,24 +108,59 @@ def test_a_killed_command_is_cleaned_up_after(
 
 
 def test_only_folders_that_are_left_are_removed(tmp_path: Path) -> None:
-    """A lock that is held, a folder without one, a link and a file stay."""
+    """A lock that is held, a folder without one or that is not surely ours, a link and a file."""
     (elsewhere := tmp_path / "elsewhere").mkdir()
-    (elsewhere / LOCK).touch()
-    for name in ("left", "held", "unlocked"):
-        (folder := tmp_path / f"halfnoise-{name}").mkdir()
+    (elsewhere / LOCK).write_bytes(MARK)
+    locks = {"left_123": MARK, "held1234": MARK, "unlocked": None, "empty123": b""}
+    locks |= {"project": b"", "projects": b"mine", "longer123": MARK, "Upper123": MARK}
+    locks |= {"more1234": MARK + b"mine", "readable": MARK}
+    for name, mark in locks.items():
+        (folder := tmp_path / f"halfnoise-{name}").mkdir(mode=0o700)
         (folder / "rows").touch()
-    for name in ("left", "held"):
-        (tmp_path / f"halfnoise-{name}" / LOCK).touch()
-    (tmp_path / "halfnoise-left" / "deep" / "er").mkdir(parents=True)
-    (tmp_path / "halfnoise-left" / "link").symlink_to(elsewhere)
-    (tmp_path / "halfnoise-link").symlink_to(elsewhere)
-    (tmp_path / "halfnoise-file").touch()
-    with (tmp_path / "halfnoise-held" / LOCK).open() as lock:
+        if mark is not None:
+            (folder / LOCK).write_bytes(mark)
+    (tmp_path / "halfnoise-readable").chmod(0o755)
+    (tmp_path / "halfnoise-left_123" / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "halfnoise-left_123" / "link").symlink_to(elsewhere)
+    (tmp_path / "halfnoise-link1234").symlink_to(elsewhere)
+    (tmp_path / "halfnoise-file1234").touch()
+    with (tmp_path / "halfnoise-held1234" / LOCK).open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         sweep(tmp_path)
     names = {path.name.removeprefix("halfnoise-") for path in tmp_path.iterdir()}
-    assert names == {"elsewhere", "held", "unlocked", "link", "file"}
+    assert names == {*locks, "elsewhere", "link1234", "file1234"} - {"left_123"}
     assert (elsewhere / LOCK).exists()
+
+
+@pytest.mark.parametrize("words", ["plan --counts 3", "plan --counts 3 --json", "--help"])
+def test_nobody_reads_along(words: str) -> None:
+    """Where the reader of what is printed has gone, the command ends quietly, and not with 1."""
+    code = "import sys; from halfnoise.cli import main; main(sys.argv[1:])"
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words.split()],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (5, "")
+
+
+def test_a_full_disk_behind_a_pipe() -> None:
+    """What cannot be printed because a disk is full may work later."""
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no such device")
+    code = "from halfnoise.cli import main; main(['plan', '--counts', '3'])"
+    with Path("/dev/full").open("w") as full:
+        words = [sys.executable, "-c", code]
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 5
+    assert "try again" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "ignored" not in done.stderr
 
 
 def test_a_folder_is_its_own_processs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,3 +132,20 @@ def test_the_word_on_the_command_line(tmp_path: Any) -> None:
     assert "Promised: pure epsilon 1." in run("release", *words).err
     assert 'noise = "laplace"' in spec.read_text()
     assert "noise must be" in refused("plan", "--counts", "2", *budget[:4], "--noise", "any")
+
+
+@pytest.mark.parametrize("own", [None, 1e-9, 5e-7])
+def test_ten_releases_pay_for_discovering_too(own: float | None) -> None:
+    """What is said is an upper bound for ten releases, or is not said."""
+    rules: Any = {"by": "shop", "groups": "discover", "discover_delta": own}
+    found = hn.plan([hn.Counts(7)], privacy=APPROX, **rules)
+    ten = found.ten_releases
+    for kind in ("gaussian", "laplace"):
+        one = hn.plan([hn.Counts(7)], privacy=APPROX, noise=kind, **rules).measurement.guarantee
+        together = hn.compose(*[one] * 10)
+        if own == 5e-7:  # ten of these are more than delta
+            assert kind not in ten
+            continue
+        assert together.epsilon(1e-6) == ten[kind]
+    assert ("add up" in repr(found)) == (len(ten) == 2)
+    assert found.to_dict()["noise"]["ten_releases"] == ten

@@ -14,7 +14,9 @@ QUERIES = [hn.Count("a")]
 INSISTS = "--i-know"
 
 TOO_LARGE: list[tuple[Any, dict[str, Any], str]] = [
-    (hn.ApproxDP(epsilon=10.01, delta=1e-6), {}, r"epsilon 10 is above 10: .* in 8[0-9.]+% of"),
+    (hn.ApproxDP(epsilon=10.01, delta=1e-6), {}, r"epsilon 10.01 is above 10: .* in 8[0-9.]+% of"),
+    (hn.PureDP(epsilon=10.0001), {}, r"epsilon 10\.0001 is above 10"),
+    (hn.ApproxDP(epsilon=1, delta=1.0000001e-5), {}, r"delta 1\.0000001e-05 is above 1e-05"),
     (hn.PureDP(epsilon=19), {}, "epsilon 19 is above 10: .* in over 99.9% of cases"),
     (hn.GaussianDP(mu=2.01), {}, "epsilon 10.1 at delta 1e-05 is above 10"),
     (hn.ConcentratedDP(rho=2.1), {}, "at delta 1e-05 is above 10"),
@@ -98,3 +100,49 @@ def test_the_word_on_the_command_line(tmp_path: Path) -> None:
     assert run("plan", *words, INSISTS, "--save-spec", spec).status == 0
     assert "i-know = true" in spec.read_text()
     assert run("release", people, "--spec", spec).status == 0
+
+
+def test_discovering_counts_all_releases() -> None:
+    """A plan for ten releases may not spend ten times the limit on discovering."""
+    rules: Any = {"by": "a", "groups": "discover", "discover_delta": 2e-5, "releases": 10}
+    with pytest.raises(hn.InvalidParameterError, match="discover_delta 2e-05 is above 1e-05"):
+        hn.plan(QUERIES, privacy=hn.GaussianDP(mu=1), **rules)
+    rules["discover_delta"] = 1e-5
+    for releases in (1, 3, 7, 10):
+        hn.plan(QUERIES, privacy=hn.GaussianDP(mu=1), **rules | {"releases": releases})
+
+
+@pytest.mark.parametrize("insist", ["no", 1, 0, None, []])
+def test_to_know_is_yes_or_no(insist: Any) -> None:
+    """A text is no yes, least of all "no"."""
+    people = pl.DataFrame({"a": [True]})
+    for budget in (hn.PureDP(epsilon=500), hn.PureDP(epsilon=1)):
+        with pytest.raises(hn.InvalidParameterError, match="i_know must be True or False"):
+            hn.plan(QUERIES, privacy=budget, i_know=insist)
+        if insist is not None:
+            with pytest.raises(hn.InvalidParameterError, match="i_know must be True or False"):
+                hn.release(people, QUERIES, row_is_person=True, privacy=budget, i_know=insist)
+    with pytest.raises(hn.InvalidParameterError, match="i_know must be True or False"):
+        hn.budget_for(QUERIES, margin=10, i_know=insist)
+
+
+@pytest.mark.parametrize("noise", [[], {}, 1, "Laplace"])
+def test_noise_has_a_name(noise: Any) -> None:
+    """What is no name of a noise is refused in our words."""
+    with pytest.raises(hn.InvalidParameterError, match="noise must be 'gaussian' or 'laplace'"):
+        hn.plan(QUERIES, privacy=hn.PureDP(epsilon=1), noise=noise)
+
+
+@pytest.mark.parametrize("more", ["--epsilon 500", "--mu 50", "--delta 0.1", "--rho 99"])
+def test_a_spec_knows_of_its_own_budget_alone(tmp_path: Path, more: str) -> None:
+    """Whoever names another budget must say so again; with the budget of the spec it is said."""
+    spec = tmp_path / "a.toml"
+    spec.write_text('count = "a"\nepsilon = 20\ndelta = 1e-6\ni-know = true\n', encoding="utf-8")
+    assert run("plan", "--spec", spec).status == 0
+    assert "--i-know" in refused("plan", "--spec", spec, *more.split())
+    assert run("plan", "--spec", spec, *more.split(), INSISTS).status == 0
+    path = tmp_path / "a.csv"
+    path.write_text("id,a\n1,1\n", encoding="utf-8")
+    hn.release(path, spec=spec, unit="id")
+    with pytest.raises(hn.InvalidParameterError, match="--i-know"):
+        hn.release(path, spec=spec, unit="id", privacy=hn.PureDP(epsilon=500))
