@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import halfnoise as hn
-from support.commands import EXACT, PEOPLE, Ran, run, write_survey
+from support.commands import EXACT, PEOPLE, SURVEY, Ran, run, write_survey
 
 CANARIES = ("p1,1,70", "2026-01-05", "p6,")  # of rows
 
@@ -179,3 +179,46 @@ def test_the_data_is_no_spec(tmp_path: Path) -> None:
             assert "Kanarienvogel" not in ran.err
         with pytest.raises(hn.InvalidParameterError, match="another file than the data"):
             hn.release(path, spec=spec)
+
+
+TABLES = (
+    SURVEY,
+    SURVEY.partition("\n")[2],  # without its header
+    "\n" + SURVEY.replace("\n", "\r\n\r\n"),
+    SURVEY.replace(",", ";"),
+    SURVEY.replace(",", "\t"),
+    SURVEY.replace(",", " | "),
+    SURVEY.replace(",A,", ',"A, B",'),
+    '{"who":"p1","day":"2026-01-05"}\n{"who":"p6,","day":"2026-01-05"}\n',
+)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_table_is_no_list_where_there_is_no_data(tmp_path: Path, table: str) -> None:
+    """Lines with the same mark as often are rows, and nothing of them is shown by any plan."""
+    (path := tmp_path / "some.txt").write_text(table, encoding="utf-8", newline="")
+    for option in OPTIONS:
+        words = [word.replace("{}", f"@{path}") for word in shlex.split(option)]
+        asked = () if "--count" in words else ("--count", "smoker")
+        silent(run("plan", *asked, *words, "--mu", "1"), "is a table of data")
+    data = tmp_path / "other.csv"
+    data.write_text("who,blood\nx,A\n", encoding="utf-8")
+    words = ["--choice", f"blood=@{path}", "--unit", "who", "--mu", "1"]
+    silent(run("release", data, *words), "is a table of data")
+
+
+def test_values_with_marks_are_quoted(tmp_path: Path) -> None:
+    """A line in quotes is one value; a list of pairs is one for two columns alone."""
+    (data := tmp_path / "d.csv").write_text('a,b\n"x, y",1\nz,2\n"q""r",3\n', encoding="utf-8")
+    listed = tmp_path / "l.txt"
+    words = ("--unit", "b", "--mu", "1e6")
+    for content in ('"x, y"\n"q""r"\n', '  "x, y"  \n"z, z"\n', "x, y\nz\n"):
+        listed.write_text(content, encoding="utf-8")
+        ran = run("release", data, "--choice", f"a=@{listed}", *words)
+        assert ran.table["a=x, y"] == 1, ran.err
+    listed.write_text("x, y\nz, z\n", encoding="utf-8")
+    assert "quote each" in run("plan", "--choice", f"a=@{listed}", "--mu", "1").err
+    by = ("plan", "--count", "c", "--mu", "1", "--groups", f"@{listed}", "--by")
+    assert run(*by, "a,b").status == 0
+    assert "is a table of data" in run(*by, "a,b,d").err
+    assert "is a table of data" in run(*by, "a").err

@@ -5,10 +5,12 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import halfnoise as hn
+import halfnoise.cli.commands
 from halfnoise.cli.demo import write_survey as write_made_up
 from halfnoise.files import append, write_whole
 from halfnoise.scratch import own_folder
@@ -184,9 +186,99 @@ def test_names_of_unfinished_files_cannot_be_guessed(
     assert flags & os.O_NOFOLLOW
 
 
-def test_a_long_name_is_no_hindrance(tmp_path: Path) -> None:
-    """A name as long as the system allows can be written."""
-    path = tmp_path / ("x" * 251 + ".csv")
-    write_whole(path, b"x")
-    assert path.read_bytes() == b"x"
+@pytest.mark.parametrize("name", ["x" * 251, "ü" * 125, "🙂" * 62])
+def test_a_long_name_is_no_hindrance(survey: Path, tmp_path: Path, name: str) -> None:
+    """A name as long as the system allows, which counts bytes, can be written."""
+    for out in (tmp_path / f"{name}.csv", tmp_path / f"{name}.md"):
+        for more in ((), ("--overwrite",)):
+            assert run("release", survey, *WORDS, "--out", out, *more).status == 0
+        assert b"smoker" in out.read_bytes()
     assert issubclass(hn.TryAgainError, hn.DataError)
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "ü" * 130, "f" * 300 + "/x", "a\0b"])
+def test_a_name_that_is_too_long(survey: Path, tmp_path: Path, name: str) -> None:
+    """It is refused in plain words, before anything is spent."""
+    for flag in ("--out", "--save-spec"):
+        said = refused("release", survey, *WORDS, flag, f"{tmp_path}/{name}.csv")
+        assert "a name that the system allows" in said or "a folder that exists" in said
+
+
+@pytest.mark.parametrize("name", ["new.csv", "old.csv", "new.jsonl"])
+def test_a_folder_that_cannot_be_written(
+    survey: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Writing whole needs a new name in the folder, so it is looked at, not the file alone."""
+    for old in ("old.csv", "old.jsonl"):
+        (tmp_path / old).touch()
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, how: path != tmp_path and access(path, how))
+    said = refused("release", survey, *WORDS, "--out", tmp_path / name, "--overwrite")
+    assert "in a folder that you may write to" in said
+    assert run("release", survey, *WORDS, "--out", tmp_path / "old.jsonl").status == 0
+
+
+def test_a_sticky_folder_keeps_the_files_of_others(
+    survey: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder such as /tmp nobody may replace what is not theirs."""
+    (out := tmp_path / "t.csv").touch()
+    tmp_path.chmod(0o1777)
+    monkeypatch.setattr(os, "geteuid", lambda: 4321)
+    words = ("release", survey, *WORDS, "--overwrite", "--out")
+    assert "yours to replace" in refused(*words, out)
+    assert run(*words, tmp_path / "new.csv").status == 0
+    tmp_path.chmod(0o777)
+    assert run(*words, out).status == 0
+
+
+def test_what_is_no_file_is_no_output(survey: Path, tmp_path: Path) -> None:
+    """A pipe or a device is not replaced by a file."""
+    os.mkfifo(pipe := tmp_path / "t.csv")
+    assert "a file in a folder" in refused("release", survey, *WORDS, "--out", pipe, "--overwrite")
+    assert "a file in a folder" in refused("plan", *WORDS, "--save-spec", os.devnull, "--overwrite")
+
+
+@pytest.mark.parametrize("links", [True, False])
+@pytest.mark.parametrize("name", ["t.csv", "t.toml"])
+def test_what_appears_meanwhile_stays(
+    survey: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, *, links: bool
+) -> None:
+    """Without --overwrite nothing is replaced, also not what came during the run."""
+    carry_out = halfnoise.cli.commands.carry_out
+
+    def late(*given: Any, **more: Any) -> Any:
+        (tmp_path / name).write_text(VICTIM, encoding="utf-8")
+        return carry_out(*given, **more)
+
+    def cannot(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(halfnoise.cli.commands, "carry_out", late)
+    if not links:
+        monkeypatch.setattr(os, "link", cannot)
+    (folder := tmp_path / "other").mkdir()
+    words = ("--out", tmp_path / "t.csv", "--save-spec", tmp_path / "t.toml")
+    ran = run("release", survey, *WORDS, *words)
+    assert ran.status == 3
+    assert "by now there is another file" in ran.err
+    assert (tmp_path / name).read_text(encoding="utf-8") == VICTIM
+    assert not [each for each in tmp_path.iterdir() if each.name.startswith(".")]
+    words = ("--out", folder / "t.csv", "--save-spec", folder / "t.toml")
+    assert run("release", survey, *WORDS, *words).status == 0
+    assert sorted(each.name for each in folder.iterdir()) == ["t.csv", "t.toml"]
+    assert mode(folder / "t.csv") == 0o600
+
+
+def test_a_line_that_fails_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a new empty one, nor less of one that was there."""
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "full")
+
+    (old := tmp_path / "old.jsonl").touch()
+    monkeypatch.setattr(os, "write", full)
+    for path in (old, tmp_path / "new.jsonl"):
+        with pytest.raises(OSError, match="full"):
+            append(path, b"x\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["old.jsonl"]

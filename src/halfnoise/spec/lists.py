@@ -16,6 +16,7 @@ from halfnoise.workload.groups import DISCOVER
 # Where a text names a file: alone, behind a column, or behind a word of a condition.
 _NAMED = re.compile(r"(|[^=]+=|.+:(?:in|yes):)\s*@(.+)", re.DOTALL)
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')  # a line of a file that is one value
+_OBJECT = re.compile(r"\s*\{.*\}\s*")  # a row of JSON lines
 _TABLE = ",;\t|"  # what parts the cells of a row
 
 
@@ -137,7 +138,7 @@ def _cells(line: str, mark: str = ",") -> list[str]:
 
 
 def _is_table(lines: Sequence[str], cells: int) -> bool:
-    """Whether each line holds the same mark as often: then it is a row, and no value.
+    """Whether each line holds the same mark as often, or an object: then it is a row, no value.
 
     ``cells``: as many values, parted by commas, a line may hold.
 
@@ -148,7 +149,7 @@ def _is_table(lines: Sequence[str], cells: int) -> bool:
         widths = {len(_cells(line, mark)) for line in lines}
         if len(widths) == 1 and max(widths) > 1 and (mark, max(widths)) != (",", cells):
             return True
-    return False
+    return len(lines) > 1 and all(_OBJECT.fullmatch(line) for line in lines)
 
 
 def one_value(word: str, value: object) -> str:

@@ -1,0 +1,84 @@
+"""Headers that could be rows: nothing of them is shown, and words mean the same as ever."""
+
+from pathlib import Path
+
+import pytest
+
+import halfnoise as hn
+from support.commands import refused, run
+
+ROWS = "dorothea,anton,female,hiv\nemil,berta,male,none given\n"
+
+
+@pytest.mark.parametrize(
+    "pattern", ["*", "d*", "?*", "*a", "[a-z]*", "[!x][a-z]*", "d*[a-z]", "??"]
+)
+@pytest.mark.parametrize("command", ["plan", "release"])
+def test_a_pattern_shows_no_row(tmp_path: Path, pattern: str, command: str) -> None:
+    """What fits anything needs a column that is known; whether it fits is not told either."""
+    (path := tmp_path / "nohead.csv").write_text(ROWS, encoding="utf-8")
+    words = (command, path, "--count", pattern, "--mu", "1")
+    for more in ((), ("--unit", "person_id"), ("--count", "smoker"), ("--count", "z*")):
+        said = refused(*words, *more)
+        assert "fits nearly any column" in said
+        assert not any(cell in said for cell in ("dorothea", "anton", "female", "hiv"))
+    names = ("--names", "who,other,sex,answer", "--unit", "who")
+    assert "fits nearly any" not in run(*words, *names).err
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        ("--unit", "id"),
+        ("--by", "sex", "--groups", "f"),
+        ("--where", "sex:is:f"),
+        ("--count", "q_b"),
+        ("--sum", "q_b=0:1"),
+        ("--count", "x=sex:is:f"),
+    ],
+)
+def test_who_knows_a_column_may_see_the_others(tmp_path: Path, known: tuple[str, ...]) -> None:
+    """One that is named and found will do; so will two characters of those that are meant."""
+    path = tmp_path / "d.csv"
+    path.write_text("id,sex,q_a,q_b\n1,f,1,0\n", encoding="utf-8")
+    ran = run("plan", path, "--count", "*_a", "--mu", "1", *known)
+    assert ran.status == 0, ran.err
+    assert run("plan", path, "--count", "?_a", "--mu", "1", *known).status == 0
+    assert run("plan", path, "--count", "*a", "--mu", "1", *known).status == 0
+    for alone in ("q_*", "*_a", "q?a"):
+        assert run("plan", path, "--count", alone, "--mu", "1").status == 0
+
+
+def test_frames_have_names(tmp_path: Path) -> None:
+    """Names that do not come from a line of text are no cells."""
+    import polars as pl
+
+    path = tmp_path / "d.parquet"
+    pl.DataFrame({"id": [1], "a": [True]}).write_parquet(path)
+    assert run("plan", path, "--count", "?", "--mu", "1").status == 0
+
+
+def test_a_name_like_a_value_changes_no_meaning(tmp_path: Path) -> None:
+    """A column y hides the header from messages, not from what decides between two readings."""
+    path = tmp_path / "odd.csv"
+    head = '"visited:month","a,b",x,q_1,a:is:b,"p*"'
+    for more in ("", ",y"):
+        cells = '"may","k",1,1,c,1' + (",1" if more else "")
+        path.write_text(f"{head}{more}\n{cells}\n", encoding="utf-8")
+        words = ("release", path, "--mu", "1e6", "--count")
+        ran = run(*words, "x", "--unit", "a,b", "--by", "visited:month", "--groups", "may")
+        assert ran.status == 0, ran.err
+        assert ran.out.partition("\n")[2].startswith("may,")
+        assert run(*words, "n=a:is:b:is:c", "--unit", "a,b").table["n"] == 1
+        assert run(*words, "p*", "--unit", "a,b").table["p*"] == 1
+    path.write_text("a,b,y,x\n1,2,1,1\n", encoding="utf-8")
+    both = tmp_path / "both.csv"
+    both.write_text('a,b,y,x,"a,b"\n1,2,1,1,3\n', encoding="utf-8")
+    assert run("release", path, "--count", "x", "--unit", "a,b", "--mu", "1").status == 0
+    said = refused("release", both, "--count", "x", "--unit", "a,b", "--mu", "1")
+    assert "columns that read one way" in said
+    said = refused("release", path, "--count", "q_*", "--unit", "a", "--mu", "1")
+    assert "no column of the header matches" in said
+    for source in (path, both):
+        with pytest.raises(hn.InvalidParameterError, match="the header of the file has no column"):
+            hn.release(source, [hn.Count("z")], unit="a", privacy=hn.GaussianDP(mu=1))
