@@ -58,7 +58,6 @@ class Options(TypedDict, total=False):
     i_know: bool
     ledger: Ledger | None
     text: TextFormat | None
-    spec: str | Path | None
     parameters: Mapping[str, str] | None
     step: Step
 
@@ -69,15 +68,34 @@ class OptionsAndRules(Options, Rules, total=False):
 
 @overload
 def release(
-    data: object, queries: Sequence[Query], *, by: None = None, **options: Unpack[OptionsAndRules]
+    data: object,
+    queries: Sequence[Query],
+    *,
+    spec: None = None,
+    by: None = None,
+    **options: Unpack[OptionsAndRules],
 ) -> Release: ...
 @overload
 def release(
-    data: object, queries: Sequence[Query], *, by: Named, **options: Unpack[OptionsAndRules]
+    data: object,
+    queries: Sequence[Query],
+    *,
+    spec: str | Path | None = None,
+    by: Named,
+    **options: Unpack[OptionsAndRules],
 ) -> GroupedRelease: ...
 @overload
 def release(
-    data: object, queries: Workload | None = None, **options: Unpack[Options]
+    data: object, queries: Workload, *, spec: str | Path | None = None, **options: Unpack[Options]
+) -> Release | GroupedRelease: ...
+@overload
+def release(
+    data: object,
+    queries: Sequence[Query] | None = None,
+    *,
+    spec: str | Path,  # where groups may stand
+    by: Columns = None,
+    **options: Unpack[OptionsAndRules],
 ) -> Release | GroupedRelease: ...
 @known_keywords
 def release(  # noqa: PLR0913  # the face of the library
@@ -109,7 +127,7 @@ def release(  # noqa: PLR0913  # the face of the library
     "laplace"; ``i_know``: allow a budget that protects hardly anybody. ``text``: what text files
     look like. ``rules``: those of ``Workload`` (``where``, ``neighbors``, ``groups``,
     ``max_groups``, ``at_most``, ``importance``, ...). ``spec``: a TOML file with all this, and
-    ``parameters`` to fill; what is said here too wins over it.
+    ``parameters`` to fill; what is said here too wins over it, and its other rules stay.
 
     **Guarantee.** The result satisfies ``result.guarantee`` with respect to adding or removing (or
     replacing) all rows of one unit: the centred design of lem:release-of-injection, its loss proved

@@ -13,6 +13,7 @@ import halfnoise as hn
 import halfnoise.cli.commands
 from halfnoise.cli.demo import write_survey as write_made_up
 from halfnoise.files import append, write_whole
+from halfnoise.mechanism import carry_out
 from halfnoise.scratch import own_folder
 from support.commands import EXACT, refused, run, write_survey
 
@@ -245,7 +246,6 @@ def test_what_appears_meanwhile_stays(
     survey: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, *, links: bool
 ) -> None:
     """Without --overwrite nothing is replaced, also not what came during the run."""
-    carry_out = halfnoise.cli.commands.carry_out
 
     def late(*given: Any, **more: Any) -> Any:
         (tmp_path / name).write_text(VICTIM, encoding="utf-8")

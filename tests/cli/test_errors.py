@@ -345,3 +345,11 @@ def test_words_for_text_files(tmp_path: Path) -> None:
     replaced = ("--neighbors", "replace", "--names", "x,y", "--quote-newlines")
     assert "--known-size 200000" in refused(*words, *replaced)
     assert "--known-size 200000" in refused(*words, *replaced, "--dry-run")
+
+
+def test_data_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the data's fault, not that of the words."""
+    path, access = write_survey(tmp_path), os.access
+    monkeypatch.setattr(os, "access", lambda p, how: p != path and access(p, how))
+    said = refused("release", path, "--count", "smoker", *EXACT, status=3)
+    assert "may not be read by you" in said

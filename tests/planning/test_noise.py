@@ -9,6 +9,7 @@ import pytest
 import halfnoise as hn
 from halfnoise.noise.law import Noise
 from halfnoise.planning.plan import WORTH, best
+from halfnoise.privacy.definitions import DiscoveryDP
 from support.commands import PEOPLE, refused, run
 from support.small_workloads import QUERIES, RELATIONS, maker
 
@@ -146,6 +147,7 @@ def test_ten_releases_pay_for_discovering_too(own: float | None) -> None:
         if own == 5e-7:  # ten of these are more than delta
             assert kind not in ten
             continue
+        assert isinstance(together, DiscoveryDP)
         assert together.epsilon(1e-6) == ten[kind]
     assert ("add up" in repr(found)) == (len(ten) == 2)
     assert found.to_dict()["noise"]["ten_releases"] == ten

@@ -11,7 +11,7 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfnoise import ApproxDP, GaussianDP, PureDP, compose, proof
+from halfnoise import ApproxDP, GaussianDP, InvalidParameterError, MixedDP, PureDP, compose, proof
 from halfnoise.privacy import calibration
 
 AMOUNTS = [5e-324, 1e-300, 1e-150, 1e-9, 1e-3, 1.0, 1e3, 1e6, 1e9, 1e150, 1e300, 1.7e308]
@@ -106,3 +106,16 @@ def test_exact_numbers_round_to_themselves() -> None:
     assert proof.round_up(lambda: arb(2).sqrt() ** 2) == math.nextafter(2.0, 3.0)
     assert proof.round_up(lambda: arb("nan")) == math.inf
     assert compose(GaussianDP(mu=3), GaussianDP(mu=4)).mu == 5.0
+
+
+def test_huge_amounts_together() -> None:
+    """What has no float is infinite, or refused in our words; never an error of Python."""
+    huge = 1.7e308
+    with pytest.raises(InvalidParameterError, match="mu must be a finite number, got inf"):
+        compose(GaussianDP(mu=huge), GaussianDP(mu=huge))
+    with pytest.raises(InvalidParameterError, match="epsilon must be a finite number, got inf"):
+        compose(PureDP(epsilon=huge), PureDP(epsilon=huge))
+    for mu, epsilon in ((huge, 1.0), (huge, huge), (1.0, huge), (1.34e308, 1e300)):
+        both = compose(GaussianDP(mu=mu), PureDP(epsilon=epsilon))
+        assert isinstance(both, MixedDP)
+        assert both.mu >= mu

@@ -271,3 +271,25 @@ def test_every_format_takes_groups(tmp_path: Path, ending: str) -> None:
             again = hn.Release.from_json(path.read_text("utf-8"))
             assert isinstance(again, hn.GroupedRelease)
             assert len(again) == len(release)
+
+
+@pytest.mark.parametrize(
+    ("asked", "amounts"),
+    [
+        (hn.PureDP(epsilon=1), {"epsilon": 1.0, "delta": 0.0}),
+        (hn.ApproxDP(epsilon=1, delta=1e-6), {"epsilon": 1.0, "delta": 1e-6}),
+        (hn.GaussianDP(mu=1), {"mu": 1.0}),
+    ],
+)
+def test_json_lines_carry_the_guarantee(asked: Any, amounts: dict[str, float]) -> None:
+    """Each line says what is promised, in the same words as the JSON of the release."""
+    people = pl.DataFrame({"a": [True], "b": [False]})
+    noise = "laplace" if isinstance(asked, hn.PureDP) else "gaussian"
+    options: Any = {"row_is_person": True, "privacy": asked, "noise": noise}
+    table = hn.release(people, [hn.Count("a"), hn.Count("b")], **options)
+    whole = table.to_dict()["guarantee"]
+    for line in as_json_lines(table).splitlines():
+        row = json.loads(line)
+        for name, amount in amounts.items():
+            assert row[name] == whole[name]
+            assert row[name] == pytest.approx(amount, rel=1e-9)

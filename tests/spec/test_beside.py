@@ -75,6 +75,7 @@ def test_what_the_spec_no_longer_fits_is_refused(survey: Path, tmp_path: Path) -
         hn.release(survey, hn.Workload([hn.Count("smoker")]), spec=path)
     path = spec(tmp_path, 'sum = "visits=0:20"\nunit = "person_id"\nmu = 1e6')
     assert rounded(hn.release(survey, hn.Workload([hn.Count("q_a")]), spec=path))["q_a"] == 4
+    wrong: Any
     for wrong in ("smoker", 3, [], ["smoker"]):
         with pytest.raises(hn.InvalidParameterError):
             hn.release(survey, wrong, spec=path)

@@ -24,7 +24,7 @@ from halfnoise.spec.lists import ANYWHERE, Lists
 from halfnoise.spec.queries import Words, column_and_rest, queries, where
 from halfnoise.workload.categories import Items
 from halfnoise.workload.column_query import ColumnQuery
-from halfnoise.workload.conditions import Where, conditions
+from halfnoise.workload.conditions import Where
 from halfnoise.workload.queries import Query
 from halfnoise.workload.workload import Workload
 
@@ -148,7 +148,7 @@ def _workload(
             return query
         return replace(coded(query), where=None if query.where is None else coded(query.where))
 
-    who = [coded(each) for each in (*stored["where"], *conditions(own.get("where", ())))]
+    who = [coded(each) for each in (*stored["where"], *Where.several(own.get("where", ())))]
     return Workload([*map(looking, asked)], **{**stored, **own, "where": who})
 
 

@@ -59,6 +59,15 @@ below, up_to, between, equals, is_in, got none
         if self.word not in ("equals", "is_in"):
             self._check_order()
 
+    @classmethod
+    def several(cls, where: object) -> "tuple[Where, ...]":
+        """Return conditions that must hold together; one alone will do."""
+        found = (where,) if isinstance(where, cls) else where
+        if not isinstance(found, tuple | list) or not all(isinstance(each, cls) for each in found):
+            example = 'for example Where("age", at_least=18)'
+            raise refuse("where", "a Where, or several", where, example)
+        return tuple(found)
+
     @property
     def word(self) -> str:
         """Which condition it is."""
@@ -88,14 +97,6 @@ below, up_to, between, equals, is_in, got none
         words = self.word.replace("_", " ").replace("equals", "is")
         joint = " and " if self.word == "between" else ", "
         return f"{self.column} {words} {joint.join(map(str, self.values))}"
-
-
-def conditions(where: object) -> tuple[Where, ...]:
-    """Return conditions that must hold together; one alone will do."""
-    found = (where,) if isinstance(where, Where) else where
-    if not isinstance(found, tuple | list) or not all(isinstance(each, Where) for each in found):
-        raise refuse("where", "a Where, or several", where, 'for example Where("age", at_least=18)')
-    return tuple(found)
 
 
 def as_number(literal: Literal) -> float | None:

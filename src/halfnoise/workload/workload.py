@@ -11,7 +11,7 @@ from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Choice, Items
-from halfnoise.workload.conditions import Where, conditions
+from halfnoise.workload.conditions import Where
 from halfnoise.workload.groups import OTHER, Columns, Grouping, Groups
 from halfnoise.workload.importance import check_importance, importance_of_dial
 from halfnoise.workload.queries import Query
@@ -133,7 +133,7 @@ class Workload:
     @property
     def who(self) -> tuple[Where, ...]:
         """What a row must meet to be in the table."""
-        return conditions(self.where)
+        return Where.several(self.where)
 
     @property
     def grouped(self) -> bool:
@@ -248,7 +248,7 @@ def _check_queries(queries: Sequence[Query]) -> None:
 
 
 def _check_where(workload: Workload) -> tuple[Where, ...]:
-    who = conditions(workload.where)
+    who = Where.several(workload.where)
     if who and workload.neighbors is Neighbors.REPLACE:
         # Another answer could move somebody in or out, and the number of people would tell it.
         raise NotSupportedError(
