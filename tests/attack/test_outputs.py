@@ -237,7 +237,7 @@ def test_what_is_no_file_is_no_output(survey: Path, tmp_path: Path) -> None:
     """A pipe or a device is not replaced by a file."""
     os.mkfifo(pipe := tmp_path / "t.csv")
     assert "a file in a folder" in refused("release", survey, *WORDS, "--out", pipe, "--overwrite")
-    assert "a file in a folder" in refused("plan", *WORDS, "--save-spec", os.devnull, "--overwrite")
+    assert "a file in a folder" in refused("plan", *WORDS, "--save-spec", pipe, "--overwrite")
 
 
 @pytest.mark.parametrize("links", [True, False])
