@@ -114,12 +114,14 @@ def test_a_row_for_a_header(row: str, tmp_path: Path) -> None:
 
 
 def test_a_row_matches_no_pattern(tmp_path: Path) -> None:
-    """The cells of what could be a row are not handed out as columns."""
+    """The cells of what could be a row are not shown as columns."""
     path = written(tmp_path / "table.csv", "Quirin,1958-03-02,HIV+\n")
     with open_source(path, text=TextFormat()) as source:
-        assert source.columns == []
+        assert source.could_be_a_row
+        assert not Header.of(source).shown(["Qui*"], ["HIV+"])
     with open_source(path, text=TextFormat(names=("who", "born"))) as source:
-        assert source.columns == ["who", "born"]
+        assert not source.could_be_a_row
+        assert Header.of(source).shown(["*"], []) == ["who", "born"]
 
 
 def test_a_file_without_a_header(tmp_path: Path) -> None:
