@@ -13,6 +13,7 @@ import pytest
 import halfnoise as hn
 from halfnoise.data.sources import fetch, open_source
 from halfnoise.data.sources.source import TextFormat
+from halfnoise.spec.header import Header
 
 q: Any = hn  # what strict types would refuse is tried, too
 
