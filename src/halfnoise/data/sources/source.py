@@ -83,9 +83,9 @@ def _checked_names(names: object) -> tuple[str, ...]:
 
 
 class Settle(Protocol):
-    """What returns rows: of some columns, or all; always the same ones if they are read again."""
+    """What returns rows of some columns, always the same ones if they are read again."""
 
-    def __call__(self, columns: Collection[str] | None, *, again: bool) -> nw.LazyFrame[Any]:
+    def __call__(self, columns: Collection[str], *, again: bool) -> nw.LazyFrame[Any]:
         """Return the rows."""
 
 
@@ -96,7 +96,8 @@ class Source:
     ``names`` are the columns' names inside the frame, which engines can spell. ``fill`` puts the
     rows where the frame looks for them, and waits until a release is allowed. ``extract``, where
     there is no header to tell which columns there are, makes the table of some. ``ids`` are the
-    names inside under which a column tells people apart, where that is not its own. ``settle``
+    names inside under which a column tells people apart, where that is not its own. ``inferred``:
+    columns whose type is what a frame made of their cells. ``settle``
     returns the rows, where the frame knows but their types. ``from_header``: the names come from a
     line of a file, which could be a row. ``counted``: how many rows there are is a fact that no
     row's content can change. ``mend``: makes rows that a cell failed readable but for that cell, at
@@ -110,6 +111,7 @@ class Source:
     fill: Callable[[], None] = lambda: None
     extract: "Callable[[Sequence[str]], Source] | None" = None
     ids: Mapping[str, str] = field(default_factory=dict)
+    inferred: Collection[str] = ()
     settle: "Settle | None" = None
     from_header: bool = False
     counted: bool = True
@@ -127,11 +129,10 @@ class Source:
         dtypes = {name: inside[own] for name, own in names.items()}
         return cls(frame=frame, dtypes=dtypes, names=names, text=text)
 
-    def rows(
-        self, columns: Collection[str] | None = None, *, again: bool = True
-    ) -> nw.LazyFrame[Any]:
+    def rows(self, columns: Collection[str] = (), *, again: bool = True) -> nw.LazyFrame[Any]:
         """Return the rows of some columns, or all; the same ones ``again`` and again if asked."""
-        return self.frame if self.settle is None else self.settle(columns, again=again)
+        wanted = columns or [*self.names]
+        return self.frame if self.settle is None else self.settle(wanted, again=again)
 
     @property
     def columns(self) -> list[str]:
