@@ -68,7 +68,7 @@ class _Column:
         if self.kind in ("FLOAT", "DOUBLE"):
             cells = without_nan(own)
         elif "FLOAT" in self.kind or "DOUBLE" in self.kind:
-            cells = "null"  # within another type NaN cannot be kept apart: no query takes it
+            cells = "null::interval"  # within others NaN cannot be kept apart: no query takes it
         elif self.kind == "VARCHAR":
             cells = f'{own} collate "binary"'
         elif self.kind in _AS_TEXT or self.kind.startswith("ENUM("):
