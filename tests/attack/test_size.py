@@ -95,7 +95,7 @@ def test_a_last_line_that_may_be_blank(name: str, encoding: str, tmp_path: Path)
     rules: Any = {"row_is_person": True, "text": hn.TextFormat(encoding=encoding), **REPLACED}
     open_end, ended = file(name, ends=False), file(f"b.{name[2:]}", ends=True)
     for some in (open_end, [ended, open_end], [open_end, ended], *[ended] * zipped):
-        with pytest.raises(hn.InvalidParameterError, match="a blank last line without a line"):
+        with pytest.raises(hn.InvalidParameterError, match="a last line without a line break"):
             hn.release(some, [hn.Count("x")], **rules)
         table = hn.release(some, [hn.Count("x")], known_size=3, **rules)
         assert table.size is not None

@@ -165,6 +165,8 @@ def test_names_need_the_order_of_bytes(encoding: str, tmp_path: Path) -> None:
     width = "16" if "16" in encoding else "32"
     with pytest.raises(hn.InvalidParameterError, match=f"says its byte order.*utf-{width}-be"):
         TextFormat(names=["a"], encoding=encoding)
+    lines = written(tmp_path / "a.jsonl", "{}\n")
+    assert "says its byte order" in refused(lines, ["a"], encoding=encoding)
     for order in ("le", "be"):
         for start in ("", "\ufffe", "\ufeff"):
             rows = f"{start}1\nä\n".encode(f"utf-{width}-{order}", "surrogatepass")

@@ -65,6 +65,8 @@ def _check_options(text: TextFormat, kind: str) -> None:
     for name in unused:
         if getattr(said, name) != getattr(TextFormat(), name):
             raise refuse(name, f"left out where {where}", getattr(text, name))
+    if kind in _JSON:
+        text.check_order()
 
 
 def _unchanged(paths: Sequence[Path]) -> Callable[[], None]:

@@ -62,6 +62,8 @@ class TextFormat:
         if self.names is not None:
             object.__setattr__(self, "names", _checked_names(self.names))
         self._check_encoding()
+        if self.names is not None:
+            self.check_order()
 
     def _check_encoding(self) -> None:
         try:
@@ -72,8 +74,10 @@ class TextFormat:
             rule = "one in which every line can be read alone"
             remedy = f"turn the file into UTF-8 first: iconv -f {self.encoding} -t UTF-8"
             raise refuse("encoding", rule, self.encoding, remedy)
-        # Without a header the mark that says it would be what the first person begins with.
-        if self.names is not None and Encoding.needs_mark(self.encoding):
+
+    def check_order(self) -> None:
+        """Refuse an encoding whose byte order a mark says: without a header a person could."""
+        if Encoding.needs_mark(self.encoding):
             rule = "one that says its byte order where the first line is a row"
             little = Encoding.of(self.encoding, b"").codec
             raise refuse("encoding", rule, self.encoding, f"say {little} or {little[:-2]}be")
