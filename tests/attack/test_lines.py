@@ -10,6 +10,7 @@ import pytest
 
 import halfnoise as hn
 from halfnoise.data.sources import fetch, open_source, split
+from halfnoise.data.sources import lines as own
 from halfnoise.data.sources.source import TextFormat
 from support import text_rows
 
@@ -185,6 +186,31 @@ def test_long_lines(tmp_path: Path) -> None:
         expected = text_rows.rows(content, header=True, columns=4, encoding=encoding)
         assert read(path, encoding=encoding) == expected
         assert len(expected) == len(sizes)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", *WIDE])
+def test_lines_between_blocks(
+    encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever blocks end, lines are those that a look at all bytes finds, long ones left out."""
+    draw = random.Random(encoding)
+    end = "\n".encode(encoding)
+    for _ in range(400):
+        monkeypatch.setattr(own, "LONGEST", longest := draw.choice([8, 16, 40]))
+        size = 4 * draw.choice([1, 2, longest // 4])
+        odd = bytes(draw.choices(b"\n\0\0\0\xd8a", k=4 * draw.randint(0, 60)))
+        content = odd.replace(b"a", end * draw.randint(0, 2)) if draw.random() < 0.5 else odd
+        path = write(tmp_path / "a.csv", content := content[: len(content) // 4 * 4])
+        with path.open("rb") as file:
+            blocks = [*own.Lines.of(path, file, encoding).blocks(size)]
+        found = [
+            line
+            for block in blocks
+            for line in ([None] if block is None else text_rows.cut(block, end)[:-1])
+        ]
+        expected = text_rows.cut(content, end)
+        expected = expected if expected[-1] else expected[:-1]
+        assert found == [None if len(line) > longest else line for line in expected]
 
 
 @pytest.mark.parametrize("quote", ['"', None])
