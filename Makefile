@@ -9,13 +9,16 @@ LOWEST := .venv-lowest
 # Tests start many processes: each file is compiled once, also where the environment forbids it.
 test: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test test-lowest check bench reference format clean
+.PHONY: demo test test-lowest soak check bench reference format clean
 
 demo: .venv/installed ## set up, then run the main job
 	$(BIN)/halfnoise demo
 
 test: .venv/developed ## set up, then run every test, or a part: make test ARGS="tests/design"
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto $(ARGS)
+
+soak: .venv/developed ## 100,000 pairs of neighbouring tables, other ones each time: half an hour
+	HALFNOISE_SOAK=50 $(BIN)/python -m pytest --numprocesses auto tests/attack/test_any_neighbours.py $(ARGS)
 
 # The parts where a version can break privacy or exactness, and the command with its pictures.
 test-lowest: $(LOWEST)/installed ## the same with the lowest versions that pyproject.toml allows

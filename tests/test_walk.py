@@ -99,15 +99,15 @@ def test_a_table_is_opened_once(
 
 
 def test_objects_in_another_encoding_are_copied_once(tmp_path: Path) -> None:
-    """JSON lines have no header; in another encoding they are opened once, to be copied."""
-    path = write(tmp_path, "rows.jsonl", "utf-16", '{"x": 1, "who": "a"}\n{"x": 0, "who": "b"}\n')
+    """JSON lines have no header; in another encoding they are opened once, and copied once."""
+    rows = '{"x": 1, "who": "a"}\n{"x": 0, "who": "b"}\n'
+    path = write(tmp_path, "rows.jsonl", "utf-16-le", rows)
+    asked = ["--count", "x", "--unit", "who", "--mu", "1e6", "--encoding", "utf-16-le"]
     for words, times in ((("plan",), 0), (("release", "--dry-run"), 0), (("release",), 1)):
         with opening() as found:
-            ran = run(
-                *words, path, "--count", "x", "--unit", "who", "--mu", "1e6", "--encoding", "utf-16"
-            )
+            ran = run(*words, path, *asked)
         assert ran.status == 0, ran.err
-        assert (found.count(str(path)), len(copies(found))) == (times, times)
+        assert (found.count(str(path)), len(copies(found))) == (1, times)
     assert ran.table == {"number of people": 2, "x": 1}
 
 

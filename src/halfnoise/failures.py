@@ -7,7 +7,10 @@ from halfnoise.versions import at_work
 
 # What an engine of another version than expected raises, and no cell does.
 _MISFIT = (AttributeError, ImportError, NameError, NotImplementedError, TypeError)
-_LATER = ("OutOfMemoryException", "InterruptException", "Py4JNetworkError", "MemoryError")
+_LATER = {
+    *("OutOfMemoryException", "InterruptException", "ResourceInUseException"),
+    *("Py4JNetworkError", "MemoryError"),
+}
 _FULL = ("No space left", "max_temp_directory_size", "Could not set lock", "os error 28")
 
 

@@ -180,7 +180,7 @@ def carry_out(
         planned = plan(workload, privacy=request.budget, **terms)
         ready = planned.measurement
     with _timed("looking at columns"):
-        add_up = prepared(source.of(request.columns), workload, ready.blocks, request.unit)
+        add_up = prepared(source, workload, ready.blocks, request.unit)
     if ledger is not None:
         with _timed("charging the budget"):
             ledger.charge(ready.guarantee)

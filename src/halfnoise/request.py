@@ -95,7 +95,9 @@ class Request:
         """Refuse to publish a number of people that one person could change."""
         if self.row_is_person and counted:
             return
-        why = "a person without an id is nobody" if self.unit else "an open quote joins rows"
+        why = "an open quote joins rows, a last line without a line break (.gz: any) may be blank"
+        if self.unit:
+            why = "a person without an id is nobody"
         raise InvalidParameterError(
             "where people can only be replaced the number of people is public, but here one person"
             f" could change it ({why}): give it (--known-size 200000, known_size=200_000), or hide"

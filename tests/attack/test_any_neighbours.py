@@ -29,17 +29,19 @@ from support.loss import ROUNDING, Scale, declared, entering, loss
 q: Any = hn  # queries also take lists, which their annotations do not say
 
 MORE = int(os.environ.get("HALFNOISE_SOAK", "1"))  # so many times as many neighbours
-STARS, RAYS = 8, 5  # of one crowd, so many neighbours
-TOGETHER, APART = 3 * MORE, 3 * MORE  # how many tables of each engine, read as one and alone
+STARS, RAYS = 12, 5  # of one crowd, so many neighbours
+TOGETHER, APART = 2 * MORE, 2 * MORE  # how many tables of each engine, read as one and alone
 IN_SPARK = MORE
-PAIRS = (len(TABLES) - 1) * (TOGETHER * STARS + APART) * RAYS + IN_SPARK * (STARS + 1) * RAYS
+PAIRS = (len(TABLES) - 1) * (TOGETHER * STARS + APART) * RAYS + IN_SPARK * STARS * RAYS
 SOME_KINDS = {"a": ["yes and no", "whole", "fractions", "text"], "x": [*NUMBERS, "text"]}
 SOME_KINDS |= {"c": [*TEXTS, "bad text"], "i": [*TEXTS, "bad text"], "t": [*MOMENTS, "text"]}
+# The first of each is what Hypothesis tries first: where most has gone wrong before.
 QUERIES: dict[str, list[Any]] = {
+    "items": [q.Choice("c", ["a", "A"]), q.Items("i", ["a", "A", "á"])],
     "counts": [q.Count("a"), q.Count("t", at_least="2026-11-15", name="late")],
     "sums": [q.Sum("x", bounds=(-2, 20)), q.Mean("x", bounds=(1, 5), name="m")],
-    "choices": [q.Choice("c", ["a", "A", "a "][:2]), q.Bins("x", [0, 3, 10])],
-    "items": [q.Count("a"), q.Items("i", ["a", "A", "1"], at_most=1)],
+    "choices": [q.Choice("c", ["a", "A"]), q.Bins("x", [0, 3, 10])],
+    "few items": [q.Count("a"), q.Items("i", ["a", "A", "á"], at_most=1)],
 }
 BUDGETS = {"gaussian": hn.GaussianDP(mu=1), "laplace": hn.PureDP(epsilon=1)}
 GROUPS: dict[str, dict[str, Any]] = {
@@ -81,16 +83,19 @@ class Case:
 
     def rows(self, ways: Sequence[Any], draw: random.Random, *, added: bool) -> list[Row]:
         """Return the rows of one person."""
-        others = [name for name in self.kinds if name != "id"]
+        pools = {name: self.kind(name).cells for name in self.kinds if name != "id"}
+        for name in ("c", "i"):  # what is listed comes often: it is among the first
+            pools[name] += pools[name][:4] * 5
         return [
-            {name: draw.choice(self.kind(name).cells) for name in others}
+            {name: draw.choice(cells) for name, cells in pools.items()}
             | {"id": draw.choice(ways), "restless": added and self.restless}
-            for _ in range(draw.randint(1, 3))
+            for _ in range(draw.randint(1, 9 if added and self.restless else 4))
         ]
 
     def star(self, draw: random.Random) -> Iterator[tuple[int, list[Row]]]:
         """Yield a crowd, and the crowd with one more person, again and again; and how many."""
-        people = draw.sample(people := self.kind("id").people, len(people))
+        people = self.kind("id").people[: draw.choice([5, None])]  # the first are nearly alike
+        people = draw.sample(people, len(people))
         size = draw.randint(0, min(4, len(people) - 1))
         crowd = [row for ways in people[:size] for row in self.rows(ways, draw, added=False)]
         crowd += self.rows(self.kind("id").nobody, draw, added=False)
@@ -119,7 +124,7 @@ def cases(draw: st.DrawFn, engine: str) -> Case:
     for name, possible in SOME_KINDS.items():
         fitting = [kind for kind in possible if kind in known]
         kinds[name] = draw(st.sampled_from(fitting or known))
-    restless = engine in RESTLESS and draw(st.booleans())
+    restless = engine in RESTLESS and draw(st.sampled_from([True, False]))
     return Case(
         engine=engine,
         kinds=kinds,
@@ -241,7 +246,8 @@ def test_neighbours_in_spark(tmp_path: Path) -> None:
     @given(case=cases("spark"))
     def run(case: Case) -> None:
         together(case, tmp_path)
-        apart(case, tmp_path)
+        if MORE > 1:
+            apart(case, tmp_path)
 
     run()
 

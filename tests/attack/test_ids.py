@@ -92,6 +92,9 @@ REFUSED: dict[str, Any] = {
     "pandas spans": pd.DataFrame({"id": [pd.Timedelta(1)]}),
     "pandas periods": pd.DataFrame({"id": pd.period_range("2026", periods=1)}),
     "pandas intervals": pd.DataFrame({"id": [pd.Interval(0, 1)]}),
+    "pandas categories of periods": pd.DataFrame(
+        {"id": pd.Series(pd.period_range("2026", periods=1)).astype("category")}
+    ),
     "pandas complex": pd.DataFrame({"id": [1j]}),
     "arrow spans": pa.table({"id": pa.array([1], pa.duration("s"))}),
     "arrow times": pa.table({"id": pa.array([1], pa.time32("s"))}),

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+import halfnoise as hn
 from halfnoise.data.sources import fetch, open_source, split
-from halfnoise.data.sources.lines import is_plain
+from halfnoise.data.sources import lines as own
 from halfnoise.data.sources.source import TextFormat
 from support import text_rows
 
@@ -22,8 +23,9 @@ FORMATS: dict[str, dict[str, Any]] = {
     "no quotes": {"quote": None},
     "a mark of several bytes": {"delimiter": "ä", "quote": "😀"},
 }
-ENCODINGS = ("latin-1", "cp1252", "cp037", "utf-16", "utf-16-be", "utf-32", "gb18030", "shift_jis",
-             "euc_jis_2004", "big5", "utf-8-sig", "ascii")  # fmt: skip
+ENCODINGS = ("latin-1", "cp1252", "cp037", "utf-16", "utf-16-be", "utf-32", "utf-32-be", "gb18030",
+             "shift_jis", "euc_jis_2004", "big5", "utf-8-sig", "ascii")  # fmt: skip
+WIDE = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
 
 
 def read(data: object, columns: Sequence[str] = NAMES, **text: Any) -> list[text_rows.Row]:
@@ -78,14 +80,23 @@ def test_plain_files_together(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_odd_lines_in_other_encodings(encoding: str, tmp_path: Path) -> None:
-    """Bytes that an encoding does not know, or that end within a character, spoil one line."""
+    """Bytes that an encoding does not know, or that end within a character, spoil one line.
+
+    Those of a line break end one where they are a unit, and not where they lie in two.
+    """
     draw = random.Random(encoding)
     plain = encoding.removesuffix("-sig")
     plain += "-le" if plain in ("utf-16", "utf-32") else ""
 
+    width = len("\n".encode(plain))
+
     def line() -> bytes:
         odd = text_rows.odd_line(draw)
-        return odd if draw.random() < 0.3 else odd.decode("utf-8", "ignore").encode(plain, "ignore")
+        if draw.random() > 0.3:
+            return odd.decode("utf-8", "ignore").encode(plain, "ignore")
+        if width > 1 and draw.random() < 0.5:
+            odd += bytes(draw.choices(b"\n\0\0\0\xd8\xdc\xff", k=40))
+        return odd[: len(odd) // width * width]
 
     for i in range(3):
         start = "\ufeff" if i == 1 and encoding.startswith("utf") else ""
@@ -95,6 +106,48 @@ def test_odd_lines_in_other_encodings(encoding: str, tmp_path: Path) -> None:
         declared = encoding.removesuffix("-sig")
         expected = text_rows.rows(content, header=True, encoding=declared, columns=4)
         assert read(path, encoding=encoding) == expected
+
+
+@pytest.mark.parametrize("encoding", WIDE)
+def test_a_line_break_is_a_whole_unit(encoding: str, tmp_path: Path) -> None:
+    """Letters between which lie the bytes of a line break are one person's, also many of them."""
+    texts = ["\u0a17\u4e00", "\u4e00\u0a17", "\u010a\u0a00" * 9, "\U00010a00\U00010000", "\ud800"]
+    for i, text in enumerate([*texts, "\u0a17\u4e00" * 600_000]):
+        for last in ("", "\n"):
+            lines = ["aa,bb", f"{text},1", "2,2", f"3,{text}"]
+            content = ("\ufeff" * (i % 2) + "\n".join(lines)).encode(encoding, "surrogatepass")
+            content += last.encode(encoding)
+            expected = text_rows.rows(content, header=True, encoding=encoding, columns=2)
+            assert len(expected) == 3
+            assert (
+                read(write(tmp_path / "a.csv", content), NAMES[:2], encoding=encoding) == expected
+            )
+
+
+@pytest.mark.parametrize("encoding", WIDE)
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.jsonl"])
+def test_half_of_a_character_at_the_end(name: str, encoding: str, tmp_path: Path) -> None:
+    """A file that is not made of whole units is refused, once its rows are read."""
+    whole = "aa,bb\n" + "1,2\n" * 2000
+    for cut in range(1, 4 if "32" in encoding else 2):
+        path = write(tmp_path / name, whole.encode(encoding)[:-cut])
+        with (
+            open_source(path, text=TextFormat(encoding=encoding)) as source,
+            pytest.raises(hn.DataError, match="is cut short: its bytes are not whole"),
+        ):
+            source.of(["aa"]).fill()
+
+
+def test_padded_gzip(tmp_path: Path) -> None:
+    """Zeros after and between the parts of a zipped file change nothing, with odd rows or not."""
+    for rows in (b"1\n2\n", b"1\n2\r\n", b"1\n2\n" * 200):
+        one = gzip.compress(b"aa\n" + rows)
+        for zeros in (0, 1, 2, 3, 4, 512):
+            for times, more in ((1, []), (2, [gzip.compress(rows)]), (1, [gzip.compress(b"")])):
+                content = b"".join(part + b"\0" * zeros for part in [one, *more])
+                (path := tmp_path / "a.csv.gz").write_bytes(content)
+                expected = [("1",), ("2",)] * rows.count(b"1")
+                assert read(path, ["aa"]) == expected * times
 
 
 def test_odd_json_lines(tmp_path: Path) -> None:
@@ -135,13 +188,39 @@ def test_long_lines(tmp_path: Path) -> None:
         assert len(expected) == len(sizes)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", *WIDE])
+def test_lines_between_blocks(
+    encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever blocks end, lines are those that a look at all bytes finds, long ones left out."""
+    draw = random.Random(encoding)
+    end = "\n".encode(encoding)
+    for _ in range(400):
+        monkeypatch.setattr(own, "LONGEST", longest := draw.choice([8, 16, 40]))
+        size = 4 * draw.choice([1, 2, longest // 4])
+        odd = bytes(draw.choices(b"\n\0\0\0\xd8a", k=4 * draw.randint(0, 60)))
+        content = odd.replace(b"a", end * draw.randint(0, 2)) if draw.random() < 0.5 else odd
+        path = write(tmp_path / "a.csv", content := content[: len(content) // 4 * 4])
+        with path.open("rb") as file:
+            blocks = [*own.Lines.of(path, file, encoding).blocks(size)]
+        found = [
+            line
+            for block in blocks
+            for line in ([None] if block is None else text_rows.cut(block, end)[:-1])
+        ]
+        expected = text_rows.cut(content, end)
+        expected = expected if expected[-1] else expected[:-1]
+        assert found == [None if len(line) > longest else line for line in expected]
+
+
 @pytest.mark.parametrize("quote", ['"', None])
 def test_no_line_is_lost_between_threads(
     quote: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where a file is cut into many parts that are read at once, each line is in one of them."""
     draw = random.Random(7)
-    pieces = [piece for piece in text_rows.PIECES if is_plain(piece)]
+    odd = {*text_rows.UNREADABLE, "\ufffd"}
+    pieces = [piece for piece in text_rows.PIECES if not odd & {*piece.decode("utf-8", "replace")}]
     for longest in (310, 500, 501, 1000, 4096):
         monkeypatch.setattr(split, "LONGEST", longest)
         lines = [b"".join(draw.choices(pieces, k=draw.choice([0, 0, 1, 3]))) for _ in range(4000)]

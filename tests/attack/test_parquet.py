@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import halfnoise as hn
+from halfnoise.data.sources import parquet
 
 SHARP = hn.GaussianDP(mu=1e6)
 BAD = (b"\xff", b"\xfe", b"x\xc3", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80", b"\xc0\xaf")
@@ -53,6 +54,55 @@ def test_text_that_is_none(how: dict[str, Any], kind: Any, tmp_path: Path) -> No
     rules: Any = {"row_is_person": True, "privacy": SHARP, "by": "id"}
     table = hn.release(path, [hn.Count("x")], groups=["yes", "yäs😀", None], **rules)
     assert [round(each["x"].estimate) for _, each in table.items()] == [2, 1, len(BAD) + 1, 1]
+
+
+@pytest.mark.parametrize(
+    "cell", [b"", b"abc", b'{"a":', b"1 2", b'"\\ud800"', *BAD, b'"\xff"'], ids=str
+)
+def test_json_that_is_none(cell: bytes, tmp_path: Path) -> None:
+    """What is no JSON in a column of it is missing, as an answer and as an id."""
+    cells = [b'"yes"', b"true", cell, None, b'"yes"']
+    json = pa.ExtensionArray.from_storage(pa.json_(pa.string()), text(cells))
+    path = written(tmp_path, pa.table({"x": json, "n": range(5)}))
+    assert people(path, equals='"yes"') == [2, 5]
+    assert people(path, "n", equals="true") == [1, 5]
+    path = written(tmp_path, pa.table({"x": [1] * 5, "id": json}))
+    assert people(path, "id") == [2, 2]
+
+
+@pytest.mark.parametrize("names", [("x", "X"), ("x", "x"), ("x", "X", "X_1", "x_1")], ids=str)
+def test_names_that_are_alike(names: tuple[str, ...], tmp_path: Path) -> None:
+    """Columns whose names are alike but for case are read alike, whichever holds an odd cell."""
+    nested = pa.array([[{"x": "a"}], [], []])
+    for odd in range(len(names)):
+        for cell in (b"no", b"\xff"):
+            columns = [
+                text([b"yes", b"yes", cell if i == odd else b"0"]) for i in range(len(names))
+            ]
+            moments = pa.array([0, 1, 2**62 if cell == b"\xff" else 2], pa.int64())
+            table = pa.Table.from_arrays(
+                [nested, *columns, moments.view(pa.timestamp("ms"))], ["n", *names, "N"]
+            )
+            path = written(tmp_path, table)
+            assert people(path) == [2, 3]
+            assert people(path, equals="no") == [int(odd == 0 and cell == b"no"), 3]
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, hn.DataError])
+def test_no_way_leads_to_the_cell(
+    raised: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An interrupt or error while a file is copied says nothing of the cell that made the copy."""
+    path = written(tmp_path, pa.table({"x": text([b"yes", b"CANARY\xff"])}))
+
+    def fails(*_: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(parquet, "_copy", fails)
+    with pytest.raises(raised) as caught:
+        people(path)
+    assert caught.value.__context__ is None
+    assert caught.value.__cause__ is None
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_days_and_moments(kind: str) -> None:
     """Days and moments out of range cannot fail, and those with a time zone count in UTC."""
     since = ask(MOMENTS[kind], q.Count("x", at_least="2026-11-15", name="since"))
     before = ask(MOMENTS[kind], q.Count("x", below="2026-11-15", name="before"))
-    far = kind == "arrow far"  # beyond the range of microseconds, hence missing
+    far = kind in ("arrow far", "pandas far")  # beyond the range of microseconds, hence missing
     assert since[0] + before[0] == len(MOMENTS[kind]) - far
     if "zone" in kind:
         assert since == [1]

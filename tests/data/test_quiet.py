@@ -301,3 +301,29 @@ def test_a_fork_while_another_thread_reads(tmp_path: Path) -> None:
     words = [sys.executable, "-W", "ignore", "-c", FORK, str(path)]
     ran = subprocess.run(words, capture_output=True, timeout=60, check=False, env={**os.environ})
     assert ran.stdout.decode().strip() == "4", ran.stderr.decode()
+
+
+class Broken:
+    """A stream of Arrow memory that quotes a cell where it fails."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Fail."""
+        raise TypeError(CANARY)
+
+
+def test_our_own_errors_carry_nothing_of_an_engine() -> None:
+    """What an engine said before one of our own errors is not kept beside it."""
+    with pytest.raises(hn.InvalidParameterError, match="got 'Broken'") as caught:
+        hn.release(Broken(), [hn.Count("x")], row_is_person=True, privacy=hn.GaussianDP(mu=1))
+    assert caught.value.__context__ is None
+
+    def refusing() -> None:
+        try:
+            raising(ValueError, CANARY)()
+        except ValueError as error:
+            raise hn.DataError("sorry") from error
+
+    for work in (refusing, lambda: quietly(refusing, "")):
+        with pytest.raises(hn.DataError) as caught_too:
+            quietly(work, "")
+        assert (caught_too.value.__cause__, caught_too.value.__context__) == (None, None)

@@ -137,6 +137,55 @@ def test_a_file_without_a_header(tmp_path: Path) -> None:
     assert "names must be left out" in refused(lines, ["a"], names=["a"])
 
 
+def test_no_row_at_all(tmp_path: Path) -> None:
+    """A file without a header and without rows is a table of nobody, which is no error."""
+    for name, content in (
+        ("a.csv", b""),
+        ("a.csv.gz", gzip.compress(b"")),
+        ("b.csv", b"\xef\xbb\xbf"),
+    ):
+        assert read(written(tmp_path / name, content), ["a"], names=["a"]) == []
+
+
+def test_options_of_other_files(tmp_path: Path) -> None:
+    """What is said about text is refused where nothing of it would be looked at."""
+    pq.write_table(pa.table({"a": ["1"]}), tmp_path / "a.parquet")
+    lines = written(tmp_path / "a.jsonl", '{"a": "1"}\n')
+    options: dict[str, Any] = {"delimiter": ";", "quote": "'", "names": ["a"]}
+    options |= {"quote_newlines": True, "encoding": "latin-1"}
+    for name, value in options.items():
+        assert f"{name} must be left out" in refused(tmp_path / "a.parquet", ["a"], **{name: value})
+        if name != "encoding":
+            assert f"{name} must be left out" in refused(lines, ["a"], **{name: value})
+    assert "quote must be left out" in refused(lines, ["a"], quote=None)
+    for path in (tmp_path / "a.parquet", lines):
+        assert read(path, ["a"], encoding="UTF8", decimal=",", quote='"') == [("1",)]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "UTF16", "utf_32", "U32"])
+def test_names_need_the_order_of_bytes(encoding: str, tmp_path: Path) -> None:
+    """Without a header a mark at the start is the first person's: it decides nothing for others."""
+    width = "16" if "16" in encoding else "32"
+    with pytest.raises(hn.InvalidParameterError, match=f"says its byte order.*utf-{width}-be"):
+        TextFormat(names=["a"], encoding=encoding)
+    lines = written(tmp_path / "a.jsonl", "{}\n")
+    assert "says its byte order" in refused(lines, ["a"], encoding=encoding)
+    for order in ("le", "be"):
+        for start in ("", "\ufffe", "\ufeff"):
+            rows = f"{start}1\nä\n".encode(f"utf-{width}-{order}", "surrogatepass")
+            path = written(tmp_path / "a.csv", rows)
+            found = read(path, ["a"], names=["a"], encoding=f"utf-{width}-{order}")
+            assert found == [(f"{start.strip(chr(0xFEFF))}1",), ("ä",)]
+
+
+def test_our_own_separator_is_no_mark() -> None:
+    """The mark that stands between our cells is neither a delimiter nor a quote."""
+    for name in ("delimiter", "quote", "decimal"):
+        for mark in "\x1e\r\n\0":
+            with pytest.raises(hn.InvalidParameterError, match=f"{name} must be one character"):
+                TextFormat(**{name: mark})  # type: ignore[arg-type]  # one of three
+
+
 def test_headers(tmp_path: Path) -> None:
     """Repeated columns, another delimiter and headers that differ are told from headers alone."""
     twice = written(tmp_path / "twice.csv", "a,b,a\n1,2,3\n")

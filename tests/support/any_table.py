@@ -245,7 +245,7 @@ def json_lines(columns: Columns, folder: Path) -> Path:
     return path
 
 
-IN_FILES = [name for name, kind in KINDS.items() if kind.type is not None]
+IN_FILES = ["text", *(n for n, kind in KINDS.items() if kind.type is not None and n != "text")]
 ARROW = [name for name in IN_FILES if "in a file" not in name]
 VALID = [name for name in ARROW if name != "bad text"]
 # Types that pandas and Polars do not hold themselves, or hold in other ranges.
@@ -253,9 +253,9 @@ IN_PANDAS = ["small", "fractions", "text", "yes and no", "seconds", "millisecond
 IN_POLARS = [n for n in VALID if n not in ("long decimals", "uuids", "seconds", "seconds in Tokyo")]
 NOT_IN_PARQUET = ("long decimals", "seconds", "seconds in Tokyo", "milliseconds")
 # What DuckDB reads of Arrow by itself, and what Spark reads of Parquet.
-IN_DUCKDB = ["whole", "small", "large", "fractions", "short fractions", "decimals", "text"]
+IN_DUCKDB = ["text", "whole", "small", "large", "fractions", "short fractions", "decimals"]
 IN_DUCKDB += ["large text", "categories", "bytes", "yes and no", "days", "microseconds"]
-IN_SPARK = ["whole", "fractions", "decimals", "text", "bytes", "yes and no", "bad text"]
+IN_SPARK = ["text", "whole", "fractions", "decimals", "bytes", "yes and no", "bad text"]
 
 TOKYO = "set TimeZone = 'Asia/Tokyo'"
 TABLES: dict[str, tuple[Make, list[str]]] = {

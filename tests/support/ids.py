@@ -162,6 +162,7 @@ PEOPLE: dict[str, tuple[Make, People]] = {
     "arrow nanoseconds": (of_arrow(pa.timestamp("ns")), FAR),
     "arrow nanoseconds in a zone": (of_arrow(pa.timestamp("ns", "UTC")), FAR),
     "arrow days": (lambda c: with_rest(pa.array(c, pa.int64()).view(pa.date64())), FAR),
+    "pandas short": (of_pandas("float16"), [[1.0], [1.5], [0.0, -0.0]]),
     "arrow short": (of_arrow(pa.float16()), [[1.0], [1.5], [0.0, -0.0]]),
     "arrow bytes": (of_arrow(pa.binary()), BYTES),
     "arrow categories": (of_arrow(pa.dictionary(pa.int8(), pa.string())), LETTERS),

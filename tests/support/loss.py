@@ -21,10 +21,8 @@ def exact_totals(
     data: object, grid: CenteredMeasurement, workload: hn.Workload, unit: Sequence[str] = ("id",)
 ) -> Totals:
     """Return the totals of a table."""
-    columns = [column for query in workload.queries for column in query.columns]
-    asked = [*columns, *unit, *workload.group_columns]
     with open_source(data, text=TextFormat()) as source:
-        return prepared(source.of(asked), workload, grid.blocks, list(unit))()
+        return prepared(source, workload, grid.blocks, list(unit))()
 
 
 def entering(exact: Totals, grid: CenteredMeasurement) -> Any:

@@ -9,6 +9,8 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 Row = tuple[str | None, ...]
 LONGEST = 2**21
 UNREADABLE = "\0\r\x1e"
@@ -32,11 +34,19 @@ def texts(content: bytes, encoding: str) -> list[str | None]:
             content, encoding = content.removeprefix(mark), marked
             break
     encoding += "-le" if encoding in ("utf-16", "utf-32") else ""
-    line_break = "\n".encode(encoding)
-    lines = content.split(line_break)
+    lines = cut(content, "\n".encode(encoding))
     if not lines[-1]:
         lines.pop()
     return [None if len(line) > LONGEST else text(line, encoding) for line in lines]
+
+
+def cut(content: bytes, line_break: bytes) -> list[bytes]:
+    """Return the lines of a file that is made of whole units, of which a line break is one."""
+    width = len(line_break)
+    units = np.frombuffer(content, f"<u{width}")
+    ends = width * np.flatnonzero(units == int.from_bytes(line_break, "little"))
+    starts = [0, *(ends + width)]
+    return [content[i:j] for i, j in zip(starts, [*ends, len(content)], strict=True)]
 
 
 def text(line: bytes, encoding: str) -> str:

@@ -53,7 +53,8 @@ Plain = tuple[dict[str, int], dict[float, int], list[int]]
 class Cell:
     """A column as a query sees it: its name in the frame, its type, and what counts as missing.
 
-    ``objects``: whether its text is that of objects, among which a number has one spelling.
+    ``inferred``: whether its type is what a frame made of its cells: there a missing one turns
+    whole numbers into fractions, or numbers, yes and no into objects, whose text has one spelling.
     """
 
     name: str
@@ -61,7 +62,7 @@ class Cell:
     label: str
     missing: tuple[Literal, ...] = ()
     decimal: str = "."
-    objects: bool = False
+    inferred: bool = False
 
     @property
     def is_text(self) -> bool:

@@ -24,7 +24,7 @@ _PARTS = {
     *("kind", "name", "exprs", "kwargs", "str_as_lit", "allow_multi_output"),
     *("_is_orderable_cached", "_is_elementwise_cached"),
 }
-_ALONE = {"COL": "col", "NTH": "nth", "LITERAL": "lit"}
+_ALONE = {"COL": "col", "LITERAL": "lit"}  # a column by its place may be another one inside
 _COMPARED = "eq ne lt le gt ge and or add sub mul truediv floordiv mod pow"
 _STEPS = {
     *(f"__{side}{name}__" for name in _COMPARED.split() for side in ("", "r")),
@@ -74,12 +74,10 @@ def expressions(queries: Iterable[Query]) -> dict[int, Expr]:
     return found
 
 
-def roots(expression: Expr) -> set[str] | None:
-    """Return the names of the columns that an expression reads; None where that is not known."""
+def roots(expression: Expr) -> set[str]:
+    """Return the names of the columns that an expression reads."""
     found: set[str] = set()
     for node in _walked(expression):
-        if node.kind.name == "NTH":
-            return None
         if node.kind.name == "COL":
             found.update(node.kwargs["names"])
         if not node.str_as_lit:

@@ -16,7 +16,6 @@ from halfnoise.data.cells import Cell
 from halfnoise.data.keys import UTC, KeyColumn, key_column, zone_of
 from halfnoise.data.lookup import PLACE, lookup
 from halfnoise.errors import InvalidParameterError
-from halfnoise.workload.conditions import Literal
 from halfnoise.workload.groups import Grouping, Key, refuse_twice
 
 Values = tuple[Any, ...]  # what the columns of a group hold in the table
@@ -51,8 +50,9 @@ class Groups:
         rows, names = rows.with_columns(**named), tuple(named)
         if grouping.keys is None:
             rows = _first(rows, people, names, grouping.most)
-            key = _back(keys, loosely=rows.implementation.is_pandas())
-            return cls(rows=rows, columns=names, number=None, key=key, scans=1 + bool(people))
+            return cls(
+                rows=rows, columns=names, number=None, key=_back(keys), scans=1 + bool(people)
+            )
         everybody = rows.select(*people).unique() if people and grouping.most > 1 else rows
         listed, place = _listed(grouping.keys, keys), nw.col(PLACE)
         table = lookup(rows, listed)
@@ -90,7 +90,7 @@ def check_keys(dtypes: Mapping[str, DType], grouping: Grouping) -> None:
 def _in_utc(cell: Cell, rows: Frame) -> Cell:
     """Return a cell whose day in UTC the engine can tell; others know only their session's zone."""
     engine, zone = rows.implementation, zone_of(cell)
-    if engine.is_polars() or engine.is_pandas() or not isinstance(cell.dtype, nw.Datetime):
+    if engine.is_polars() or not isinstance(cell.dtype, nw.Datetime):
         return cell
     if engine.is_spark_like() and cell.dtype.time_zone is not None:
         # Narwhals remembers the zone that it saw first.
@@ -117,16 +117,10 @@ def _listed(listed: Sequence[Key], columns: Sequence[KeyColumn]) -> dict[str, Se
     return {f"hn_listed{i}": part for i, part in enumerate(zip(*read, strict=True))}
 
 
-def _back(columns: Sequence[KeyColumn], *, loosely: bool) -> Callable[[Values], Key]:
-    # In pandas a missing cell turns whole numbers into fractions, and yes and no into text.
-    def written(value: Literal) -> Literal:
-        if loosely and isinstance(value, float) and value.is_integer():
-            return int(value)
-        return value == "True" if loosely and value in ("True", "False") else value
-
+def _back(columns: Sequence[KeyColumn]) -> Callable[[Values], Key]:
     def key(values: Values) -> Key:
         parts = zip(columns, values[::2], values[1::2], strict=True)
-        return tuple(None if absent else written(c.back(value)) for c, absent, value in parts)
+        return tuple(None if absent else c.back(value) for c, absent, value in parts)
 
     return key
 

@@ -74,10 +74,13 @@ def _text(cell: Cell, *, listed: bool) -> KeyColumn:
         own = nw.when(small.is_in(("true", "false"))).then(small).otherwise(own)
 
     def read(key: Literal) -> str:
-        text = str(shown(key) if cell.objects else key).strip(SPACES)
+        text = str(shown(key) if cell.inferred else key).strip(SPACES)
         return text.lower() if text.lower() in ("true", "false") else text
 
-    return KeyColumn(own=own, there=cell.present(), read=read, back=str, nothing="")
+    def back(text: str) -> Literal:
+        return text == "True" if cell.inferred and text in ("True", "False") else text
+
+    return KeyColumn(own=own, there=cell.present(), read=read, back=back, nothing="")
 
 
 def _days(cell: Cell, by: By) -> KeyColumn:
@@ -177,7 +180,9 @@ def _number(cell: Cell) -> KeyColumn:
             raise refuse(f"a group by {cell.label!r}", "a number, as its column holds", key)
         return (float(np.float32(number)) if short else number) + 0.0
 
-    def back(number: float) -> float:
+    def back(number: float) -> Literal:
+        if cell.inferred and number.is_integer():
+            return int(number)
         return float(str(np.float32(number))) if short else float(number)
 
     number = nw.col(cell.name).cast(nw.Float64)

@@ -1,6 +1,7 @@
 """A list of ours as a table of the same engine: a million names are joined, not spelled out."""
 
 import json
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -27,25 +28,29 @@ def _native(frame: nw.LazyFrame[Any], columns: Mapping[str, Sequence[Any]]) -> A
 
         dtypes = {str: object, int: np.int64, float: np.float64}
         arrays = {name: np.array(c, dtype=dtypes[type(c[0])]) for name, c in columns.items()}
-        halfnoise_listed_values = arrays | {PLACE: np.arange(length, dtype=np.int32)}
+        listed = arrays | {PLACE: np.arange(length, dtype=np.int32)}
+        # DuckDB finds a variable by its name, if no table is called so, unless told not to look.
+        name = f"halfnoise_{secrets.token_hex(8)}"
+        globals()[name] = listed
         try:
-            # DuckDB finds the variable by its name, unless it was told not to look.
-            return native.query("halfnoise_rows", "select * from halfnoise_listed_values")
+            return native.query("halfnoise_rows", f"from {name}")
         except duckdb.Error:
-            return native.query("halfnoise_rows", _spelled_out(halfnoise_listed_values))
+            return native.query("halfnoise_rows", _spelled_out(listed))
+        finally:
+            del globals()[name]
     if kind.is_spark_like():
         from pyspark.sql import functions
 
         kinds = {name: _KINDS[type(column[0])] for name, column in columns.items()} | {PLACE: "int"}
         rows = zip(*columns.values(), range(length), strict=True)
         told = [dict(zip(kinds, row, strict=True)) for row in rows]
-        listed = json.dumps(told, ensure_ascii=False)
+        words = json.dumps(told, ensure_ascii=False)
         # Half of a surrogate pair fails here: escaped, it would come back as another text.
-        listed.encode()
+        words.encode()
         schema = f"array<struct<{', '.join(f'{name}: {kind}' for name, kind in kinds.items())}>>"
         # One text, which Spark reads by itself: rows from Python would need Python on its workers.
         # It seems to depend on a row, for of a constant Spark would make part of its plan.
-        text = functions.when(functions.col("id") == 0, functions.lit(listed))
+        text = functions.when(functions.col("id") == 0, functions.lit(words))
         rows_of_it = functions.inline(functions.from_json(text, schema, {"mode": "FAILFAST"}))
         # Sent to every worker, so that the rows need not be sorted to meet it.
         return functions.broadcast(native.sparkSession.range(1).select(rows_of_it))

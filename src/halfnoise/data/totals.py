@@ -20,6 +20,7 @@ from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import fetch
 from halfnoise.data.sources.frames import plain_text
 from halfnoise.data.sources.source import Source
+from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Items
 from halfnoise.workload.column_query import ColumnQuery
@@ -42,16 +43,17 @@ def prepared(
     **Guarantee.** All totals are of the same rows: where they take more than one scan, and the rows
     might differ from scan to scan, they are of a snapshot.
     """
-    asked = workload, blocks, unit or ()
-    tried = quietly(lambda: _prepared(source, *asked), FAILED)
+    asked, needed = (workload, blocks, unit or ()), _needed(workload, unit or ())
+    table = source.of(needed)
+    tried = quietly(lambda: _prepared(table, *asked), FAILED)
 
     def add_up() -> Totals:
-        rows = source.rows(_needed(workload, unit or ()), again=tried.scans > 1)
-        if rows is source.frame:
+        rows = table.rows(needed, again=tried.scans > 1)
+        if rows is table.frame:
             return tried.read()
-        return _prepared(replace(source, frame=rows), *asked).read()
+        return _prepared(replace(table, frame=rows), *asked).read()
 
-    return lambda: quietly(lambda: source.read(add_up), FAILED)
+    return lambda: quietly(lambda: table.read(add_up), FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +64,11 @@ class _Prepared:
     scans: int
 
 
-def _needed(workload: Workload, unit: Sequence[str]) -> list[str] | None:
-    """Return the columns that are read; None where that cannot be told."""
+def _needed(workload: Workload, unit: Sequence[str]) -> list[str]:
+    """Return the columns that are read."""
     named = [column for query in workload.queries for column in query.columns]
     named += [condition.column for condition in workload.who]
-    in_expressions = [roots(e) for e in expressions(workload.queries).values()]
-    if None in in_expressions:
-        return None
-    named += [column for found in in_expressions for column in found or ()]
+    named += [c for e in expressions(workload.queries).values() for c in sorted(roots(e))]
     return [*dict.fromkeys([*named, *unit, *workload.group_columns])]
 
 
@@ -123,6 +122,10 @@ def _read(
     """Return what is needed of the table under names of our own, its cells, and those of groups."""
     made = expressions(workload.queries)
     given = {f"halfnoise_expression{i}": e for i, e in enumerate(made.values())}
+    for column in (c for expression in made.values() for c in roots(expression)):
+        if source.names[column] != column:
+            why = "an expression can only name columns in plain letters, each spelled in one way"
+            raise InvalidParameterError(f"{why}; rename the column {column!r}")
     frame = source.frame.with_columns(**given) if given else source.frame
     columns = dict.fromkeys(column for query in workload.queries for column in query.columns)
     columns |= dict.fromkeys(each.column for each in workload.who)
@@ -146,7 +149,7 @@ def _read(
         return replace(plain, decimal=source.text.decimal)
 
     named = [
-        Cell(name=name, dtype=dtypes[name], label=column, objects=column in source.ids)
+        Cell(name=name, dtype=dtypes[name], label=column, inferred=column in source.inferred)
         for name, column in by.items()
     ]
     return frame, cell, named

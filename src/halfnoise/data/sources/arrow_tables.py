@@ -12,10 +12,9 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from halfnoise.checks import refuse
+from halfnoise.checks import installed, refuse
 from halfnoise.data.sources.connection import own_connection
 from halfnoise.data.sources.source import Source, TextFormat, spelled
-from halfnoise.errors import MissingExtraError
 
 KINDS = "a path, or a pandas, Polars, PyArrow, DuckDB, PySpark or Ibis table"
 _MICROSECONDS = {"s": 10**6, "ms": 10**3}
@@ -27,11 +26,7 @@ def arrow_source(data: Any, text: TextFormat, stack: ExitStack) -> Source:
     refused = refuse("data", KINDS, type(data).__name__)
     if not hasattr(data, "__arrow_c_stream__"):
         raise refused
-    try:
-        import pyarrow as pa
-    except ImportError:
-        said = "reading a stream of Arrow memory needs PyArrow: pip install pyarrow"
-        raise MissingExtraError(said) from None
+    pa = installed("pyarrow")
     if not isinstance(data, pa.Table):
         try:
             stream = pa.RecordBatchReader.from_stream(data)
@@ -42,10 +37,9 @@ def arrow_source(data: Any, text: TextFormat, stack: ExitStack) -> Source:
     data = data.rename_columns([*names.values()])
     connection, _ = stack.enter_context(own_connection())
 
-    def settle(columns: Collection[str] | None, *, again: bool) -> nw.LazyFrame[Any]:
+    def settle(columns: Collection[str], *, again: bool) -> nw.LazyFrame[Any]:
         del again  # memory stays what it is
-        own = [*names.values()] if columns is None else [names[column] for column in columns]
-        return in_duckdb(connection, data.select(own))
+        return in_duckdb(connection, data.select([names[column] for column in columns]))
 
     return typed(in_duckdb(connection, data.slice(0, 0)), text, names, settle=settle)
 

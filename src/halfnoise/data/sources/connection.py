@@ -11,12 +11,17 @@ _BYTES = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
 
 @contextlib.contextmanager
-def own_connection() -> Iterator[tuple[Any, Path]]:
-    """Open a connection whose memory is limited, and a folder; both are gone afterwards."""
+def own_connection(*without: str) -> Iterator[tuple[Any, Path]]:
+    """Open a connection whose memory is limited, and a folder; both are gone afterwards.
+
+    ``without``: those of DuckDB's optimizers that are not wanted.
+    """
     with (
         own_folder() as scratch,
         contextlib.closing(_connect(temp_directory=str(scratch))) as connection,
     ):
+        # With hundreds of sums and a long list it takes seconds to plan, and never helps ours.
+        _disable(connection, "partial_aggregate_pushdown", *without)
         _limit_memory(connection)
         yield connection, scratch
 
@@ -28,12 +33,10 @@ def _connect(**config: Any) -> Any:
     quiet = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
     connection = duckdb.connect(config=quiet | config)
     connection.execute("set enable_progress_bar = false; set TimeZone = 'UTC'")
-    # With hundreds of sums and a long list it takes seconds to plan, and never helps ours.
-    without(connection, "partial_aggregate_pushdown")
     return connection
 
 
-def without(connection: Any, *optimizers: str) -> None:
+def _disable(connection: Any, *optimizers: str) -> None:
     """Let DuckDB do without some of its optimizers, those that it knows."""
     known = {name for (name,) in connection.execute("from duckdb_optimizers()").fetchall()}
     unwanted = ",".join(name for name in optimizers if name in known)

@@ -4,6 +4,7 @@ Where they are, text is compared letter by letter whatever a column's collation.
 compares otherwise by default, or that lives in another time zone, is not computed on at all.
 """
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ import narwhals.stable.v2 as nw
 from halfnoise.data.sources.arrow_tables import id_of, typed
 from halfnoise.data.sources.connection import own_connection
 from halfnoise.data.sources.source import Source, TextFormat, once
+from halfnoise.errors import InvalidParameterError
 
 _AS_TEXT = ('"NULL"', "JSON", "UUID")
 _OTHER = ("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")  # far out, or beside what is, they fail
@@ -24,7 +26,7 @@ _SETTINGS = "select current_setting('default_collation'), current_setting('TimeZ
 
 def duckdb_source(relation: Any, text: TextFormat, stack: ExitStack) -> Source:
     """Return a relation as a table that has not been read yet."""
-    once(relation.columns)
+    _check_case(relation.columns)
     names = {name: name for name in relation.columns}
     rows = readable(relation)
     kinds = dict(zip(rows.columns, map(str, rows.types), strict=True))
@@ -32,15 +34,10 @@ def duckdb_source(relation: Any, text: TextFormat, stack: ExitStack) -> Source:
     nothing = ", ".join(f"cast(null as {kind}) as {_quoted(n)}" for n, kind in kinds.items())
     types = connection.sql(f"select {nothing} where false")
 
-    def settle(columns: Collection[str] | None, *, again: bool) -> nw.LazyFrame[Any]:
+    def settle(columns: Collection[str], *, again: bool) -> nw.LazyFrame[Any]:
         if not again and _is_plain(relation):
             return _lazy(rows)
-        inside = [
-            n
-            for name in (names if columns is None else columns)
-            for n in (name, id_of(name))
-            if n in kinds
-        ]
+        inside = [n for name in columns for n in (name, id_of(name)) if n in kinds]
         return _lazy(_copied(rows, {name: kinds[name] for name in inside}, connection))
 
     return typed(_lazy(types), text, names, settle=settle)
@@ -49,6 +46,10 @@ def duckdb_source(relation: Any, text: TextFormat, stack: ExitStack) -> Source:
 def readable(relation: Any) -> Any:
     """Return a relation in which no cell can fail, with what tells people apart beside it."""
     kinds = zip(relation.columns, map(str, relation.types), strict=True)
+    for name in relation.columns:
+        if name.casefold().startswith(id_of("")):
+            said = f"the column {name!r} is called as only halfnoise's own may be"
+            raise InvalidParameterError(f"{said}; rename it")
     own = [_Column(name, kind) for name, kind in kinds]
     return relation.project(", ".join(cells for column in own for cells in column.read))
 
@@ -64,7 +65,11 @@ class _Column:
     def read(self) -> list[str]:
         """How its cells are read, and what tells people apart where that is something else."""
         own, cells = _quoted(self.name), _quoted(self.name)
-        if self.kind == "VARCHAR":
+        if self.kind in ("FLOAT", "DOUBLE"):
+            cells = without_nan(own)
+        elif "FLOAT" in self.kind or "DOUBLE" in self.kind:
+            cells = "null::interval"  # within others NaN cannot be kept apart: no query takes it
+        elif self.kind == "VARCHAR":
             cells = f'{own} collate "binary"'
         elif self.kind in _AS_TEXT or self.kind.startswith("ENUM("):
             cells = f'cast({own} as varchar) collate "binary"'
@@ -76,6 +81,15 @@ class _Column:
         return [f"{cells} as {own}"]
 
 
+def without_nan(number: str) -> str:
+    """Return a number that is null where it is NaN.
+
+    DuckDB takes NaN for the largest number and, where a file says what the largest one is, isnan()
+    for false: Parquet leaves NaN out of that.
+    """
+    return f"case when isfinite({number}) or isinf({number}) then {number} end"
+
+
 def plain_text(relation: Any, among: Sequence[str]) -> Any:
     """Return a relation some of whose columns are compared letter by letter."""
     columns = []
@@ -84,6 +98,15 @@ def plain_text(relation: Any, among: Sequence[str]) -> Any:
         compared = f'{own} collate "binary" as {own}'
         columns.append(compared if kind == "VARCHAR" and name in among else own)
     return relation.project(", ".join(columns))
+
+
+def _check_case(names: Sequence[str]) -> None:
+    """Refuse names that DuckDB takes for one."""
+    once(names)
+    name, count = Counter(map(str.casefold, names)).most_common(1)[0]
+    if count > 1:
+        said = f"DuckDB takes two columns for one, {name!r} in whatever case"
+        raise InvalidParameterError(f"{said}; rename one of the two")
 
 
 def _is_plain(relation: Any) -> bool:

@@ -18,6 +18,7 @@ _MARKS = {  # at the start of a file, the longer ones first
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
+_EITHER = ("utf-16", "utf-32")  # of either order of bytes, by the mark
 _MISSING = "halfnoise-missing"
 
 MISSING = "\0"
@@ -32,42 +33,66 @@ class Encoding:
     line_break: bytes
     mark: int = 0
 
+    @classmethod
+    def of(cls, name: str, start: bytes) -> "Encoding":
+        """Return that of a file, by the declared name and by the mark at its start, if any."""
+        codec = codecs.lookup(name).name.removesuffix("-sig")
+        for mark, marked in _MARKS.items():
+            if start.startswith(mark) and marked.startswith(codec):
+                return cls(codec=marked, line_break="\n".encode(marked), mark=len(mark))
+        codec += "-le" if codec in _EITHER else ""
+        return cls(codec=codec, line_break="\n".encode(codec))
+
+    @staticmethod
+    def reads_by_line(name: str) -> bool:
+        """Whether an encoding is one in which every line can be read alone.
+
+        >>> [Encoding.reads_by_line(name) for name in ("cp1252", "utf-16", "iso2022_jp")]
+        [True, True, False]
+        """
+        found = codecs.lookup(name)
+        module = sys.modules.get(getattr(found.incrementaldecoder, "__module__", ""))
+        return found.name in _BY_LINE or hasattr(module, "decoding_table")
+
+    @staticmethod
+    def needs_mark(name: str) -> bool:
+        """Whether only a mark at the start of a file says the order of its bytes."""
+        return codecs.lookup(name).name in _EITHER
+
+    @property
+    def width(self) -> int:
+        """Bytes of one unit: a line break is one, and a file is made of whole ones."""
+        return len(self.line_break)
+
+    def first_break(self, found: bytes) -> int:
+        """Return where the first line break begins, or -1; others begin between two units."""
+        place, width = found.find(self.line_break), self.width
+        while place % width and place > 0:
+            place = found.find(self.line_break, place + 1)
+        return place
+
+    def last_break(self, found: bytes) -> int:
+        """Return where the last line break begins, or -1."""
+        place, width = found.rfind(self.line_break), self.width
+        while place % width and place > 0:
+            place = found.rfind(self.line_break, 0, place + width - 1)
+        return place
+
     def text(self, lines: bytes) -> str:
         """Decode whole lines, each by itself; what cannot be decoded is ``MISSING``.
 
-        A line that lacks a byte, or ends within a character, reaches no other.
+        A line that ends within a character reaches no other.
         """
-        text = self._decoded(lines)
-        # Line breaks are told by bytes, wherever they stand: if as many came out, all are there.
-        if text.count("\n") == lines.count(self.line_break):
+        text = self.decoded(lines)
+        # What cannot be decoded is one unit, or, where a unit is a byte, may hold a line break.
+        if self.width > 1 or text.count("\n") == lines.count(self.line_break):
             return text
         # At the end of all bytes a decoder may take more for one character than before a line.
         end = self.line_break * 4
-        each = (self._decoded(line + end).rstrip("\n") for line in lines.split(self.line_break))
+        each = (self.decoded(line + end).rstrip("\n") for line in lines.split(self.line_break))
         return "\n".join(line.replace("\n", MISSING) for line in each)
 
-    def _decoded(self, line: bytes) -> str:
+    def decoded(self, found: bytes) -> str:
+        """Decode bytes, with ``MISSING`` for what cannot be decoded."""
         codecs.register_error(_MISSING, lambda error: (MISSING, error.end))  # type: ignore[attr-defined]
-        return line.decode(self.codec, _MISSING)
-
-
-def encoding_of(name: str, start: bytes) -> Encoding:
-    """Return how a file is encoded, by the declared name and by the mark at its start, if any."""
-    codec = codecs.lookup(name).name.removesuffix("-sig")
-    for mark, marked in _MARKS.items():
-        if start.startswith(mark) and marked.startswith(codec):
-            return Encoding(codec=marked, line_break="\n".encode(marked), mark=len(mark))
-    if codec in ("utf-16", "utf-32"):
-        codec += "-le"
-    return Encoding(codec=codec, line_break="\n".encode(codec))
-
-
-def reads_by_line(name: str) -> bool:
-    """Whether an encoding is one in which every line can be read alone.
-
-    >>> reads_by_line("cp1252"), reads_by_line("utf-16"), reads_by_line("iso2022_jp")
-    (True, True, False)
-    """
-    found = codecs.lookup(name)
-    module = sys.modules.get(getattr(found.incrementaldecoder, "__module__", ""))
-    return found.name in _BY_LINE or hasattr(module, "decoding_table")
+        return found.decode(self.codec, _MISSING)

@@ -5,51 +5,68 @@ declared, column names come from the header line or are declared too. Every line
 (``lines``), and every text cell stays text until a query reads it.
 """
 
+import codecs
 import contextlib
 import glob
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from halfnoise.checks import refuse
 from halfnoise.data.quiet import quietly
-from halfnoise.data.sources import split
-from halfnoise.data.sources.connection import own_connection, without
+from halfnoise.data.sources.connection import own_connection
 from halfnoise.data.sources.parquet import from_parquet
 from halfnoise.data.sources.source import Source, TextFormat, spelled
+from halfnoise.data.sources.split import Cells, Files, Objects
 from halfnoise.data.sources.texts import TextFiles
 from halfnoise.errors import DataError, InvalidParameterError, TryAgainError
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _ROWS = "halfnoise_rows"
 _JSON = (".jsonl", ".ndjson")
+_OF_CELLS = ("delimiter", "quote", "quote_newlines", "names")
+_UNUSED = {
+    ".parquet": ("a file says itself how it is written", (*_OF_CELLS, "encoding")),
+    **dict.fromkeys(_JSON, ("each line names its columns", _OF_CELLS)),
+}
 
 
 @contextlib.contextmanager
 def open_files(data: object, text: TextFormat) -> Iterator[Source]:
     """Open one or several files of one format; nothing is read but header lines."""
-    paths = _paths(data)
+    paths = _paths(data, bare=text.names is not None)
     kind = _ending(paths[0])
+    _check_options(text, kind)
     named = ", ".join(repr(str(path)) for path in paths[:3])
     failed = f"{named} could not be read as {kind[1:]}; check that the file is complete"
     unchanged = _unchanged(paths)
     with contextlib.ExitStack() as stack:
-        connection, folder = stack.enter_context(own_connection())
+        # A filter on a cell would be moved before the split, which would then be done for it alone.
+        unwanted = () if kind == ".parquet" else ("filter_pushdown",)
+        connection, folder = stack.enter_context(own_connection(*unwanted))
         if kind == ".parquet":
             found = quietly(lambda: from_parquet(connection, paths, text, folder), failed)
         elif kind in _JSON or kind in _DELIMITERS:
             text = replace(text, delimiter=text.delimiter or _DELIMITERS.get(kind))
-            if text.names is not None and kind in _JSON:
-                raise refuse("names", "left out where each line names its columns", text.names)
             files = TextFiles(paths=paths, text=text, failed=failed, scratch=folder, stack=stack)
             found = (_objects if kind in _JSON else _table)(connection, files)
         else:
             rule = "CSV, TSV, JSON lines or Parquet by its ending"
             raise refuse("the file", rule, str(paths[0]), "rename it, for example to .csv")
         yield replace(found, unchanged=unchanged)
+
+
+def _check_options(text: TextFormat, kind: str) -> None:
+    """Refuse what was said about text where it would not be looked at."""
+    where, unused = _UNUSED.get(kind, ("", ()))
+    said = replace(text, encoding=codecs.lookup(text.encoding).name)
+    for name in unused:
+        if getattr(said, name) != getattr(TextFormat(), name):
+            raise refuse(name, f"left out where {where}", getattr(text, name))
+    if kind in _JSON:
+        text.check_order()
 
 
 def _unchanged(paths: Sequence[Path]) -> Callable[[], None]:
@@ -69,7 +86,7 @@ def _unchanged(paths: Sequence[Path]) -> Callable[[], None]:
     return check
 
 
-def _paths(data: Any) -> list[Path]:
+def _paths(data: Any, *, bare: bool) -> list[Path]:
     listed = [data] if isinstance(data, str | os.PathLike) else list(data)
     found: list[Path] = []
     for name in map(os.fsdecode, listed):
@@ -84,7 +101,7 @@ def _paths(data: Any) -> list[Path]:
             raise InvalidParameterError(f"{str(path)!r} is a folder, not a file; name its files")
         if not os.access(path, os.R_OK):
             raise DataError(f"the file {str(path)!r} may not be read by you")
-        if path.stat().st_size == 0 and _ending(path) not in _JSON:
+        if path.stat().st_size == 0 and not bare and _ending(path) not in _JSON:
             raise DataError(f"the file {str(path)!r} is empty: it has not even a header")
     if len({path.resolve() for path in found}) < len(found):
         raise InvalidParameterError("a file is named twice; name each one once")
@@ -101,27 +118,27 @@ def _table(connection: Any, files: TextFiles) -> Source:
     """Read lines of cells under a header, or under names that were declared."""
     text = files.text
     names = spelled(files.header() if text.names is None else text.names)
-    rows = partial(split.cells, names=[*names.values()], text=text)
-    source = _later(connection, files, names, rows)
-    return replace(source, from_header=text.names is None, counted=not text.quote_newlines)
+    counted = not text.quote_newlines and files.are_ended()
+    source = _later(connection, files, names, Cells([*names.values()], text).rows)
+    return replace(source, from_header=text.names is None, counted=counted)
 
 
 def _objects(connection: Any, files: TextFiles) -> Source:
     """Read one JSON object from each line: columns are what is asked of it."""
+    counted = files.are_ended()
 
     def extract(columns: Sequence[str]) -> Source:
         names = spelled([*dict.fromkeys(columns)])
-        return _later(connection, files, names, partial(split.objects, names=names))
+        source = _later(connection, files, names, Objects(names).rows)
+        return replace(source, counted=counted)
 
-    return replace(_later(connection, files, {}, lambda _: ""), extract=extract)
+    return replace(_later(connection, files, {}, lambda _: ""), extract=extract, counted=counted)
 
 
 def _later(
-    connection: Any, files: TextFiles, names: dict[str, str], rows: Callable[[split.Files], str]
+    connection: Any, files: TextFiles, names: dict[str, str], rows: Callable[[Files], str]
 ) -> Source:
     """Return a table of text that has no rows before it is filled, with what ``rows`` then says."""
-    # A filter on a cell would be moved before the split, which would then be done for it alone.
-    without(connection, "partial_aggregate_pushdown", "filter_pushdown")
     shown = ", ".join(f'null::varchar as "{own}"' for own in names.values()) or "1"
     connection.execute(f"create or replace temp view {_ROWS} as select {shown} limit 0")
 

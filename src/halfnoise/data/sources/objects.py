@@ -56,15 +56,15 @@ def _total(rule: Callable[[Any], str | None], cell: Any) -> str | None:
         if text is None or text.isascii():
             return text
         return text.encode().decode()  # half of a surrogate pair is no text
-    except Exception:  # noqa: BLE001  # an object may do anything
+    except (Exception, SystemExit):  # noqa: BLE001  # an object may do anything
         return None
 
 
 def _shown(cell: Any) -> str | None:
-    if isinstance(cell, str) or type(cell) is int:
-        return str(cell)
     if isinstance(cell, bytes | bytearray):
-        return bytes(cell).decode()
+        cell = bytes(cell).decode()
+    if isinstance(cell, str):
+        return str.__str__(cell)  # also where what is derived from text shows itself otherwise
     if isinstance(cell, bool | np.bool_):
         return str(bool(cell))
     if isinstance(cell, _NUMBERS):
@@ -93,7 +93,8 @@ def _spelled(number: Any) -> str:
 
 def _identity(cell: Any) -> str | None:
     if isinstance(cell, str):
-        return f"t{cell}" if cell.strip(SPACES) else None
+        text = str.__str__(cell)
+        return f"t{text}" if text.strip(SPACES) else None
     if isinstance(cell, bytes | bytearray):
         return f"x{bytes(cell).hex()}"
     if isinstance(cell, bool | np.bool_):

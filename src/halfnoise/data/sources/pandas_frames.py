@@ -1,62 +1,84 @@
-"""Frames of pandas, whose columns of objects become text, and beside it what tells people apart."""
+"""Frames of pandas, handed to DuckDB as Arrow memory, in which no cell changes a column's type.
+
+Columns of objects become text, and beside it what tells people apart.
+"""
 
 from collections.abc import Callable, Collection
 from contextlib import ExitStack
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
 
+from halfnoise.checks import installed
 from halfnoise.data.sources.arrow_tables import id_of, in_duckdb, typed, valid
 from halfnoise.data.sources.connection import own_connection
 from halfnoise.data.sources.objects import identity, shown
 from halfnoise.data.sources.source import Source, TextFormat, spelled
 from halfnoise.errors import InvalidParameterError
 
+_ALIKE = {"string": "string", "integer": "Int64"}
+
 
 def pandas_source(data: Any, text: TextFormat, stack: ExitStack) -> Source:
     """Return a frame as a table whose rows are looked at when they are needed."""
-    import pandas as pd
-
     if not all(isinstance(name, str) for name in data.columns):
         said = "the names of the columns must be text; try frame.rename(columns=str)"
         raise InvalidParameterError(said)
-    plain = data.reset_index(drop=True)
-    in_arrow = any(isinstance(dtype, pd.ArrowDtype) for dtype in data.dtypes)
-    connection = stack.enter_context(own_connection())[0] if in_arrow else None
-    names = list(data.columns)
-    inside = spelled(names) if in_arrow else {name: name for name in names}
+    pa = installed("pyarrow")
+    connection, _ = stack.enter_context(own_connection())
+    names = spelled(list(data.columns))
 
     def read(columns: Collection[str], rows: Any) -> nw.LazyFrame[Any]:
         made: dict[str, Any] = {}
         for name in columns:
             cells, ids = _readable(rows[name])
-            made[inside[name]] = cells
+            made[names[name]] = _in_arrow(cells)
             if ids is not None:
-                made[id_of(inside[name])] = ids
-        frame = pd.DataFrame(made, index=rows.index)
-        if connection is None:
-            lazy: nw.LazyFrame[Any] = nw.from_native(frame).lazy()
-            return lazy
-        import pyarrow as pa
+                made[id_of(names[name])] = _in_arrow(ids)
+        return in_duckdb(connection, pa.table(made))
 
-        return in_duckdb(connection, pa.Table.from_pandas(frame, preserve_index=False))
-
-    def settle(columns: Collection[str] | None, *, again: bool) -> nw.LazyFrame[Any]:
+    def settle(columns: Collection[str], *, again: bool) -> nw.LazyFrame[Any]:
         del again  # memory stays what it is
-        return read(names if columns is None else columns, plain)
+        return read(columns, data)
 
-    return typed(read(names, plain.head(0)), text, inside, settle=settle)
+    inferred = {name for name in names if _is_inferred(data[name].dtype)}
+    return typed(read(names, data.head(0)), text, names, settle=settle, inferred=inferred)
+
+
+def _is_inferred(dtype: Any) -> bool:
+    """Whether one cell more could have given a column another type."""
+    import pandas as pd
+
+    return isinstance(dtype, pd.CategoricalDtype) or (
+        isinstance(dtype, np.dtype) and dtype.kind in "fO"
+    )
+
+
+def _in_arrow(column: Any) -> Any:
+    """Return a column in Arrow; one of a type that Arrow lacks as one that no query takes."""
+    import pandas as pd
+    import pyarrow as pa
+
+    try:
+        kind = pa.array(column.head(0), from_pandas=True).type
+    except (pa.ArrowException, TypeError, ValueError):
+        kind = None
+    if kind is None or isinstance(column.dtype, pd.PeriodDtype | pd.IntervalDtype):
+        nothing = pa.struct([(str(column.dtype), pa.int8())])
+        return pa.chunked_array([pa.nulls(len(column), nothing)])
+    found = pa.array(column, type=kind, from_pandas=True)
+    return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
 
 
 def _readable(column: Any) -> tuple[Any, Any]:
     """Return cells that cannot fail, and what tells people apart where that is something else."""
     import pandas as pd
 
+    column = _unpacked(column)
     dtype = column.dtype
     if isinstance(dtype, pd.ArrowDtype) or dtype.kind != "O":
-        # Narwhals cannot spell every zone, and a moment is the same in all of them.
-        zoned = isinstance(dtype, pd.DatetimeTZDtype)
-        return column.dt.tz_convert("UTC") if zoned else column, None
+        return column, None
     if isinstance(dtype, pd.StringDtype):
         return _text(column), None
     if isinstance(dtype, pd.CategoricalDtype):
@@ -69,13 +91,29 @@ def _readable(column: Any) -> tuple[Any, Any]:
     return _strings(map(shown, column), column.index), _strings(map(identity, column), column.index)
 
 
+def _unpacked(column: Any) -> Any:
+    """Return a column without what is only a way to store it."""
+    import pandas as pd
+
+    dtype = column.dtype
+    if isinstance(dtype, pd.SparseDtype):
+        return column.sparse.to_dense()
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        # DuckDB cannot spell every zone, and a moment is the same in all of them.
+        return column.dt.tz_convert("UTC")
+    held = dtype.categories.dtype if isinstance(dtype, pd.CategoricalDtype) else None
+    if isinstance(held, pd.PeriodDtype | pd.IntervalDtype):
+        return column.astype(held)
+    return column
+
+
 def _of_one_type(column: Any) -> Any:
     """Return objects that are all text, or all whole numbers, as text, which is quick; or None."""
     import pandas as pd
 
-    kinds = {"string": "string", "integer": "Int64"}
-    kind = kinds.get(pd.api.types.infer_dtype(column, skipna=True))
-    if kind is None:
+    kind = _ALIKE.get(pd.api.types.infer_dtype(column, skipna=True))
+    # What is only derived from text or numbers may show itself in any way.
+    if kind is None or len({*map(type, column)} & {str, int}) != 1:
         return None
     try:
         return column.astype(kind).astype("string")

@@ -28,6 +28,7 @@ _MOMENT = (
 )
 _BARE = {
     "VARCHAR": "try(decode({0}))",
+    "JSON": "try_cast(try(decode({0})) as json)",
     "TIMESTAMP": _MOMENT.format("timestamp", "make_timestamp"),
     "TIMESTAMP WITH TIME ZONE": _MOMENT.format("timestamptz", "make_timestamptz"),
 }
@@ -45,7 +46,7 @@ def from_parquet(connection: Any, paths: list[Path], text: TextFormat, scratch: 
     rows = first if len(paths) == 1 else _shown(connection, paths)
 
     def mend() -> None:
-        kinds = dict(zip(columns, map(str, types), strict=True))
+        kinds = [*zip(columns, map(str, types), strict=True)]
         parts = [_bare(connection, path, kinds, scratch / str(i)) for i, path in enumerate(paths)]
         _view(connection, " union all ".join(parts))
 
@@ -68,31 +69,39 @@ def _read(paths: Sequence[Path], cells: Sequence[str] = "*") -> str:
     return f"from read_parquet([{listed}], hive_partitioning = false) select {', '.join(cells)}"
 
 
-def _bare(connection: Any, path: Path, kinds: Mapping[str, str], copy: Path) -> str:
+def _bare(connection: Any, path: Path, kinds: Sequence[tuple[str, str]], copy: Path) -> str:
     """Return what reads a copy of a file in which no cell can fail."""
     odd = _odd(connection, path)
     _copy(path, copy, odd)
-    cells = {name: _BARE[kind] if name in odd.values() else "{0}" for name, kind in kinds.items()}
-    shown = [f"{cell.format(_name(name))} as {_name(name)}" for name, cell in cells.items()]
+    shown = []
+    for i, (name, kind) in enumerate(kinds):
+        cell = _BARE[kind] if i in odd.values() else "{0}"
+        shown.append(f"{cell.format(_name(name))} as {_name(name)}")
     return _read([copy], shown)
 
 
-def _odd(connection: Any, path: Path) -> dict[int, str]:
-    """Return the columns that can hold what DuckDB cannot, by their place in the schema."""
-    asked = "select name, num_children, type, duckdb_type, converted_type, logical_type"
+def _odd(connection: Any, path: Path) -> dict[int, int]:
+    """Return which columns can hold what DuckDB cannot, by their place in the schema.
+
+    A column is known by its number: of names that are alike but for case DuckDB changes one.
+    """
+    asked = "select num_children, type, duckdb_type, converted_type, logical_type"
     (name,) = _named([path])
     elements = connection.execute(f"from parquet_schema({_quoted(name)}) {asked}").fetchall()
-    odd, within = dict[int, str](), 0
-    for place, (column, children, kind, held, *means) in enumerate(elements):
+    odd, column, within = dict[int, int](), 0, 0
+    for place, (children, kind, held, *means) in enumerate(elements[1:], 1):  # after the root
+        text = kind == "BYTE_ARRAY" and held in ("VARCHAR", "JSON")
         moment = held in _BARE and any(mark in str(means) for mark in _MILLISECONDS)
-        # The root comes first; what is within another column cannot be asked for.
-        if place and not within and ((kind, held) == ("BYTE_ARRAY", "VARCHAR") or moment):
+        if within:  # another column, whose parts cannot be asked for
+            within += (children or 0) - 1
+            continue
+        if text or moment:
             odd[place] = column
-        within = max(within - 1, 0) + (children or 0 if place else 0)
+        column, within = column + 1, children or 0
     return odd
 
 
-def _copy(path: Path, copy: Path, columns: dict[int, str]) -> None:
+def _copy(path: Path, copy: Path, columns: Mapping[int, int]) -> None:
     """Copy a file, and write its footer anew."""
     shutil.copyfile(path, copy)
     with copy.open("r+b") as file:

@@ -24,11 +24,10 @@ def polars_source(data: Any, text: TextFormat) -> Source:
         raise InvalidParameterError(f"{why}; give the path of the files, or frame.collect()")
     source = _source(data, text)
 
-    def settle(columns: Collection[str] | None, *, again: bool) -> nw.LazyFrame[Any]:
+    def settle(columns: Collection[str], *, again: bool) -> nw.LazyFrame[Any]:
         if not again:
             return source.frame
-        kept = source.frame if columns is None else source.frame.select(*columns)
-        lazy: nw.LazyFrame[Any] = kept.collect().lazy()
+        lazy: nw.LazyFrame[Any] = source.frame.select(*columns).collect().lazy()
         return lazy
 
     return replace(source, settle=settle)

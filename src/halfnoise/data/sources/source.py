@@ -13,11 +13,14 @@ from narwhals.dtypes import DType
 from narwhals.stable.v2.typing import IntoFrame
 
 from halfnoise.checks import is_name, known_keywords, refuse
-from halfnoise.data.sources.encodings import reads_by_line
+from halfnoise.data.sources.encodings import Encoding
+from halfnoise.data.sources.lines import SEPARATOR
 from halfnoise.errors import InvalidParameterError
 
 T = TypeVar("T")
-_OF_A_CELL = ("ConversionException", "InvalidInputException")  # what DuckDB raises where one fails
+# What is raised where a cell fails DuckDB: the last, where its words hold a cell that is no text.
+_OF_A_CELL = ("ConversionException", "InvalidInputException", "UnicodeDecodeError")
+_NO_MARKS = f"\r\n\0{SEPARATOR}"
 _ANSWERS = re.compile("yes|no|true|false|y|n|t|f|m|na|n/a|nan|null|none")
 _PLAIN = re.compile("(?!hn_)[a-z_][a-z0-9_]*", re.ASCII | re.IGNORECASE)
 
@@ -48,24 +51,36 @@ class TextFormat:
             mark = getattr(self, name)
             if mark is None and name != "decimal":
                 continue
-            if not isinstance(mark, str) or len(mark) != 1 or mark in "\r\n\0":
-                raise refuse(name, "one character", mark)
+            if not isinstance(mark, str) or len(mark) != 1 or mark in _NO_MARKS:
+                raise refuse(name, "one character that text may hold", mark)
         if self.decimal.isalnum() or self.decimal in "+-_":
             raise refuse("decimal", "a mark such as ',' or '.'", self.decimal)
         if self.delimiter is not None and self.delimiter == self.quote:
             raise refuse("quote", "another mark than the delimiter", self.quote)
-        try:
-            "".encode(self.encoding)
-        except (LookupError, TypeError, ValueError):
-            raise refuse("encoding", "the name of a text encoding", self.encoding) from None
-        if not reads_by_line(self.encoding):
-            rule = "one in which every line can be read alone"
-            remedy = f"turn the file into UTF-8 first: iconv -f {self.encoding} -t UTF-8"
-            raise refuse("encoding", rule, self.encoding, remedy)
         if self.quote_newlines and self.quote is None:
             raise refuse("quote_newlines", "left out where nothing is a quote", self.quote_newlines)
         if self.names is not None:
             object.__setattr__(self, "names", _checked_names(self.names))
+        self._check_encoding()
+        if self.names is not None:
+            self.check_order()
+
+    def _check_encoding(self) -> None:
+        try:
+            "".encode(self.encoding)
+        except (LookupError, TypeError, ValueError):
+            raise refuse("encoding", "the name of a text encoding", self.encoding) from None
+        if not Encoding.reads_by_line(self.encoding):
+            rule = "one in which every line can be read alone"
+            remedy = f"turn the file into UTF-8 first: iconv -f {self.encoding} -t UTF-8"
+            raise refuse("encoding", rule, self.encoding, remedy)
+
+    def check_order(self) -> None:
+        """Refuse an encoding whose byte order a mark says: without a header a person could."""
+        if Encoding.needs_mark(self.encoding):
+            rule = "one that says its byte order where the first line is a row"
+            little = Encoding.of(self.encoding, b"").codec
+            raise refuse("encoding", rule, self.encoding, f"say {little} or {little[:-2]}be")
 
     @property
     def marks(self) -> dict[str, Any]:
@@ -83,9 +98,9 @@ def _checked_names(names: object) -> tuple[str, ...]:
 
 
 class Settle(Protocol):
-    """What returns rows: of some columns, or all; always the same ones if they are read again."""
+    """What returns rows of some columns, always the same ones if they are read again."""
 
-    def __call__(self, columns: Collection[str] | None, *, again: bool) -> nw.LazyFrame[Any]:
+    def __call__(self, columns: Collection[str], *, again: bool) -> nw.LazyFrame[Any]:
         """Return the rows."""
 
 
@@ -96,7 +111,8 @@ class Source:
     ``names`` are the columns' names inside the frame, which engines can spell. ``fill`` puts the
     rows where the frame looks for them, and waits until a release is allowed. ``extract``, where
     there is no header to tell which columns there are, makes the table of some. ``ids`` are the
-    names inside under which a column tells people apart, where that is not its own. ``settle``
+    names inside under which a column tells people apart, where that is not its own. ``inferred``:
+    columns whose type is what a frame made of their cells. ``settle``
     returns the rows, where the frame knows but their types. ``from_header``: the names come from a
     line of a file, which could be a row. ``counted``: how many rows there are is a fact that no
     row's content can change. ``mend``: makes rows that a cell failed readable but for that cell, at
@@ -110,6 +126,7 @@ class Source:
     fill: Callable[[], None] = lambda: None
     extract: "Callable[[Sequence[str]], Source] | None" = None
     ids: Mapping[str, str] = field(default_factory=dict)
+    inferred: Collection[str] = ()
     settle: "Settle | None" = None
     from_header: bool = False
     counted: bool = True
@@ -127,11 +144,10 @@ class Source:
         dtypes = {name: inside[own] for name, own in names.items()}
         return cls(frame=frame, dtypes=dtypes, names=names, text=text)
 
-    def rows(
-        self, columns: Collection[str] | None = None, *, again: bool = True
-    ) -> nw.LazyFrame[Any]:
+    def rows(self, columns: Collection[str] = (), *, again: bool = True) -> nw.LazyFrame[Any]:
         """Return the rows of some columns, or all; the same ones ``again`` and again if asked."""
-        return self.frame if self.settle is None else self.settle(columns, again=again)
+        wanted = columns or [*self.names]
+        return self.frame if self.settle is None else self.settle(wanted, again=again)
 
     @property
     def columns(self) -> list[str]:
@@ -146,12 +162,15 @@ class Source:
     def read(self, work: Callable[[], T]) -> T:
         """Put the rows in place and do some work on them, once more where a cell failed it."""
         self.fill()
+        mend = None
         try:
             found = work()
         except Exception as error:
-            if self.mend is None or type(error).__name__ not in _OF_A_CELL:
+            mend = self.mend if type(error).__name__ in _OF_A_CELL else None
+            if mend is None:
                 raise
-            self.mend()
+        if mend is not None:  # here no traceback leads to the engine's error, which shows the cell
+            mend()
             found = work()
         self.unchanged()
         return found

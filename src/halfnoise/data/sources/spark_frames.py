@@ -19,10 +19,10 @@ def spark_source(data: Any, text: TextFormat) -> Source:
     frame = plain_text(data.toDF(*names.values()))
     source = Source.over(frame, text, names)
 
-    def settle(columns: Collection[str] | None, *, again: bool) -> nw.LazyFrame[Any]:
+    def settle(columns: Collection[str], *, again: bool) -> nw.LazyFrame[Any]:
         if not again:
             return source.frame
-        own = frame if columns is None else frame.select(*(names[column] for column in columns))
+        own = frame.select(*(names[column] for column in columns))
         # A block that is lost fails the release: it is never computed anew, which might differ.
         kept: nw.LazyFrame[Any] = nw.from_native(own.localCheckpoint(eager=True)).lazy()
         return kept

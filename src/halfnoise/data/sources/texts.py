@@ -1,17 +1,13 @@
 """Text files: their header lines, and copies of those that the engine cannot read as they are."""
 
-import codecs
 import csv
-import gzip
 import io
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, cast
 
 from halfnoise.data.quiet import quietly
-from halfnoise.data.sources.encodings import Encoding, encoding_of
-from halfnoise.data.sources.lines import LONGEST, Readable, blocks, is_plain, plain
+from halfnoise.data.sources.lines import LONGEST, Lines, Readable
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import DataError, InvalidParameterError
 
@@ -32,7 +28,7 @@ class TextFiles:
     failed: str
     scratch: Path
     stack: ExitStack
-    opened: dict[Path, BinaryIO] = field(default_factory=dict)
+    opened: dict[Path, Lines] = field(default_factory=dict)
 
     def readable(self) -> list[Readable]:
         """Return files that the engine reads as they are, each line a row.
@@ -44,16 +40,21 @@ class TextFiles:
         )
 
     def _readable(self, i: int, path: Path) -> Readable:
-        file, encoding = self._start(path)
-        found = Readable(path, zipped=_is_zipped(path))
-        if encoding.codec != "utf-8" or not all(map(is_plain, blocks(file, encoding.line_break))):
+        lines = self._lines(path)
+        found = Readable(path, zipped=lines.zipped)
+        if not lines.are_plain():
             found = Readable(self.scratch / f"{i}.txt", copied=True)
-            file.seek(encoding.mark)
-            with found.path.open("wb") as target:
-                target.write(codecs.BOM_UTF8)  # which the engine leaves out, but no second one
-                for lines in blocks(file, encoding.line_break):
-                    target.write(plain(lines, encoding))
+            lines.copy(found.path)
         self.opened.pop(path).close()
+        return found
+
+    def are_ended(self) -> bool:
+        """Whether every line, also the last of each file, is known to end with a line break."""
+        return quietly(lambda: all(map(self._is_ended, self.paths)), self.failed)
+
+    def _is_ended(self, path: Path) -> bool:
+        found = self._lines(path).are_ended
+        self._spare(path)
         return found
 
     def header(self) -> list[str]:
@@ -78,32 +79,26 @@ class TextFiles:
         names = quietly(lambda: self._first(path), failed)
         if not names:
             raise DataError(f"the file {str(path)!r} has no header line")
-        if len(self.paths) > _MANY:
-            self.opened.pop(path).close()
+        self._spare(path)
         return names
 
     def _first(self, path: Path) -> list[str]:
-        file, encoding = self._start(path)
-        size = LONGEST if self.text.quote_newlines else _HEADER
-        found = next(blocks(file, encoding.line_break, size), None) or b""
-        if not self.text.quote_newlines:
-            found = found.partition(encoding.line_break)[0]
-        lines = io.StringIO(encoding.text(found).replace("\r\n", "\n").removesuffix("\r"))
-        return next(csv.reader(lines, **self.text.marks), [])
+        lines, spans = self._lines(path), self.text.quote_newlines
+        found = next(lines.blocks(LONGEST if spans else _HEADER), None) or b""
+        if not spans:
+            found = found[: lines.encoding.first_break(found)]
+        text = lines.encoding.text(found).replace("\r\n", "\n").removesuffix("\r")
+        return next(csv.reader(io.StringIO(text), **self.text.marks), [])
 
-    def _start(self, path: Path) -> tuple[BinaryIO, Encoding]:
+    def _lines(self, path: Path) -> Lines:
         if path not in self.opened:
-            opened = gzip.open if _is_zipped(path) else open
-            self.opened[path] = self.stack.enter_context(cast("BinaryIO", opened(path, "rb")))
-        file = self.opened[path]
-        file.seek(0)
-        encoding = encoding_of(self.text.encoding, file.read(4))
-        file.seek(encoding.mark)
-        return file, encoding
+            raw = self.stack.enter_context(path.open("rb"))
+            self.opened[path] = Lines.of(path, raw, self.text.encoding)
+        return self.opened[path]
+
+    def _spare(self, path: Path) -> None:
+        if len(self.paths) > _MANY:
+            self.opened.pop(path).close()
 
 
 _NO_HEADER = "if the first line is no header, name the columns: --names a,b,c"
-
-
-def _is_zipped(path: Path) -> bool:
-    return path.name.lower().endswith(".gz")
