@@ -79,10 +79,12 @@ def test_one_missing_cell_of_pandas_changes_no_other(cells: list[Any], groups: l
 
 
 def test_text_that_looks_like_yes_sorts_with_other_text() -> None:
-    """In pandas "True" may have been yes or no, and stands beside words all the same."""
+    """Among objects of pandas "True" may have been yes, and stands beside words all the same."""
     cells = ["True"] * 3 + ["Unknown"] * 3 + ["False"] * 3 + [None] * 3
-    data = pd.DataFrame({"p": range(12), "y": True, "r": cells})
-    assert list(sizes(data, **DISCOVER)) == [False, True, "Unknown", None]
+    for dtype, no, yes in (("object", False, True), ("str", "False", "True")):
+        column = pd.Series(cells, dtype=dtype)
+        data = pd.DataFrame({"p": range(12), "y": True, "r": column})
+        assert list(sizes(data, **DISCOVER)) == [no, yes, "Unknown", None]
 
 
 def test_moments_out_of_reach_fail_nothing() -> None:
