@@ -149,12 +149,14 @@ def test_no_row_at_all(tmp_path: Path) -> None:
 
 def test_options_of_other_files(tmp_path: Path) -> None:
     """What is said about text is refused where nothing of it would be looked at."""
-    pq.write_table(pa.table({"a": ["1"]}), tmp_path / "a.parquet")
+    table = pa.table({"a": ["1"]})
+    pq.write_table(table, tmp_path / "a.parquet")
     lines = written(tmp_path / "a.jsonl", '{"a": "1"}\n')
     options: dict[str, Any] = {"delimiter": ";", "quote": "'", "names": ["a"]}
     options |= {"quote_newlines": True, "encoding": "latin-1"}
     for name, value in options.items():
-        assert f"{name} must be left out" in refused(tmp_path / "a.parquet", ["a"], **{name: value})
+        for data in (tmp_path / "a.parquet", table, table.to_pandas()):
+            assert f"{name} must be left out" in refused(data, ["a"], **{name: value})
         if name != "encoding":
             assert f"{name} must be left out" in refused(lines, ["a"], **{name: value})
     assert "quote must be left out" in refused(lines, ["a"], quote=None)

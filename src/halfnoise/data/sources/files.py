@@ -5,7 +5,6 @@ declared, column names come from the header line or are declared too. Every line
 (``lines``), and every text cell stays text until a query reads it.
 """
 
-import codecs
 import contextlib
 import glob
 import os
@@ -18,7 +17,7 @@ from halfnoise.checks import refuse
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources.connection import own_connection
 from halfnoise.data.sources.parquet import from_parquet
-from halfnoise.data.sources.source import Source, TextFormat, spelled
+from halfnoise.data.sources.source import OF_CELLS, Source, TextFormat, spelled
 from halfnoise.data.sources.split import Cells, Files, Objects
 from halfnoise.data.sources.texts import TextFiles
 from halfnoise.errors import DataError, InvalidParameterError, TryAgainError
@@ -26,11 +25,6 @@ from halfnoise.errors import DataError, InvalidParameterError, TryAgainError
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _ROWS = "halfnoise_rows"
 _JSON = (".jsonl", ".ndjson")
-_OF_CELLS = ("delimiter", "quote", "quote_newlines", "names")
-_UNUSED = {
-    ".parquet": ("a file says itself how it is written", (*_OF_CELLS, "encoding")),
-    **dict.fromkeys(_JSON, ("each line names its columns", _OF_CELLS)),
-}
 
 
 @contextlib.contextmanager
@@ -60,12 +54,10 @@ def open_files(data: object, text: TextFormat) -> Iterator[Source]:
 
 def _check_options(text: TextFormat, kind: str) -> None:
     """Refuse what was said about text where it would not be looked at."""
-    where, unused = _UNUSED.get(kind, ("", ()))
-    said = replace(text, encoding=codecs.lookup(text.encoding).name)
-    for name in unused:
-        if getattr(said, name) != getattr(TextFormat(), name):
-            raise refuse(name, f"left out where {where}", getattr(text, name))
+    if kind == ".parquet":
+        text.check_unused("a file says itself how it is written", *OF_CELLS, "encoding")
     if kind in _JSON:
+        text.check_unused("each line names its columns", *OF_CELLS)
         text.check_order()
 
 

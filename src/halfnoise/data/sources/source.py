@@ -1,5 +1,6 @@
 """A table that has not been read yet, and what a text file looks like."""
 
+import codecs
 import csv
 import re
 from collections import Counter
@@ -21,6 +22,7 @@ T = TypeVar("T")
 # What is raised where a cell fails DuckDB: the last, where its words hold a cell that is no text.
 _OF_A_CELL = ("ConversionException", "InvalidInputException", "UnicodeDecodeError")
 _NO_MARKS = f"\r\n\0{SEPARATOR}"
+OF_CELLS = ("delimiter", "quote", "quote_newlines", "names")  # which only text in cells has
 _ANSWERS = re.compile("yes|no|true|false|y|n|t|f|m|na|n/a|nan|null|none")
 _PLAIN = re.compile("(?!hn_)[a-z_][a-z0-9_]*", re.ASCII | re.IGNORECASE)
 
@@ -81,6 +83,13 @@ class TextFormat:
             rule = "one that says its byte order where the first line is a row"
             little = Encoding.of(self.encoding, b"").codec
             raise refuse("encoding", rule, self.encoding, f"say {little} or {little[:-2]}be")
+
+    def check_unused(self, where: str, *names: str) -> None:
+        """Refuse what was said where it would not be looked at."""
+        said = replace(self, encoding=codecs.lookup(self.encoding).name)
+        for name in names:
+            if getattr(said, name) != getattr(TextFormat(), name):
+                raise refuse(name, f"left out where {where}", getattr(self, name))
 
     @property
     def marks(self) -> dict[str, Any]:
