@@ -31,6 +31,15 @@ class Neighbors(enum.Enum):
     REPLACE = "replace"
 
 
+def exactly(amount: float) -> Fraction:
+    """Return an amount as it is written: the shortest decimal that reads as this float64.
+
+    >>> exactly(0.1) + exactly(0.2) == exactly(0.3)
+    True
+    """
+    return Fraction(repr(amount))
+
+
 class Privacy(Protocol):
     """What every privacy definition offers."""
 
@@ -146,7 +155,7 @@ class ConcentratedDP(_InMu):
     @property
     def mu(self) -> float:
         """The largest mu with mu^2/2 <= rho, exactly."""
-        return sqrt_down(2 * Fraction(self.rho))
+        return sqrt_down(2 * exactly(self.rho))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +178,7 @@ class RenyiDP(_InMu):
     @property
     def mu(self) -> float:
         """The largest mu with alpha mu^2/2 <= epsilon, exactly."""
-        return sqrt_down(2 * Fraction(self.epsilon) / Fraction(self.alpha))
+        return sqrt_down(2 * exactly(self.epsilon) / exactly(self.alpha))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
