@@ -97,10 +97,9 @@ def release_command(words: Words, data: Annotated[list[str], FILES]) -> None:
         if "dry-run" in words:
             _check_columns(source, request)
             request.check(counted=source.counted)
-            save()  # first: whoever reads along may have gone
             _dry_run(request)
-            return
-        _show(carry_out(source, request, step=_spinner()), out, words)
+        else:
+            _show(carry_out(source, request, step=_spinner()), out, words)
     save()
 
 

@@ -215,14 +215,16 @@ def _insists(i_know: object) -> bool:
 
 
 def _affordable(budget: ApproxDP, margin: float) -> None:
-    if budget.epsilon <= MOST_EPSILON:
-        check_reason(budget)  # the delta, which was given
-        return
-    raise InvalidParameterError(
-        f"a margin of {short(margin)} is too small: epsilon {short(budget.epsilon)}, which it"
-        " needs, protects hardly anybody; allow a larger margin (that of a mean is the one of its"
-        f" sum over all people), {KNOW}"
-    )
+    try:
+        check_reason(budget)
+    except InvalidParameterError:
+        if budget.epsilon <= MOST_EPSILON:
+            raise  # for the delta, which was given
+        raise InvalidParameterError(
+            f"a margin of {short(margin)} is too small: epsilon {short(budget.epsilon)}, which it"
+            " needs, protects hardly anybody; allow a larger margin (that of a mean is the one of"
+            f" its sum over all people), {KNOW}"
+        ) from None
 
 
 def _noise(name: str | None, budget: Budget | None = None) -> Noise | None:
