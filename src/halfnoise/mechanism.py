@@ -15,7 +15,7 @@ from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
-from halfnoise.checks import known_keywords
+from halfnoise.checks import known_keywords, refuse
 from halfnoise.data.sources import Source, open_source
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.data.totals import prepared
@@ -145,6 +145,10 @@ def release(  # noqa: PLR0913  # the face of the library
     >>> list(table), 1900 < table[True]["smoker"].estimate < 2100
     ([True, False, 'other'], True)
     """
+    if not isinstance(text, TextFormat | None):
+        raise refuse("text", "a TextFormat", text, "for example TextFormat(encoding='latin-1')")
+    if ledger is not None and not hasattr(ledger, "charge"):
+        raise refuse("ledger", "something that can be charged, or None", ledger)
     files = paths_in(data)
     words = {} if spec is None else read_spec(spec, parameters or {}, files)
     given: dict[str, Any] = {"privacy": privacy, "known_size": known_size, "level": level}

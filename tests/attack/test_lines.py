@@ -188,6 +188,17 @@ def test_long_lines(tmp_path: Path) -> None:
         assert len(expected) == len(sizes)
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "koi8-r", "shift_jisx0213", "gb18030"])
+def test_long_lines_that_grow(encoding: str, tmp_path: Path) -> None:
+    """Of what is three bytes of UTF-8 for one of its own, two MB are still a row."""
+    (longest,) = [mark for mark in "€╠ナか" if len(mark.encode(encoding, "ignore")) in (1, 2)][:1]
+    row = longest.encode(encoding)
+    row = b"1,2,3," + row * ((text_rows.LONGEST - 6) // len(row))
+    content = b"\n".join([",".join(NAMES).encode(), b"1,2,3,4", row, b"5,6,7,8", b""])
+    found = read(write(tmp_path / "long.csv", content), encoding=encoding)
+    assert [each[:3] for each in found] == [("1", "2", "3"), ("1", "2", "3"), ("5", "6", "7")]
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", *WIDE])
 def test_lines_between_blocks(
     encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -18,7 +18,7 @@ import pytest
 
 import halfnoise as hn
 from halfnoise.data import lookup
-from support.loss import Scale
+from support.loss import Scale, exact_totals
 
 q: Any = hn  # queries also take lists and expressions, which their annotations do not say
 c = nw.col
@@ -224,3 +224,82 @@ def test_an_expression_on_json_lines(tmp_path: Path) -> None:
     (path := tmp_path / "a.jsonl").write_text('{"id": 1, "x": "a"}\n{"id": 2}\n', encoding="utf-8")
     scale = Scale([q.Count(c("x") == "a", name="q")])
     assert scale.totals(path).sums[0].tolist() == [[1]]
+
+
+def answers(cells: list[Any], dtype: Any = None) -> pd.DataFrame:
+    """Return answers as pandas holds them."""
+    return pd.DataFrame({"id": range(len(cells)), "c": pd.Series(cells, dtype=dtype)})
+
+
+@pytest.mark.parametrize("word", ["true", "TRUE", "yes", "no", "False", "t", "1", True])
+def test_yes_and_no_among_objects(word: Any) -> None:
+    """One missing answer turns a column of yes and no into objects, compared as before."""
+    cells: list[Any] = [True] * CROWD + [False] * CROWD
+    for query in (
+        q.Count("c", true=[word]),
+        q.Choice("c", [word, "x"]),
+        q.Mean("c", bounds=(0, 1), missing=[word]),
+        q.Count("c", where=hn.Where("c", equals=word)),
+    ):
+        assert Scale([query]).excess(answers(cells), answers([*cells, None])) <= 1, query
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
+def test_bytes_that_are_no_text_however_text_is_stored(kind: pa.DataType) -> None:
+    """They are missing, also in views."""
+    bare = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary()}
+
+    def made(*cells: bytes) -> pa.Table:
+        stored = pa.array([b"a"] * 9 + list(cells), bare.get(kind, pa.binary_view()))
+        return pa.table({"id": range(len(stored)), "c": stored.view(kind)})
+
+    assert Scale([q.Choice("c", ["a", "b"])]).excess(made(), made(b"\xff")) <= 1
+
+
+def test_text_within_cells_of_a_file_is_refused(tmp_path: Path) -> None:
+    """What is no text there would fail all rows, and nothing can mend it."""
+    table = pa.table({"id": [1], "s": [{"z": "ok"}]})
+    within = Scale([q.Count(c("s").struct.field("z") == "ok", name="q")])
+    with pytest.raises(hn.HalfnoiseError):
+        within.totals(of_arrow(table, tmp_path / "t.parquet"))
+
+
+def test_sparse_objects_are_objects() -> None:
+    """Whether all of them are text or not, the column has one type."""
+    count = Scale([q.Count("c")])
+    for ids, people in ((["a", "b", "a"], 2), (["a", 1, "a"], 2), (["a", None, "a"], 1)):
+        sparse = pd.arrays.SparseArray(ids, dtype=pd.SparseDtype(object, "a"))
+        assert count.people(pd.DataFrame({"id": sparse, "c": True})) == people
+
+
+@pytest.mark.parametrize("label", ["DOUBLE", "FLOAT", "STRUCT(x DOUBLE)", "it's a DOUBLE"])
+def test_a_label_is_no_type(label: str) -> None:
+    """An ENUM may have a label that reads like a type: it is the answer of somebody."""
+    scale = Scale([q.Choice("c", ["red", "blue"])])
+
+    def made(last: str) -> Any:
+        connection = duckdb.connect()
+        said = last.replace("'", "''")
+        connection.execute(f"create type color as enum ('red', '{said}')")
+        rows = f"select i as id, (case when i < 300 then 'red' else '{said}' end)::color as c"
+        return connection.sql(f"{rows} from range(301) r(i)")
+
+    assert scale.excess(made("blue"), made(label)) <= math.sqrt(2)  # one answer is another
+
+
+def test_a_column_called_like_our_expressions_stays() -> None:
+    """It tells people apart all the same, whatever it is called."""
+    name = "halfnoise_expression0"
+    table = pa.table({"id": range(100), name: range(100), "c": [2] * 100})
+    workload = [q.Count(c("c") > 1, name="q")]
+    scale = Scale(workload)
+    for data in (table, table.to_pandas(), pl.from_arrow(table), duckdb.from_arrow(table)):
+        found = exact_totals(data, scale.grid, scale.workload, [name])
+        assert int(found.everyone[0]) == 100
+
+
+def test_a_choice_among_words_on_numbers() -> None:
+    """None of them can be, so everybody is elsewhere."""
+    table = pa.table({"id": range(9), "c": range(9)})
+    for data in (table, table.to_pandas(), pl.from_arrow(table)):
+        assert Scale([q.Choice("c", ["x", "y"])]).totals(data).sums[0].tolist() == [[0, 0, 9]]

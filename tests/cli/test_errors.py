@@ -5,9 +5,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import halfnoise as hn
 import halfnoise.cli.commands
 from support.commands import EXACT, PEOPLE, SURVEY, refused, run, write_survey
 
@@ -353,3 +355,21 @@ def test_data_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(os, "access", lambda p, how: p != path and access(p, how))
     said = refused("release", path, "--count", "smoker", *EXACT, status=3)
     assert "may not be read by you" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        ({"text": {"encoding": "latin-1"}}, "text must be a TextFormat, got"),
+        ({"text": ";"}, "text must be a TextFormat, got ';'"),
+        ({"ledger": True}, "ledger must be something that can be charged, or None, got True"),
+        ({"ledger": "budget.db"}, "ledger must be something that can be charged"),
+    ],
+)
+def test_wrong_types_in_python(options: dict[str, Any], rule: str, tmp_path: Path) -> None:
+    """What is of another type than the library takes is refused in words, before anything else."""
+    (path := tmp_path / "a.csv").write_text("x\n1\n", encoding="utf-8")
+    with pytest.raises(hn.InvalidParameterError, match=rule):
+        hn.release(
+            path, [hn.Count("x")], row_is_person=True, privacy=hn.GaussianDP(mu=1), **options
+        )

@@ -92,3 +92,12 @@ def test_it_is_a_matter_of_the_margin() -> None:
         values = table.values.copy()
         values[0] = factor * margin
         assert bool(doubts(replace(table, values=values))) == said
+
+
+@pytest.mark.parametrize("neighbors", hn.Neighbors)
+def test_a_number_of_people_that_cannot_be(neighbors: hn.Neighbors) -> None:
+    """One that is given and wrong moves all counts: below zero, or above itself, that is said."""
+    asked = [hn.Count("smoker", true=["ja"]), hn.Count("old")]
+    for size, odd in ((PEOPLE, False), (10, True)):
+        said = notes(asked, neighbors=neighbors, known_size=size)
+        assert any("above the number of people: smoker; check" in line for line in said) == odd

@@ -189,3 +189,24 @@ def test_a_saved_spec_lies_beside_its_lists(tmp_path: Path) -> None:
     (elsewhere := tmp_path / "elsewhere").mkdir()
     said = refused(*words, "--mu", "1", "--save-spec", elsewhere / "saved.toml")
     assert "beside the lists that it names" in said
+
+
+@pytest.mark.parametrize("word", ["--groups={} --by b --count a", "--choice=b={}", "--items=b={}"])
+@pytest.mark.parametrize("text", ["A;B", "A|B", "list.txt"])
+def test_a_list_that_is_surely_meant_otherwise(
+    word: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One value that holds another mark, or is a file, is refused before anything is spent."""
+    monkeypatch.chdir(tmp_path)
+    Path("list.txt").write_text("A\nB\n", encoding="utf-8")
+    words = (*word.format(text).split(), "--unit", "id", "--mu", "1")
+    assert f'quote it: "{text}"' in refused("plan", *words)
+    assert run("plan", *word.format(f'"{text}"').split(), "--unit", "id", "--mu", "1").status == 0
+
+
+@pytest.mark.parametrize("text", ["Discover", "DISCOVER", "discovered"])
+def test_nearly_discover(text: str) -> None:
+    """What looks like the word for finding groups is no group, unless it is quoted."""
+    words = ("plan", "--count", "a", "--by", "b", "--unit", "id", "--mu", "1", "--groups")
+    assert "--groups must be discover, or a list" in refused(*words, text)
+    assert run(*words, f'"{text}"').status == 0

@@ -81,9 +81,9 @@ def split(line: str, delimiter: str, quote: str | None) -> list[str]:
             if line[i : i + 1] not in ("", delimiter):
                 return cells
         else:
-            while i < len(line) and line[i] != delimiter:
-                cell += line[i]
-                i += 1
+            end = line.find(delimiter, i)
+            end = len(line) if end < 0 else end
+            i, cell = end, line[i:end]
         cells.append(cell)
         if i >= len(line):
             return cells

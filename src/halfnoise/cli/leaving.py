@@ -31,7 +31,7 @@ def left_properly() -> Iterator[None]:
     with _signals() as stopped:
         try:
             yield
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:  # noqa: BLE001  # nobody shall see a traceback
             if not stopped:
                 _leave(error)
         except SystemExit as left:

@@ -101,7 +101,7 @@ RELEASE = (
     Word("out", "FILE", SHOW, "Where to: .csv, .json, .jsonl, .parquet or .md; - prints CSV."),
     Word("overwrite", None, SHOW, "Replace an output that exists."),
     Word("dry-run", None, SHOW, "Say what would be done; no row is read."),
-    Word("no-ledger", None, SPEND, "Do not keep account of the budget."),
+    Word("no-ledger", None, SPEND, "No account is kept yet, so this changes nothing."),
 )
 
 

@@ -198,7 +198,9 @@ class Cell:
         texts, numbers, others = dict[str, int](), dict[float, int](), list[int]()
         listable = self.is_text or self.dtype.is_numeric()
         for rank, literal in enumerate(literals):
-            if not listable or isinstance(literal, bool) or as_date(literal) is not None:
+            a_word = self.inferred and str(literal).strip().lower() in (*_YES, *_NO)
+            is_bool = isinstance(literal, bool)
+            if not listable or is_bool or a_word or as_date(literal) is not None:
                 others.append(rank)
                 continue
             if self.is_text:
@@ -218,6 +220,9 @@ class Cell:
             same = is_true(self.text() == text)
             if isinstance(literal, bool):
                 same = self.text().str.to_lowercase().is_in(_YES if literal else _NO)
+            elif self.inferred and text.lower() in (*_YES, *_NO):
+                # Yes and no among objects, as they would be compared in a column of their own.
+                same = same | (self.text() == str(text.lower() in _YES))
             if day is not None:
                 same = same | self._is_on(day)
             return same if number is None else same | is_true(self._number() == number)

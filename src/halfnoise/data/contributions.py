@@ -158,7 +158,8 @@ def _category(query: Choice | Bins, part: Contribution) -> None:
         ranks = [part.rank(kind, value, ranks) for kind, (value, ranks) in kinds.items()]
         ranks += [nw.when(own.equals(listed[rank])).then(nw.lit(rank)) for rank in others]
         places = [nw.when(~rank.is_null()).then(rank).otherwise(nw.lit(other)) for rank in ranks]
-        place = combined(nw.min_horizontal, places)
+        nowhere = nw.when(own.present()).then(nw.lit(other)).otherwise(nw.lit(other))
+        place = combined(nw.min_horizontal, places or [nowhere])
     if query.where is not None:
         meets = part.cell(query.where).meets(query.where)
         place = nw.when(meets).then(place).otherwise(nw.lit(other + 1))

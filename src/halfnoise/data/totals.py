@@ -121,7 +121,10 @@ def _read(
 ) -> tuple[Frame, ReadCell, list[Cell]]:
     """Return what is needed of the table under names of our own, its cells, and those of groups."""
     made = expressions(workload.queries)
-    given = {f"halfnoise_expression{i}": e for i, e in enumerate(made.values())}
+    prefix, taken = "halfnoise_expression", "\n".join(map(str.casefold, source.names.values()))
+    while prefix in taken:  # a column of the table may be called so
+        prefix += "_"
+    given = {f"{prefix}{i}": e for i, e in enumerate(made.values())}
     for column in (c for expression in made.values() for c in roots(expression)):
         if source.names[column] != column:
             why = "an expression can only name columns in plain letters, each spelled in one way"
@@ -146,7 +149,8 @@ def _read(
         name = own[id(asked.column) if by_id else asked.column]
         label = asked.label if isinstance(asked, ColumnQuery) and by_id else str(asked.column)
         plain = Cell(name=name, dtype=dtypes[name], label=label, missing=asked.codes)
-        return replace(plain, decimal=source.text.decimal)
+        inferred = not by_id and asked.column in source.inferred
+        return replace(plain, decimal=source.text.decimal, inferred=inferred)
 
     named = [
         Cell(name=name, dtype=dtypes[name], label=column, inferred=column in source.inferred)

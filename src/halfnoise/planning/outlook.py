@@ -12,7 +12,7 @@ from halfnoise.noise.law import Noise
 from halfnoise.planning.plan import Plan, best
 from halfnoise.planning.spending import Spending, split_delta
 from halfnoise.privacy.definitions import ApproxDP, Budget, GaussianDP, Privacy
-from halfnoise.privacy.reason import check_reason
+from halfnoise.privacy.reason import KNOW, MOST_EPSILON, check_reason
 from halfnoise.text import percent, short, text_table
 from halfnoise.workload.groups import Columns
 from halfnoise.workload.queries import Query
@@ -217,8 +217,14 @@ def _insists(i_know: object) -> bool:
 def _affordable(budget: ApproxDP, margin: float) -> None:
     try:
         check_reason(budget)
-    except InvalidParameterError as error:
-        raise InvalidParameterError(f"a margin of {short(margin)} is too small: {error}") from None
+    except InvalidParameterError:
+        if budget.epsilon <= MOST_EPSILON:
+            raise  # for the delta, which was given
+        raise InvalidParameterError(
+            f"a margin of {short(margin)} is too small: epsilon {short(budget.epsilon)}, which it"
+            " needs, protects hardly anybody; allow a larger margin (that of a mean is the one of"
+            f" its sum over all people), {KNOW}"
+        ) from None
 
 
 def _noise(name: str | None, budget: Budget | None = None) -> Noise | None:

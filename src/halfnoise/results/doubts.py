@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from halfnoise.results.release import Release
 from halfnoise.workload.question import SIZE, Question
 
+SURELY = 1 - 1e-6
 NAMED = 5  # so many names, and how many more
 
 
 def doubts(release: Release) -> list[str]:
-    """Say in a line which numbers may be zero, and in another which means nobody may have given."""
+    """Say in a line each which numbers may be zero, cannot be, or are means that nobody gave."""
     empty = [SIZE] if release.known_size is None and _nothing(release, _size(release)) else []
     silent = []
     for question in release.questions:
@@ -25,9 +26,24 @@ def doubts(release: Release) -> list[str]:
     if empty:
         what = "the column, its codes and how its values are written"
         said.append(f"within the margin of zero, so perhaps nobody: {_listed(empty)}; check {what}")
+    if odd := [question.name for question in release.questions if _impossible(release, question)]:
+        what = "known_size (--known-size), which moves every count if it is wrong"
+        said.append(f"below zero or above the number of people: {_listed(odd)}; check {what}")
     if silent:
         said.append(f"perhaps nobody answered {_listed(silent)}; check how the values are written")
     return said
+
+
+def _impossible(release: Release, question: Question) -> bool:
+    """Whether a count is where none can be, by more than its noise, beside a number that is given.
+
+    The margin is that of one in a million, as many are looked at.
+    """
+    if release.known_size is None or question.is_sum or question.is_mean:
+        return False
+    margin = release.errors.margin({question.start: 1.0}, SURELY)
+    values = release.values[question.start : question.start + len(question.names)]
+    return bool((values < -margin).any() or (values > release.known_size + margin).any())
 
 
 def _size(release: Release) -> list[int]:

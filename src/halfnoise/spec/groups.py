@@ -117,7 +117,10 @@ def groups(texts: Sequence[str], by: Sequence[By], lists: Lists = ANYWHERE) -> G
 
 def _keys(text: str, lists: Lists) -> tuple[str, ...]:
     """Read a list of keys; what says groups in another way must stand alone."""
-    keys, rule = lists.split(text), "a list, or said in one way alone"
+    keys, rule = lists.values("--groups", text), "a list, or said in one way alone"
+    if text != DISCOVER and text.strip().casefold() in (DISCOVER, "discovered"):
+        remedy = f"a group of this name is quoted: {quoted(DISCOVER).replace(DISCOVER, text)}"
+        raise refuse("--groups", f"{DISCOVER}, or a list", text, remedy)
     if DISCOVER in keys and not text.startswith("@") and quoted(DISCOVER) not in text:
         raise refuse("--groups", rule, text, f"a group of this name is quoted: {quoted(DISCOVER)}")
     return keys

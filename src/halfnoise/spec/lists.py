@@ -85,6 +85,22 @@ class Lists:
                 raise refuse("a list", "values, or one file alone", text, remedy)
         return found
 
+    def values(self, flag: str, text: str) -> tuple[str, ...]:
+        """Read a list of values; refuse one alone that was surely meant in another way.
+
+        >>> ANYWHERE.values("--groups", "a;b,")
+        ('a;b',)
+        """
+        found = self.split(text)
+        if len(found) != 1 or found[0] != text.strip():
+            return found
+        remedy = f'if that is one value, quote it: "{text}"'
+        if any(mark in text for mark in ";|\t"):
+            raise refuse(flag, "a list parted by commas", text, remedy)
+        if Path(text).suffix and os.path.isfile(text):  # noqa: PTH113  # no name fails it
+            raise refuse(flag, "a list, or @ and a file", text, f"say @{text}, or, {remedy}")
+        return found
+
     def rows(self, text: str, cells: int) -> list[list[str]]:
         """Return the lines of a file, each with so many values."""
         return [_cells(line) for line in self._lines(text[1:], cells) if line.strip()]

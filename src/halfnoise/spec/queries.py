@@ -224,4 +224,8 @@ def _how_many(flag: str, text: str) -> int:
 
 
 def _listed(flag: str, text: str, lists: Lists, *, named: bool) -> tuple[str, ...]:
-    return lists.split(text) if named else tuple(str(i + 1) for i in range(_how_many(flag, text)))
+    return (
+        lists.values(flag, text)
+        if named
+        else tuple(str(i + 1) for i in range(_how_many(flag, text)))
+    )

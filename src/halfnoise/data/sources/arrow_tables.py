@@ -105,6 +105,11 @@ def _readable(column: Any) -> tuple[Any, Any]:
         column = column.cast(pa.float32())
     elif types.is_nested(kind) and not _is_plain(kind):
         column = pa.nulls(len(column))  # of no type: no query takes it
+    elif types.is_string_view(kind) and not all(map(_is_valid, column.chunks)):
+        # Views cannot be taken apart; their bytes can, and are text again if they can be.
+        large = pa.large_string()
+        chunks = [chunk.cast(pa.large_binary()).view(large) for chunk in column.chunks]
+        column = valid(pa.chunked_array(chunks, large))
     elif types.is_nested(kind) or _is_text(kind):
         column = valid(column)
     return column, None

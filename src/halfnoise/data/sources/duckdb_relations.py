@@ -4,6 +4,7 @@ Where they are, text is compared letter by letter whatever a column's collation.
 compares otherwise by default, or that lives in another time zone, is not computed on at all.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
@@ -20,6 +21,9 @@ from halfnoise.errors import InvalidParameterError
 _AS_TEXT = ('"NULL"', "JSON", "UUID")
 _OTHER = ("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")  # far out, or beside what is, they fail
 _LARGE = ("HUGEINT", "UHUGEINT", "BIGNUM")  # Arrow has no whole numbers of that size
+_WITHIN = re.compile(r"STRUCT|MAP|UNION|VARIANT|\[")
+_FRACTIONS = re.compile("FLOAT|DOUBLE")
+_QUOTED = re.compile("'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")  # labels of an ENUM, names of fields
 _UTC = ("UTC", "Etc/UTC")
 _SETTINGS = "select current_setting('default_collation'), current_setting('TimeZone')"
 
@@ -43,14 +47,17 @@ def duckdb_source(relation: Any, text: TextFormat, stack: ExitStack) -> Source:
     return typed(_lazy(types), text, names, settle=settle)
 
 
-def readable(relation: Any) -> Any:
-    """Return a relation in which no cell can fail, with what tells people apart beside it."""
+def readable(relation: Any, *, nested: bool = True) -> Any:
+    """Return a relation in which no cell can fail, with what tells people apart beside it.
+
+    ``nested``: whether cells within cells cannot fail either; else no query takes them.
+    """
     kinds = zip(relation.columns, map(str, relation.types), strict=True)
     for name in relation.columns:
         if name.casefold().startswith(id_of("")):
             said = f"the column {name!r} is called as only halfnoise's own may be"
             raise InvalidParameterError(f"{said}; rename it")
-    own = [_Column(name, kind) for name, kind in kinds]
+    own = [_Column(name, kind, nested) for name, kind in kinds]
     return relation.project(", ".join(cells for column in own for cells in column.read))
 
 
@@ -60,6 +67,13 @@ class _Column:
 
     name: str
     kind: str
+    nested: bool
+
+    @property
+    def unread(self) -> bool:
+        """Whether no query may take it: NaN within another type cannot be kept apart."""
+        within = _QUOTED.sub("", self.kind)
+        return bool(_FRACTIONS.search(within) or (not self.nested and _WITHIN.search(within)))
 
     @property
     def read(self) -> list[str]:
@@ -67,8 +81,8 @@ class _Column:
         own, cells = _quoted(self.name), _quoted(self.name)
         if self.kind in ("FLOAT", "DOUBLE"):
             cells = without_nan(own)
-        elif "FLOAT" in self.kind or "DOUBLE" in self.kind:
-            cells = "null::interval"  # within others NaN cannot be kept apart: no query takes it
+        elif self.unread:
+            cells = "null::interval"
         elif self.kind == "VARCHAR":
             cells = f'{own} collate "binary"'
         elif self.kind in _AS_TEXT or self.kind.startswith("ENUM("):

@@ -94,5 +94,6 @@ class Encoding:
 
     def decoded(self, found: bytes) -> str:
         """Decode bytes, with ``MISSING`` for what cannot be decoded."""
+        # The type of errors in general does not tell where those of decoding end.
         codecs.register_error(_MISSING, lambda error: (MISSING, error.end))  # type: ignore[attr-defined]
         return found.decode(self.codec, _MISSING)

@@ -97,7 +97,8 @@ def _unpacked(column: Any) -> Any:
 
     dtype = column.dtype
     if isinstance(dtype, pd.SparseDtype):
-        return column.sparse.to_dense()
+        # What pandas makes dense it also gives a type by its cells, if they are objects.
+        return pd.Series(np.asarray(column), index=column.index, dtype=dtype.subtype)
     if isinstance(dtype, pd.DatetimeTZDtype):
         # DuckDB cannot spell every zone, and a moment is the same in all of them.
         return column.dt.tz_convert("UTC")

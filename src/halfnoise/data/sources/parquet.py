@@ -51,7 +51,7 @@ def from_parquet(connection: Any, paths: list[Path], text: TextFormat, scratch: 
         _view(connection, " union all ".join(parts))
 
     names = {name: name for name in columns}
-    return typed(nw.from_native(readable(rows)).lazy(), text, names, mend=mend)
+    return typed(nw.from_native(readable(rows, nested=False)).lazy(), text, names, mend=mend)
 
 
 def _shown(connection: Any, paths: Sequence[Path]) -> Any:

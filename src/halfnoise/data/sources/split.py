@@ -129,7 +129,7 @@ def _read_csv(
         "escape": _quoted(quote or ""),
         "new_line": r"'\n'",
         "compression": "'gzip'" if zipped else "'none'",
-        "max_line_size": 2 * LONGEST,
+        "max_line_size": 4 * LONGEST,  # one byte of another encoding may be three of UTF-8
         # A whole multiple: of other sizes DuckDB 2.0 loses lines between two threads.
         "buffer_size": 16 * LONGEST,
         "header": header,
