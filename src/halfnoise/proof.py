@@ -113,10 +113,23 @@ def sqrt_up(square: Fraction) -> float:
     return root if Fraction(root) ** 2 == square else math.nextafter(root, math.inf)
 
 
-def divide_down(amount: float, parts: int) -> float:
+def divide_down(amount: Fraction | float, parts: int) -> float:
     """Return the largest float64 of which ``parts`` together are at most ``amount``, exactly."""
-    share = amount / parts
-    return math.nextafter(share, 0) if Fraction(share) * parts > Fraction(amount) else share
+    return down(Fraction(amount) / parts)
+
+
+def down(amount: Fraction) -> float:
+    """Return the largest float64 that is no more than a positive number."""
+    near = float(amount)
+    return math.nextafter(near, 0) if Fraction(near) > amount else near
+
+
+def up(amount: Fraction) -> float:
+    """Return the smallest float64 that is no less than a positive number, or infinity."""
+    if amount > _LARGEST:
+        return math.inf
+    near = float(amount)
+    return math.nextafter(near, math.inf) if Fraction(near) < amount else near
 
 
 Claim = Callable[[float], tuple[arb, arb]]  # that the left is at most the right, at a number

@@ -8,8 +8,8 @@ from typing import NamedTuple, Self
 from halfnoise.checks import refuse
 from halfnoise.design.design import Measurement
 from halfnoise.errors import InvalidParameterError
-from halfnoise.privacy.definitions import ApproxDP, Budget, Privacy
-from halfnoise.proof import divide_down
+from halfnoise.privacy.definitions import ApproxDP, Budget, Privacy, exactly, least
+from halfnoise.proof import divide_down, down
 from halfnoise.text import short
 from halfnoise.workload.groups import Grouping
 
@@ -72,18 +72,16 @@ class Spending(NamedTuple):
             )
         else:
             delta = grouping.delta
-        return cls(privacy.budget(releases), divide_down(delta, releases))
+        return cls(privacy.budget(releases), divide_down(least(delta), releases))
 
 
 def split_delta(delta: float, grouping: Grouping | None) -> tuple[float, float]:
     """Return the part of delta that is left for the noise, and the part for discovering."""
     if grouping is None or not grouping.discovers:
         return delta, 0.0
-    own = divide_down(delta, PART) if grouping.delta is None else grouping.delta
+    own = divide_down(least(delta), PART) if grouping.delta is None else grouping.delta
     if not own < delta:
         remedy = "the noise needs the rest of delta"
         raise refuse("discover_delta", f"below delta, {delta:g}", own, remedy)
     # The largest float64 that together with the other part is at most delta, exactly.
-    rest = delta - own
-    over = Fraction(rest) > Fraction(delta) - Fraction(own)
-    return math.nextafter(rest, 0) if over else rest, own
+    return down(least(delta) - max(Fraction(own), exactly(own))), own

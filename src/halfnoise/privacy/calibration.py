@@ -12,11 +12,12 @@ The facts used (Dong, Roth & Su 2022; Balle & Wang 2018), with Phi the normal di
 """
 
 from collections.abc import Callable
+from fractions import Fraction
 from functools import lru_cache
 
 from flint import arb
 
-from halfnoise.proof import holds, largest, round_up, smallest
+from halfnoise.proof import ball, holds, largest, round_up, smallest
 
 
 def normal_cdf(x: arb) -> arb:
@@ -38,9 +39,9 @@ def gaussian_delta(mu: arb, epsilon: arb) -> arb:
 
 
 @lru_cache(maxsize=1024)
-def mu_of_approx(epsilon: float, delta: float) -> float:
+def mu_of_approx(epsilon: Fraction | float, delta: Fraction | float) -> float:
     """Return the largest float64 mu proved to give (epsilon, delta)."""
-    return largest(lambda mu: (gaussian_delta(arb(mu), arb(epsilon)), arb(delta)))
+    return largest(lambda mu: (gaussian_delta(arb(mu), ball(epsilon)), ball(delta)))
 
 
 @lru_cache(maxsize=1024)

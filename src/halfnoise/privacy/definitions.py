@@ -40,6 +40,15 @@ def exactly(amount: float) -> Fraction:
     return Fraction(repr(amount))
 
 
+def least(amount: float) -> Fraction:
+    """Return the smaller of an amount as it is written and as it is stored.
+
+    What is calibrated to it keeps the promise in either reading, and decimals that add up to a
+    limit fit into it.
+    """
+    return min(Fraction(amount), exactly(amount))
+
+
 class Privacy(Protocol):
     """What every privacy definition offers."""
 
@@ -108,6 +117,10 @@ class GaussianDP(_InMu):
 
     mu: float
 
+    def budget(self, releases: int = 1) -> Budget:
+        """Return what each of so many equal releases may spend: squared mu adds up."""
+        return Budget(mu=sqrt_down(least(self.mu) ** 2 / whole(releases=releases)))
+
     def delta(self, epsilon: float) -> float:
         """Return the smallest delta proved to hold together with ``epsilon``."""
         return calibration.delta_of_mu(self.mu, not_negative(epsilon=epsilon))
@@ -135,11 +148,12 @@ class ApproxDP(_InMu):
     @property
     def mu(self) -> float:
         """The largest mu proved to give (epsilon, delta)."""
-        return calibration.mu_of_approx(self.epsilon, self.delta)
+        return calibration.mu_of_approx(least(self.epsilon), least(self.delta))
 
     def budget(self, releases: int = 1) -> Budget:
         """Return what each of so many equal releases may spend; Laplace noise needs no delta."""
-        return replace(_InMu.budget(self, releases), epsilon=divide_down(self.epsilon, releases))
+        epsilon = divide_down(least(self.epsilon), releases)
+        return replace(_InMu.budget(self, releases), epsilon=epsilon)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +169,7 @@ class ConcentratedDP(_InMu):
     @property
     def mu(self) -> float:
         """The largest mu with mu^2/2 <= rho, exactly."""
-        return sqrt_down(2 * exactly(self.rho))
+        return sqrt_down(2 * least(self.rho))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +192,7 @@ class RenyiDP(_InMu):
     @property
     def mu(self) -> float:
         """The largest mu with alpha mu^2/2 <= epsilon, exactly."""
-        return sqrt_down(2 * exactly(self.epsilon) / exactly(self.alpha))
+        return sqrt_down(2 * least(self.epsilon) / max(Fraction(self.alpha), exactly(self.alpha)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +221,7 @@ class PureDP(_InMu):
 
     def budget(self, releases: int = 1) -> Budget:
         """Return what each of so many equal releases may spend: epsilon adds up."""
-        return Budget(epsilon=divide_down(self.epsilon, whole(releases=releases)))
+        return Budget(epsilon=divide_down(least(self.epsilon), whole(releases=releases)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,156 @@
+"""What a limit allows: how much of each kind, decided before any answer was seen.
+
+A limit of (epsilon, Delta) allows pure epsilon up to A, squared mu up to M and deltas of
+discovering up to D if, proved,
+
+    p delta_sqrt(M)(epsilon - A) + (1 - p) delta_sqrt(M)(epsilon + A) + D <= Delta
+
+with p = e^A/(1 + e^A): pure epsilon at its worst is randomised response, and next to mu this is
+exact. The three are fixed *together*, as a box. Within a box whoever chooses the next release by
+earlier answers gains nothing: randomised response of a, then of A - a, is no worse than of A at
+once, and Gaussian noise of m, then of M - m, is that of M (Smith & Thakurta 2022), so by induction
+from the last release backwards no order and no choice is worse than the corner.
+
+The union of all such boxes would not do, though each of its points fits: who sees a first answer
+and then chooses whether to spend the rest as Laplace or as Gaussian noise reaches three times Delta
+(``tests/attack/test_admission.py``).
+
+Laplace noise beyond A, and all of it where the limit is a mu or a rho, costs the squared mu that it
+implies there, which is within the box.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from flint import arb
+
+from halfnoise.privacy import calibration
+from halfnoise.privacy.account import NOTHING, Account
+from halfnoise.privacy.definitions import (
+    ApproxDP,
+    ConcentratedDP,
+    GaussianDP,
+    Privacy,
+    PureDP,
+    RenyiDP,
+    exactly,
+    least,
+)
+from halfnoise.proof import ball, holds, largest, up
+
+FINEST = 2**40  # nobody makes more releases
+
+
+@dataclass(frozen=True, kw_only=True)
+class Allowance:
+    """What a limit allows: ``pure`` epsilon, ``delta`` of discovering, and the rest for mu.
+
+    >>> limit = Allowance(limit=ConcentratedDP(rho=0.3))
+    >>> spent = Account.of(GaussianDP(mu=ConcentratedDP(rho=0.1).mu))
+    >>> limit.fits(spent * 3), limit.fits(spent * 4)
+    (True, False)
+    """
+
+    limit: Privacy
+    pure: Fraction = NOTHING
+    delta: Fraction = NOTHING
+
+    def __post_init__(self) -> None:
+        """Let a limit that is pure be for nothing else."""
+        if isinstance(self.limit, PureDP):
+            object.__setattr__(self, "pure", exactly(self.limit.epsilon))
+
+    @classmethod
+    def around(cls, limit: Privacy, first: Account, times: int = 1) -> "Allowance":
+        """Return the box of a limit in which so many releases like the first have their place.
+
+        The first release of all was chosen before any answer was seen, so it may decide.
+        """
+        if not isinstance(limit, ApproxDP):
+            return cls(limit=limit)
+        return cls(limit=limit, pure=first.pure * times, delta=first.delta * times)
+
+    def price(self, cost: Account, spent: Account | None = None) -> Account:
+        """Return what a release costs here: Laplace noise that has no place is charged as mu."""
+        before = NOTHING if spent is None else spent.pure
+        if not cost.pure or before + cost.pure <= self.pure or isinstance(self.limit, PureDP):
+            return cost
+        implied = Fraction(calibration.mu_of_pure(up(cost.pure))) ** 2
+        if isinstance(self.limit, ConcentratedDP | RenyiDP):
+            implied = min(implied, cost.pure**2)  # Bun & Steinke 2016, Proposition 1.4
+        return Account(squares=cost.squares + implied, delta=cost.delta)
+
+    def fits(self, spent: Account) -> bool:
+        """Whether so much, in prices, is within the box, proved."""
+        if spent.pure > self.pure or spent.delta > self.delta:
+            return False
+        squares = spent.squares
+        match self.limit:
+            case ApproxDP(epsilon=epsilon, delta=delta):
+                return self._proved(squares, exactly(epsilon), exactly(delta) - self.delta)
+            case GaussianDP(mu=mu):
+                return squares <= exactly(mu) ** 2
+            case ConcentratedDP(rho=rho):
+                return squares <= 2 * exactly(rho)
+            case RenyiDP(alpha=alpha, epsilon=epsilon):
+                return squares * exactly(alpha) <= 2 * exactly(epsilon)
+        return not squares
+
+    def _proved(self, squares: Fraction, epsilon: Fraction, rest: Fraction) -> bool:
+        """Whether the box of so much squared mu costs no more than is left of delta."""
+        if rest < 0 or not squares:
+            return rest >= 0 and (self.pure <= epsilon or self._fits_alone(epsilon, rest))
+        return holds(lambda: (self._loss(ball(squares).sqrt(), ball(epsilon)), ball(rest)))
+
+    def _fits_alone(self, epsilon: Fraction, rest: Fraction) -> bool:
+        def both() -> tuple[arb, arb]:
+            odds = ball(self.pure).exp()
+            return (odds - ball(epsilon).exp()) / (1 + odds), ball(rest)
+
+        return holds(both)
+
+    def _loss(self, mu: arb, epsilon: arb) -> arb:
+        """Return the exact delta of all the pure epsilon beside mu."""
+        a = ball(self.pure)
+        p = 1 / (1 + (-a).exp())
+        less, more = (calibration.gaussian_delta(mu, at) for at in (epsilon - a, epsilon + a))
+        return p * less + (1 - p) * more
+
+    @cached_property
+    def mu(self) -> float:
+        """The largest mu that is allowed, or 0 where none is."""
+        match self.limit:
+            case PureDP():
+                return 0.0
+            case ApproxDP(epsilon=epsilon, delta=delta) if self.pure or self.delta:
+                e, rest = least(epsilon), least(delta) - self.delta
+                if not self._proved(NOTHING, e, rest):
+                    return 0.0
+                return largest(lambda mu: (self._loss(arb(mu), ball(e)), ball(rest)))
+        return self.limit.mu
+
+    def share(self, price: Account) -> Fraction:
+        """Return which part of the whole a price is, by the kind of which it takes most."""
+        parts = [(price.pure, self.pure), (price.delta, self.delta)]
+        parts.append((price.squares, Fraction(self.mu) ** 2))
+        return max(used / most if most else FINEST * used for used, most in parts)
+
+    def room(self, spent: Account, cost: Account) -> int:
+        """Return how many more releases of such a cost fit."""
+
+        def fit(times: int) -> bool:
+            # As many of them as have a place among the pure epsilons, and the rest as mu.
+            here = min(times, int((self.pure - spent.pure) / cost.pure)) if cost.pure else times
+            return self.fits(spent + cost * here + self._as_mu(cost) * (times - here))
+
+        low, high = 0, 1
+        while high < FINEST and fit(high):
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if fit(middle) else (low, middle)
+        return low
+
+    def _as_mu(self, cost: Account) -> Account:
+        return self.price(cost, Account(pure=self.pure))
