@@ -17,8 +17,8 @@ from halfnoise.errors import (
     TryAgainError,
     UnknownNameError,
 )
-from halfnoise.ledger.protocol import Ledger
-from halfnoise.mechanism import release
+from halfnoise.face import release
+from halfnoise.ledger.ledger import Ledger
 from halfnoise.planning.outlook import Outlook, budget_for, plan
 from halfnoise.planning.plan import Plan
 from halfnoise.privacy.composition import compose

@@ -1,8 +1,11 @@
 """What is asked of a table, and what is refused before any row of it is read."""
 
-from dataclasses import dataclass
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
 
-from halfnoise.checks import is_name, positive, refuse
+from halfnoise.checks import is_name, positive, refuse, whole
 from halfnoise.errors import InvalidParameterError
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.workload.groups import Grouping
@@ -15,7 +18,7 @@ class Request:
     """What was asked: to be planned as it is, or to be released once it is checked.
 
     ``unit``: the columns that say whom a row is about; none where ``row_is_person``. ``delta``:
-    that of a plan without a budget.
+    that of a plan without a budget. ``one_of``: the budget is that part of a ledger's limit.
     """
 
     workload: Workload
@@ -27,11 +30,17 @@ class Request:
     level: float = 0.95
     noise: str | None = None
     i_know: bool = False
+    one_of: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse a number of people that is none; nobody who is one row has several items."""
         if len(set(self.unit)) < len(self.unit):
             raise refuse("unit", "columns that are each named once", self.unit)
+        if self.one_of is not None:
+            whole(one_of=self.one_of)
+            if self.privacy is not None:
+                both = "give a budget or one_of (--one-of), which is a part of the ledger's limit"
+                raise InvalidParameterError(f"{both}; not both")
         if self.known_size is not None:
             positive(known_size=self.known_size)
         if self.row_is_person:
@@ -43,6 +52,20 @@ class Request:
         named = [column for query in self.workload.queries for column in query.columns]
         named += [condition.column for condition in self.workload.who]
         return [*named, *self.unit, *self.workload.group_columns]
+
+    @property
+    def what(self) -> str:
+        """What is asked, in a few words."""
+        asked = ", ".join(block.words for block in self.workload.blocks)
+        by = ", ".join(self.workload.group_columns)
+        return f"{asked} by {by}" if by else asked
+
+    def fingerprint(self, *about: object) -> str:
+        """Return a hash of all that was asked, and ``about`` what: the same for the same alone."""
+        asked = {each.name: getattr(self, each.name) for each in fields(self)}
+        asked.pop("i_know")
+        content = json.dumps([_plain(asked), _plain(about)], sort_keys=True)
+        return hashlib.sha256(content.encode()).hexdigest()
 
     @property
     def budget(self) -> Privacy:
@@ -119,3 +142,18 @@ class Request:
                 why = "a group of one person has no privacy, so group by another column"
                 both = f"{by.column!r} is the unit and names groups at once"
                 raise InvalidParameterError(f"{both}; {why}")
+
+
+def _plain(value: object) -> object:
+    """Return what a value says, in kinds that JSON tells apart; what is worked out is left out."""
+    if is_dataclass(value):
+        said = {each.name: getattr(value, each.name) for each in fields(value) if each.init}
+        return [type(value).__name__, _plain(said)]
+    if isinstance(value, Mapping):
+        return [[_plain(name), _plain(value[name])] for name in sorted(value, key=repr)]
+    if isinstance(value, list | tuple | set | frozenset):
+        found = [_plain(each) for each in value]
+        return found if isinstance(value, list | tuple) else sorted(found, key=repr)
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    return [type(value).__name__, str(value)]  # numbers as they are written, days, expressions

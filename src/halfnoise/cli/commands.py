@@ -13,15 +13,20 @@ from typing import Annotated
 import typer
 
 from halfnoise.checks import number, refuse, whole_number
+from halfnoise.cli.books import app as ledger_app
+from halfnoise.cli.books import booked, one_of_them, told
 from halfnoise.cli.leaving import left_properly
 from halfnoise.cli.options import PLAN, RELEASE, Once, with_options
 from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source, open_source
 from halfnoise.errors import InvalidParameterError
 from halfnoise.files import same_place
-from halfnoise.mechanism import Step, carry_out
+from halfnoise.ledger.booking import Booking
+from halfnoise.mechanism import Step, carry_out, shared
 from halfnoise.planning.outlook import DELTA, Outlook, Terms, budget_for, plan
 from halfnoise.planning.plan import Plan
+from halfnoise.privacy.allowance import Allowance
+from halfnoise.privacy.definitions import Privacy
 from halfnoise.request import Request
 from halfnoise.results.formats import Output, as_csv
 from halfnoise.results.release import GroupedRelease, Release
@@ -40,6 +45,7 @@ STATUS = (
 app = typer.Typer(
     no_args_is_help=True, pretty_exceptions_enable=False, context_settings=HELP, epilog=STATUS
 )
+app.add_typer(ledger_app, name="ledger")
 FOLDER = typer.Option(metavar="DIR", help="Where to put the survey.")
 FILES = typer.Argument(metavar="DATA", help="CSV, TSV, JSON lines or Parquet files.")
 VERSION = typer.Option("--version", metavar="", help="Show the version and stop.")
@@ -71,8 +77,18 @@ def plan_command(words: Words, data: Annotated[list[str] | None, HEADERS] = None
         _check_columns(source, request)
     save = _saving(words, request, data or [])
     releases, margin = whole_number("--releases", words.get("releases", "1")), words.get("margin")
-    planned = _planned(request, known="known-size" in words, margin=margin, releases=releases)
-    typer.echo(json.dumps(planned.to_dict(), indent=2) if "json" in words else repr(planned))
+    books = booked(words, data or [])
+    request, releases = _part(request, books, releases)
+    known = "known-size" in words
+    planned = _planned(request, known=known, margin=margin, releases=releases, limit=books.limit)
+    shown, commands = planned.to_dict(), list[str]()
+    if releases > 1 and isinstance(planned, Plan) and "one-of" not in words:
+        commands = one_of_them(words, data or [], request, planned.privacy, releases)
+        shown["commands"] = commands
+    typer.echo(json.dumps(shown, indent=2) if "json" in words else repr(planned))
+    if commands and "json" not in words:
+        init, one = commands
+        typer.echo(f"\nA ledger for all of them, once:\n  {init}\nEach of them (--name=2, ...):\n  {one}")
     save()
 
 
@@ -87,19 +103,22 @@ def release_command(words: Words, data: Annotated[list[str], FILES]) -> None:
     own, words = words, gather(words, data)
     named = words.get("out") not in (None, "-")
     out = Output("--out", Path(words["out"]), "overwrite" in words) if named else None
-    with open_source(data, text=text_format(words)) as source:
+    text = text_format(words)
+    with open_source(data, text=text) as source:
         request = read(words, Header.of(source), data)
         _check_release(request, words)
+        books, about = booked(words, data), ([Path(name).name for name in data], text)
+        again = books.stored(request.fingerprint(*about)) is not None
         if out is not None:
             spec = [own["spec"]] if "spec" in own else []
-            out.check([*data, *spec, *Lists.named_in(words)])
+            out.check([*data, *spec, *Lists.named_in(words), *books.files], again=again)
         save = _saving(words, request, data)
         if "dry-run" in words:
             _check_columns(source, request)
             request.check(counted=source.counted)
-            _dry_run(request)
+            _dry_run(request, books)
         else:
-            _show(carry_out(source, request, step=_spinner()), out, words)
+            _release(source, request, books, about, out, words, again=again)
     save()
 
 
@@ -166,8 +185,22 @@ def _check_columns(source: Source | None, request: Request) -> None:
             check_keys(table.dtypes, request.workload.grouping)
 
 
+def _part(request: Request, books: Booking, releases: int) -> tuple[Request, int]:
+    """Return a request with its part of the ledger's limit, where that is its budget."""
+    if request.one_of is None:
+        return request, releases
+    if releases > 1:
+        raise InvalidParameterError("give --one-of or --releases, not both: both split a budget")
+    return shared(request, books)
+
+
 def _planned(
-    request: Request, *, known: bool, margin: str | None = None, releases: int = 1
+    request: Request,
+    *,
+    known: bool,
+    margin: str | None = None,
+    releases: int = 1,
+    limit: Privacy | Allowance | None = None,
 ) -> Plan | Outlook:
     workload, delta = request.workload, DELTA if request.delta is None else request.delta
     shared: Terms = {"releases": releases, "level": request.level, "known_size": known}
@@ -179,12 +212,14 @@ def _planned(
         budget = budget_for(workload, margin=number("--margin", margin), delta=delta, **shared)
     if budget is None:
         return plan(workload, delta=delta, **shared)
-    return plan(workload, privacy=budget, **shared)
+    return plan(workload, privacy=budget, limit=limit, **shared)
 
 
-def _dry_run(request: Request) -> None:
+def _dry_run(request: Request, books: Booking) -> None:
     """Print the plan and the columns with their declared meaning; read no row, spend nothing."""
-    planned = _planned(request, known=request.known_size is not None)
+    request, times = _part(request, books, 1)
+    known = request.known_size is not None
+    planned = _planned(request, known=known, releases=times, limit=books.limit)
     for query in request.workload.queries:
         typer.echo(f"{query.kind} {query.label!r}: {query.meaning}")
     if request.workload.grouping is not None:
@@ -193,18 +228,43 @@ def _dry_run(request: Request) -> None:
     typer.echo(f"One person: {who}. No row was read and nothing was spent.\n\n{planned!r}")
 
 
-def _show(release: Release | GroupedRelease, out: Output | None, words: Words) -> None:
+def _release(  # noqa: PLR0913  # all that one release is made of
+    source: Source,
+    request: Request,
+    books: Booking,
+    about: Sequence[object],
+    out: Output | None,
+    words: Words,
+    *,
+    again: bool,
+) -> None:
+    """Charge, draw, write, record: in this order, and say where a failure leaves it."""
+    try:
+        made = carry_out(source, request, booking=books, about=about, step=_spinner())
+        content = _show(made, out, words, again=again)
+        told(books, books.handed_over(content), again=again)
+    except BaseException:
+        if books.standing:
+            typer.echo(f"halfnoise: {books.standing}", err=True)
+        raise
+
+
+def _show(
+    release: Release | GroupedRelease, out: Output | None, words: Words, *, again: bool
+) -> bytes:
     """Write to a file, print data to a pipe, or a table to a terminal; words go to stderr."""
     if out is not None:
-        out.write(release)
+        content = out.write(release, again=again)
         typer.echo(f"Written to {words['out']}.", err=True)
     elif words.get("out") == "-" or not sys.stdout.isatty():
-        typer.echo(as_csv(release), nl=False)
+        typer.echo(printed := as_csv(release), nl=False)
+        content = printed.encode()
     else:
-        typer.echo(repr(release))
-        return
+        typer.echo(printed := repr(release))
+        return printed.encode()
     for line in (*release.promises(), NOISE_ONLY, *release.notes()):
         typer.echo(line, err=True)
+    return content
 
 
 def _spinner() -> Step:

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from halfnoise.checks import refuse
+from halfnoise.face import Options, release
 from halfnoise.files import write_whole
-from halfnoise.mechanism import Options, release
 from halfnoise.planning.outlook import plan
 from halfnoise.planning.plan import Plan
 from halfnoise.privacy.definitions import ApproxDP

@@ -64,6 +64,8 @@ OPTIONS = (
     Word("rho", "RHO", SPEND, "In zero-concentrated differential privacy."),
     Word("rdp", "ALPHA:EPSILON", SPEND, "In Renyi differential privacy."),
     Word("noise", "KIND", SPEND, "gaussian or laplace; by what each is worth unless given."),
+    Word("one-of", "N", SPEND, "Take one N-th of the ledger's limit, in place of a budget."),
+    Word("ledger", "FILE", SPEND, "Where it is charged: DATA.ledger unless given."),
     Word("i-know", None, SPEND, "Allow a budget that protects hardly anybody: epsilon above 10."),
     Word("where", "COND", RULES, "Who is in the table: age:at-least:18; twice, both must hold."),
     Word("missing", "A,B", RULES, "Codes that stand for no answer: -99,N/A."),
@@ -89,6 +91,7 @@ OPTIONS = (
     Word("save-spec", "FILE", SHOW, "Write all this to a TOML file."),
 )
 PLAN = (
+    *OPTIONS,
     Word("margin", "M", SPEND, "The other way round: the budget for a margin of error of M."),
     Word("releases", "N", SPEND, "Split over N releases."),
     Word("json", None, SHOW, "Print JSON."),
@@ -96,12 +99,26 @@ PLAN = (
     Word("out", "FILE", SHOW, "For release."),
     Word("overwrite", None, SHOW, "For release."),
     Word("no-ledger", None, SPEND, "For release."),
+    Word("name", "NAME", SPEND, "For release."),
+    Word("resume", "NAME", SPEND, "For release."),
 )
 RELEASE = (
+    *OPTIONS,
     Word("out", "FILE", SHOW, "Where to: .csv, .json, .jsonl, .parquet or .md; - prints CSV."),
     Word("overwrite", None, SHOW, "Replace an output that exists."),
     Word("dry-run", None, SHOW, "Say what would be done; no row is read."),
-    Word("no-ledger", None, SPEND, "No account is kept yet, so this changes nothing."),
+    Word("no-ledger", None, SPEND, "Keep no account of what this costs beside other releases."),
+    Word("name", "NAME", SPEND, "The same name and request return the same result, drawn once."),
+    Word("resume", "NAME", SPEND, "Go on with a charge that stands; never charge anew."),
+)
+
+# What is fixed when a ledger is made.
+_SHARED = ("unit", "row-is-person", "epsilon", "delta", "mu", "rho", "rdp", "neighbors")
+INIT = (
+    *(option for option in OPTIONS if option.word in _SHARED),
+    Word("data-set", "NAME", PEOPLE, "What the data are called: the file's name unless given."),
+    Word("laplace", "E", SPEND, "How much of epsilon is kept for Laplace noise."),
+    Word("discover-delta", "D", SPEND, "How much of delta is kept for discovering groups."),
 )
 
 
@@ -118,9 +135,9 @@ class Once(TyperCommand):
         return super().parse_args(ctx, args)
 
 
-def with_options(own: Sequence[Word]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command all shared options and its own; what was said reaches it as ``words``."""
-    options = {option.word.replace("-", "_"): option for option in (*OPTIONS, *own)}
+def with_options(words: Sequence[Word]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command its options; what was said reaches it as ``words``."""
+    options = {option.word.replace("-", "_"): option for option in words}
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)

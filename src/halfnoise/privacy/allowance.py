@@ -123,12 +123,18 @@ class Allowance:
         match self.limit:
             case PureDP():
                 return 0.0
-            case ApproxDP(epsilon=epsilon, delta=delta) if self.pure or self.delta:
-                e, rest = least(epsilon), least(delta) - self.delta
+            case ApproxDP(epsilon=epsilon) if self.pure or self.delta:
+                e, rest = least(epsilon), self.rest
                 if not self._proved(NOTHING, e, rest):
                     return 0.0
                 return largest(lambda mu: (self._loss(arb(mu), ball(e)), ball(rest)))
         return self.limit.mu
+
+    @property
+    def rest(self) -> Fraction:
+        """What is left of a limit's delta for the noise."""
+        delta = least(self.limit.delta) if isinstance(self.limit, ApproxDP) else NOTHING
+        return delta - self.delta
 
     def share(self, price: Account) -> Fraction:
         """Return which part of the whole a price is, by the kind of which it takes most."""

@@ -54,7 +54,7 @@ def _said(privacy: Privacy) -> str:
 
 def promise(guarantee: Guarantee, asked: Privacy) -> str:
     """Say what is promised to each person, in the measure that was asked for, and its worth."""
-    said = ", ".join(f"{name} {_upward(x)}" for name, x in _promised(guarantee, asked).items())
+    said = ", ".join(f"{name} {upward(x)}" for name, x in _promised(guarantee, asked).items())
     if isinstance(guarantee, DiscoveryDP):
         delta = f"{guarantee.delta:.3g}"
         part = isinstance(asked, ApproxDP) and not isinstance(guarantee.kept, PureDP)
@@ -79,7 +79,7 @@ def _promised(guarantee: Guarantee, asked: Privacy) -> dict[str, float]:
     return {"mu": mu}
 
 
-def _upward(x: float) -> str:
+def upward(x: float) -> str:
     """Write an amount with six digits, rounded up, but for what float64 adds to it."""
     up = Context(prec=6, rounding=ROUND_CEILING)
     return f"{float(up.create_decimal(repr(x * (1 - 1e-12)))):g}"

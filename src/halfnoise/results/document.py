@@ -30,14 +30,30 @@ OWN = ("schema", "guarantee", "level", "intervals", "by", "size", "queries", "gr
 
 def to_dict(release: Released) -> dict[str, Any]:
     """Return a release as plain values."""
-    shown, own = _parts(release)
     return {
         "schema": SCHEMA,
         "guarantee": privacy.implied(release.guarantee, release.privacy),
         "level": release.level,
         "intervals": NOISE_ONLY,
-        **shown,
+        **_shown(release),
         "notes": release.notes(),
+        **_needed(release),
+    }
+
+
+def to_keep(release: Released) -> bytes:
+    """Return what ``from_json`` needs of a release, and nothing that follows from it."""
+    by = (
+        {"by": [asdict(by) for by in release.by], "groups": []}
+        if isinstance(release, GroupedRelease)
+        else {}
+    )
+    found = {"schema": SCHEMA, "level": release.level, **by, **_needed(release)}
+    return json.dumps(found, allow_nan=False).encode()
+
+
+def _needed(release: Released) -> dict[str, Any]:
+    return {
         **release.facts,
         "values": {
             "estimates": release.values.tolist(),
@@ -48,7 +64,7 @@ def to_dict(release: Released) -> dict[str, Any]:
             "copies": release.errors.copies,
             "privacy": privacy.to_dict(release.privacy),
             "guarantee": privacy.to_dict(release.guarantee),
-            **own,
+            **_own(release),
         },
     }
 
@@ -136,15 +152,14 @@ def _table(found: list[dict[str, Any]], *, sized: bool) -> dict[str, Any]:
     return {"size": size, "queries": found[sized:]}
 
 
-def _parts(release: Released) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what is shown of a release, and what its kind alone needs to be read again."""
+def _shown(release: Released) -> dict[str, Any]:
+    """Return the tables of a release, for people."""
     found = rows(release)
     if not isinstance(release, GroupedRelease):
-        own = {name: getattr(release, name) for name in ("known_size", "remarks")}
-        return _table(found, sized=release.has_size), own
-    size, people, sized = release.size, release.people, release.template.has_size
+        return _table(found, sized=release.has_size)
+    size, sized = release.size, release.template.has_size
     each = len(found) // max(1, len(release))
-    shown = {
+    return {
         "by": [asdict(by) for by in release.by],
         "size": None if size is None else {title: getattr(size, title) for title in NUMBERS},
         "groups": [
@@ -152,11 +167,18 @@ def _parts(release: Released) -> tuple[dict[str, Any], dict[str, Any]]:
             for i, key in enumerate(release.group_keys)
         ],
     }
+
+
+def _own(release: Released) -> dict[str, Any]:
+    """Return what a release of its kind alone needs to be read again."""
+    if not isinstance(release, GroupedRelease):
+        return {name: getattr(release, name) for name in ("known_size", "remarks")}
+    people = release.people
     own = {
         "keys": [[_stored(value) for value in key] for key in release.group_keys],
         "people": None if people is None else asdict(people),
     }
-    return shown, own | {name: getattr(release, name) for name in ("common", "most", "discovered")}
+    return own | {name: getattr(release, name) for name in ("common", "most", "discovered")}
 
 
 READERS: dict[str, Callable[[str], object]] = {

@@ -37,8 +37,11 @@ class Output:
     path: Path
     overwrite: bool = False
 
-    def check(self, inputs: Sequence[str], *, a_release: bool = True) -> None:
-        """Refuse what cannot or must not be written, before anything is spent."""
+    def check(self, inputs: Sequence[str], *, a_release: bool = True, again: bool = False) -> None:
+        """Refuse what cannot or must not be written, before anything is spent.
+
+        ``again``: what is there may be the very same.
+        """
         path, ending = self.path, self.path.suffix.lower()
         if a_release and ending not in FORMATS:
             raise refuse(self.flag, f"a file ending in {', '.join(FORMATS)}", str(path))
@@ -49,7 +52,7 @@ class Output:
             raise refuse(self.flag, "another file than the input", str(path))
         if path.is_symlink() and appended:
             raise refuse(self.flag, "a file, not a link to one", str(path), "name that file")
-        if os.path.lexists(path) and not self.overwrite and not appended:
+        if os.path.lexists(path) and not (self.overwrite or appended or again):
             why = f"the output {str(path)!r} exists; name another, or say --overwrite"
             raise InvalidParameterError(why)
 
@@ -77,11 +80,19 @@ class Output:
                 return "" if os.geteuid() in owners else "a file that is yours to replace"
         return ""
 
-    def write(self, release: Released) -> None:
-        """Write a release in the format of the ending; JSON lines are appended to others."""
+    def write(self, release: Released, *, again: bool = False) -> bytes:
+        """Write a release in the format of the ending, and return what was written.
+
+        JSON lines are appended to others. ``again``: what is there already is left alone.
+        """
         ending = self.path.suffix.lower()
-        append = ending == ".jsonl" and not self.overwrite
-        self.write_bytes(FORMATS[ending](release), append=append)
+        append, content = ending == ".jsonl" and not self.overwrite, FORMATS[ending](release)
+        if again and self.path.is_file():
+            found = self.path.read_bytes()
+            if content in found if append else content == found:
+                return content
+        self.write_bytes(content, append=append)
+        return content
 
     def write_bytes(self, content: bytes, *, append: bool = False) -> None:
         """Write a file, or append to it, whole or not at all, and for its owner alone."""

@@ -156,8 +156,8 @@ def _as_words(name: str, value: Any) -> Any:
 JOINED = ("where", "missing")  # words of the command line and of a spec that hold together
 # Words of which one takes the place of the others.
 INSTEAD = (
-    ("epsilon", "mu", "rho", "rdp"),
-    ("delta", "mu", "rho", "rdp"),
+    ("epsilon", "mu", "rho", "rdp", "one-of"),
+    ("delta", "mu", "rho", "rdp", "one-of"),
     ("unit", "row-is-person"),
     ("size-importance", "size-dial"),
 )
@@ -196,6 +196,6 @@ def beside(stored: Words, said: Collection[str]) -> dict[str, Any]:
 def said_in_python(names: Sequence[str], *, queries: bool) -> list[str]:
     """Return the words for what is said by keywords; conditions join those of a spec."""
     words = [name.replace("_", "-") for name in names if name != "where"]
-    words += BUDGET if "privacy" in names else ()
+    words += BUDGET if {"privacy", "one_of"} & {*names} else ()
     words += ["no-group-sizes"] if "group_sizes" in names else []
     return [*words, *(QUERIES if queries else ())]

@@ -35,7 +35,7 @@ YES = ("row-is-person", "no-group-sizes", "quote-newlines", "i-know")
 LISTS = (*(name for name in QUERIES if name != "counts"), "importance", "unit", "by", "groups")
 LISTS = (*LISTS, "where", "missing")  # what may be said several times
 RULES = ("at-most", *GROUPS, "where", "missing", "neighbors", "size-importance", "size-dial")
-BUDGET = ("epsilon", "delta", "mu", "rho", "rdp")
+BUDGET = ("epsilon", "delta", "mu", "rho", "rdp", "one-of")
 TEXT = ("delimiter", "quote", "quote-newlines", "encoding", "decimal", "names")
 OTHERS = ("row-is-person", "known-size", "level", "noise", "i-know")
 WORDS = (*QUERIES, "importance", "unit", *RULES, *BUDGET, *TEXT, *OTHERS)
@@ -107,6 +107,7 @@ def read(
         level=number("--level", level) if level is not None else 0.95,
         noise=words.get("noise"),
         i_know=bool(words.get("i-know")),
+        one_of=None if (part := words.get("one-of")) is None else whole_number("--one-of", part),
     )
 
 
@@ -158,8 +159,9 @@ def privacy(words: Words) -> dp.Privacy | None:
     >>> privacy({"epsilon": "1", "delta": "1e-6"})
     ApproxDP(epsilon=1.0, delta=1e-06)
     """
-    given = [name for name in ("epsilon", "mu", "rho", "rdp") if words.get(name) is not None]
-    if not given:
+    ways = ("epsilon", "mu", "rho", "rdp", "one-of")
+    given = [name for name in ways if words.get(name) is not None]
+    if given in ([], ["one-of"]):
         return None
     name, delta = given[0], words.get("delta")
     flag, text = f"--{name}", words[name]

@@ -1,0 +1,134 @@
+"""One release on its way through a ledger: charged, drawn, handed over."""
+
+import glob
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from halfnoise.checks import refuse, whole
+from halfnoise.errors import HalfnoiseError, InvalidParameterError
+from halfnoise.ledger.entries import Charge, History
+from halfnoise.ledger.ledger import ENDING, Ledger
+from halfnoise.ledger.terms import Bill, check_name
+from halfnoise.privacy.allowance import Allowance
+from halfnoise.privacy.definitions import ApproxDP, GaussianDP, Privacy, PureDP
+from halfnoise.proof import down
+
+NO_LEDGER = (
+    "No ledger: nobody adds this release up with others about the same people, so their"
+    " protection may wear away unseen."
+)
+
+
+def beside(files: Sequence[str]) -> Ledger | None:
+    """Return the ledger of files, beside the first of them and under its real name."""
+    if not files:
+        return None
+    found = [files[0]] if Path(files[0]).exists() else sorted(glob.glob(files[0], recursive=True))
+    return Ledger(os.path.realpath(found[0]) + ENDING, new=True) if found else None
+
+
+class Booking:
+    """One release and its ledger, if it has one.
+
+    ``name``: what the charge is called; the same name with the same request returns the same
+    result. ``resume``: go on with a charge that stands, and never make one.
+    """
+
+    def __init__(
+        self, ledger: Ledger | None, *, name: str | None = None, resume: bool = False
+    ) -> None:
+        """Refuse what needs a ledger where there is none."""
+        self.ledger, self.resume, self.charge = ledger, resume, None
+        self.name = None if name is None else check_name(name, "resume" if resume else "name")
+        if ledger is None and name is not None:
+            why = "a name makes a release repeatable, which needs a ledger"
+            raise InvalidParameterError(f"{why}; name one (--ledger FILE, ledger='FILE')")
+
+    charge: Charge | None
+
+    @property
+    def files(self) -> list[str]:
+        """The files that the ledger consists of, which no output may replace."""
+        name = "" if self.ledger is None else self.ledger.store.name
+        return [name, f"{name}-wal", f"{name}-shm"] if name else []
+
+    @property
+    def limit(self) -> Privacy | Allowance | None:
+        """What the ledger allows, for designs to be compared by what they cost there."""
+        if self.ledger is None or not self.ledger.is_there():
+            return None
+        history = self.ledger.history()
+        return history.allowance or history.limit
+
+    def share(self, times: int, *, discovers: bool, laplace: bool) -> tuple[Privacy, float | None]:
+        """Return what so many equal releases may spend together, and the delta of discovering."""
+        whole(one_of=times)
+        history = None
+        if self.ledger is not None and self.ledger.is_there():
+            history = self.ledger.history()
+        if history is None or history.limit is None:
+            remedy = "make one: halfnoise ledger init FILE --epsilon 3 --delta 1e-6, and name it"
+            rule = "used with a ledger that has a limit"
+            raise refuse("one_of", rule, times, f"{remedy} (--ledger FILE)")
+        return _part(history.allowance, history.limit, discovers=discovers, laplace=laplace)
+
+    def stored(self, request: str) -> bytes | None:
+        """Return the result that is kept under the name, if it was drawn."""
+        if self.ledger is None or self.name is None:
+            return None
+        self.charge = self.ledger.find(self.name, request)
+        return None if self.charge is None else self.ledger.result(self.charge)
+
+    def make(self, bill: Bill) -> None:
+        """Charge the release, unless its charge stands already."""
+        if self.ledger is not None:
+            self.charge = self.ledger.charge(bill, resume=self.resume)
+
+    def keep(self, document: bytes) -> bytes:
+        """Keep the result in the ledger before anybody sees it; return the one that was first."""
+        if self.ledger is None or self.charge is None:
+            return document
+        return self.ledger.keep(self.charge, document)
+
+    def handed_over(self, output: bytes) -> History | None:
+        """Record what was handed over, and return where all stands."""
+        if self.ledger is None or self.charge is None:
+            return None
+        try:
+            return self.ledger.released(self.charge, output)
+        except HalfnoiseError as error:
+            self.tell(error)
+            raise
+
+    def tell(self, error: BaseException) -> None:
+        """Add to an error that the charge stands."""
+        if self.charge is not None and isinstance(error, HalfnoiseError):
+            error.add_note(self.standing)
+
+    @property
+    def standing(self) -> str:
+        """What to do where something went wrong after the charge."""
+        if self.charge is None or self.ledger is None:
+            return ""
+        name, place = self.charge.name, self.ledger.store.name
+        how = f"say the same with --resume {name!r}"
+        return f"the charge {name!r} stands in {place!r} and is not made twice: {how} to go on"
+
+
+def _part(
+    allowance: Allowance | None, limit: Privacy, *, discovers: bool, laplace: bool
+) -> tuple[Privacy, float | None]:
+    """Return the part of a limit that a kind of release may take, as a budget."""
+    if allowance is None or not isinstance(limit, ApproxDP):
+        delta = None if allowance is None or not allowance.delta else down(allowance.delta)
+        return limit, delta
+    if laplace and allowance.pure:
+        return PureDP(epsilon=down(allowance.pure)), None
+    kept = down(allowance.delta) if allowance.delta else None
+    if allowance.pure:
+        return GaussianDP(mu=allowance.mu), kept
+    if discovers or kept is None:
+        return limit, kept
+    from_delta = down(allowance.rest)
+    return ApproxDP(epsilon=limit.epsilon, delta=from_delta), None

@@ -1,0 +1,238 @@
+"""The entries of a ledger: a chain that is only ever added to, and what it adds up to.
+
+Each entry is one line of JSON, and its hash is that of the hash before it and of the line, so no
+entry can be changed, moved or taken out of the middle unseen. Four kinds: ``opened`` once, then for
+each release ``charged``, ``drawn`` (the result is in the ledger) and ``released`` (it was handed
+over). Nothing in them comes from the data but the result, which is public.
+"""
+
+import datetime as dt
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from halfnoise.errors import DataError
+from halfnoise.privacy import words
+from halfnoise.privacy.account import Account
+from halfnoise.privacy.allowance import Allowance
+from halfnoise.privacy.definitions import ApproxDP, Neighbors, Privacy
+
+START = "0" * 64  # what comes before the first hash
+FORMAT = 1
+
+
+class Row(NamedTuple):
+    """An entry as it is stored."""
+
+    entry: int
+    body: str
+    hash: str
+
+    @classmethod
+    def after(cls, before: "Row | None", **said: Any) -> "Row":
+        """Return the entry that follows, with the time, which nothing is ever decided by."""
+        number, above = _next(before)
+        now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+        body = json.dumps({"entry": number, "time": now} | said, ensure_ascii=False)
+        return cls(number, body, digest(above, body))
+
+
+def _next(before: Row | None) -> tuple[int, str]:
+    return (0, START) if before is None else (before.entry + 1, before.hash)
+
+
+def digest(above: str, body: str) -> str:
+    """Return the hash of an entry below another."""
+    return hashlib.sha256(f"{above}\n{body}".encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """What is fixed when a ledger is made: amounts under other terms do not add up.
+
+    ``unit``: the columns that say who one person is; none where each row is one. ``limit``: what
+    all releases may cost, None for any amount. ``pure`` and ``delta``: how much of it is kept for
+    Laplace noise and for discovering groups; the first release decides where neither is said.
+    """
+
+    data_set: str
+    unit: tuple[str, ...] = ()
+    neighbors: Neighbors = Neighbors.ADD_REMOVE
+    limit: Privacy | None = None
+    pure: Fraction | None = None
+    delta: Fraction | None = None
+
+    @property
+    def allowance(self) -> Allowance | None:
+        """What the limit allows, as far as that is decided without a release."""
+        if self.limit is None:
+            return None
+        open_yet = isinstance(self.limit, ApproxDP) and self.pure is None and self.delta is None
+        kept = {"pure": self.pure or Fraction(0), "delta": self.delta or Fraction(0)}
+        return None if open_yet else Allowance(limit=self.limit, **kept)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        limit = None if self.limit is None else words.to_dict(self.limit)
+        return {
+            "kind": "opened",
+            "format": FORMAT,
+            "data_set": self.data_set,
+            "unit": list(self.unit),
+            "neighbors": self.neighbors.value,
+            "limit": limit,
+            "pure": None if self.pure is None else str(self.pure),
+            "delta": None if self.delta is None else str(self.delta),
+        }
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> "Opening":
+        """Read it from plain values."""
+        limit: Any = None if found["limit"] is None else words.from_dict(found["limit"])
+        pure, delta = (found[name] for name in ("pure", "delta"))
+        return cls(
+            data_set=found["data_set"],
+            unit=tuple(found["unit"]),
+            neighbors=Neighbors(found["neighbors"]),
+            limit=limit,
+            pure=None if pure is None else Fraction(pure),
+            delta=None if delta is None else Fraction(delta),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """One release in the ledger.
+
+    ``cost``: what its noise costs. ``price``: what that came to here, which differs where Laplace
+    noise was charged as mu. ``times``: of how many equal ones it is. ``document``: the hash of its
+    result, once it is drawn. ``outputs``: the hashes of what was handed over.
+    """
+
+    entry: int
+    name: str
+    time: str
+    request: str
+    what: str
+    cost: Account
+    price: Account
+    times: int = 1
+    document: str | None = None
+    outputs: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is charged as plain values; amounts are exact."""
+        amounts = {name: _amounts(getattr(self, name)) for name in ("cost", "price")}
+        said = {"name": self.name, "request": self.request, "what": self.what}
+        return {"kind": "charged", **said, **amounts, "times": self.times}
+
+    @property
+    def state(self) -> str:
+        """How far it came."""
+        if self.document is None:
+            return "charged, not drawn"
+        return "released" if self.outputs else "drawn, not handed over"
+
+
+@dataclass(slots=True)
+class History:
+    """All entries so far, checked one by one, and what they add up to."""
+
+    opening: Opening | None = None
+    last: Row | None = None
+    charges: dict[str, Charge] = field(default_factory=dict)
+    spent: Account = field(default_factory=Account)
+    allowance: Allowance | None = None
+    _names: dict[int, str] = field(default_factory=dict)
+
+    def read(self, rows: Iterable[tuple[int, str, str]]) -> None:
+        """Take in the entries that follow, or refuse what does not follow."""
+        for found in rows:
+            row = Row(*found)
+            number, above = (
+                (0, START) if self.last is None else (self.last.entry + 1, self.last.hash)
+            )
+            if row.entry != number or row.hash != digest(above, row.body):
+                raise damaged(f"entry {number} does not follow from those before it")
+            try:
+                self._take(json.loads(row.body), number)
+            except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError):
+                raise damaged(f"entry {number} cannot be read") from None
+            self.last = row
+
+    def _take(self, body: Mapping[str, Any], number: int) -> None:
+        if body["entry"] != number or (body["kind"] == "opened") != (number == 0):
+            raise ValueError(number)
+        match body["kind"]:
+            case "opened":
+                if body["format"] != FORMAT:
+                    raise DataError(
+                        f"the ledger has format {body['format']!r}, and this halfnoise reads"
+                        f" {FORMAT}; use a newer one"
+                    )
+                self.opening = Opening.from_dict(body)
+                self.allowance = self.opening.allowance
+            case "charged":
+                self._charge(body, number)
+            case "drawn" | "released" as kind:
+                charge = self.charges[self._names[body["charge"]]]
+                what = body["sha256"]
+                if kind == "drawn" and charge.document is not None:
+                    raise ValueError(number)
+                done: dict[str, Any] = {"document": what} if kind == "drawn" else {}
+                done |= {"outputs": (*charge.outputs, what)} if kind == "released" else {}
+                self.charges[charge.name] = replace(charge, **done)
+            case _:
+                raise ValueError(number)
+
+    def _charge(self, body: Mapping[str, Any], number: int) -> None:
+        name, cost = body["name"], _account(body["cost"])
+        if name in self.charges:
+            raise ValueError(number)
+        said = {each: body[each] for each in ("name", "time", "request", "what", "times")}
+        price = _account(body["price"])
+        if not self.charges and self.allowance is None and self.limit is not None:
+            self.allowance = Allowance.around(self.limit, cost, body["times"])
+        self.charges[name] = Charge(entry=number, cost=cost, price=price, **said)
+        self._names[number] = name
+        self.spent += price
+
+    @property
+    def limit(self) -> Privacy | None:
+        """What all releases may cost together."""
+        return None if self.opening is None else self.opening.limit
+
+    @property
+    def head(self) -> str:
+        """The hash of the last entry, which stands for all of them."""
+        return START if self.last is None else self.last.hash
+
+    @property
+    def latest(self) -> Charge | None:
+        """The charge that was made last."""
+        return next(reversed(self.charges.values()), None)
+
+    @property
+    def total(self) -> Account:
+        """What the noise of all releases costs, whatever was charged for it."""
+        return sum((charge.cost for charge in self.charges.values()), Account())
+
+
+def _amounts(account: Account) -> dict[str, str]:
+    return {name: str(getattr(account, name)) for name in ("pure", "squares", "delta")}
+
+
+def _account(found: Mapping[str, str]) -> Account:
+    amounts = {name: Fraction(found[name]) for name in ("pure", "squares", "delta")}
+    if min(amounts.values()) < 0:
+        raise ValueError(found)
+    return Account(**amounts)
+
+
+def damaged(how: str) -> DataError:
+    """Build the sentence for a ledger that is not what was written."""
+    remedy = "stop releasing, and put back the newest copy whose head you printed"
+    return DataError(f"the ledger is damaged: {how}; {remedy} (halfnoise ledger verify --head)")

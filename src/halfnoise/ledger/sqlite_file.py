@@ -1,0 +1,181 @@
+"""A ledger in a file of SQLite: for its owner alone, and on disk before anything goes on.
+
+What is committed stands in the write-ahead log first. Before a charge counts it is moved into the
+file itself, so that nothing is lost with a log that is deleted or damaged after a crash.
+"""
+
+import contextlib
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from halfnoise import files
+from halfnoise.errors import AGAIN, DataError, HalfnoiseError, InvalidParameterError, TryAgainError
+from halfnoise.ledger.entries import Row, damaged
+from halfnoise.ledger.store import Rows
+
+PATIENCE = 30.0  # seconds to wait for others
+OURS = 0x686E6C67  # in the head of the file: this is a ledger
+FULL = 2
+_TABLES = (
+    "create table entries (entry integer primary key, body text not null, hash text not null)",
+    "create table documents (hash text primary key, content blob not null)",
+    "create table head (entry integer not null, hash text not null)",
+)
+# Entries are only ever added.
+_KEPT = tuple(
+    f"create trigger {table}_{verb} before {verb} on {table}"
+    f" begin select raise(abort, 'a ledger is only added to'); end"
+    for table in ("entries", "documents")
+    for verb in ("update", "delete")
+)
+SCHEMA = (*_TABLES, *_KEPT)
+_LATER = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_NOMEM")
+_CLOSED = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")
+
+
+@dataclass(frozen=True, slots=True)
+class SqliteFile:
+    """A ledger in a file."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return str(self.path)
+
+    def exists(self) -> bool:
+        """Whether something is there."""
+        return os.path.lexists(self.path)
+
+    def create(self, first: Row) -> None:
+        """Write the file whole, under a name that nothing had."""
+        made = sqlite3.connect(":memory:", isolation_level=None)
+        with contextlib.closing(made):
+            made.execute(f"pragma application_id = {OURS}")
+            for statement in SCHEMA:
+                made.execute(statement)
+            made.execute("insert into head values (0, '')")
+            Rows(made.execute).append(first)
+            content = made.serialize()
+        try:
+            files.write_whole(self.path, content, new=True)
+        except FileExistsError:
+            raise
+        except OSError as error:
+            why = f"the ledger {self.name!r} could not be made"
+            remedy = "name another place (--ledger FILE), or say --no-ledger"
+            if error.errno in AGAIN:
+                raise TryAgainError(f"{why}: the disk is full or busy; try again") from None
+            raise DataError(f"{why}: you may not write there; {remedy}") from None
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Rows]:
+        """Look at one state of it, also where it may not be written to."""
+        with self._open(read=True) as connection:
+            connection.execute("begin")
+            yield Rows(connection.execute)
+            connection.execute("rollback")
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Rows]:
+        """Write alone, and have it in the file itself when this ends."""
+        with self._open() as connection:
+            connection.execute("begin immediate")
+            try:
+                yield Rows(connection.execute)
+            except BaseException:
+                connection.execute("rollback")
+                raise
+            connection.execute("commit")
+            _checkpoint(connection)
+
+    def check(self) -> None:
+        """Have SQLite look through the whole file."""
+        with self._open(read=True) as connection:
+            found = connection.execute("pragma integrity_check(1)").fetchone()
+            if found != ("ok",):
+                raise damaged("SQLite finds its pages out of order")
+
+    @contextlib.contextmanager
+    def _open(self, *, read: bool = False) -> Iterator[sqlite3.Connection]:
+        try:
+            if not self.path.is_file():
+                remedy = f"make it: halfnoise ledger init {self.name} --epsilon 3 --delta 1e-6"
+                raise InvalidParameterError(f"there is no ledger {self.name!r}; {remedy}")
+            if not self.path.stat().st_size:
+                raise damaged("the file is empty")
+            with contextlib.closing(self._connected(read=read)) as connection:
+                _check(connection)
+                yield connection
+        except sqlite3.Error as error:
+            raise self._ours(error) from None
+        except OSError:
+            raise DataError(f"the ledger {self.name!r} may not be read by you") from None
+
+    def _connected(self, *, read: bool) -> sqlite3.Connection:
+        """Open it as it must be: what is committed is on disk, whatever happens next."""
+        where = quote(os.fspath(self.path.absolute()))
+        # Where nothing may be written there is no log either, and the file stays as it is.
+        alone = read and not os.access(self.path.parent, os.W_OK)
+        how = "mode=ro&immutable=1" if alone else "mode=rw"
+        found = sqlite3.connect(
+            f"file:{where}?{how}", uri=True, timeout=PATIENCE, isolation_level=None
+        )
+        try:
+            for setting in ("trusted_schema = off", "cell_size_check = on", "fullfsync = on"):
+                found.execute(f"pragma {setting}")
+            if not alone:
+                self._settle(found)
+        except BaseException:
+            found.close()
+            raise
+        return found
+
+    def _settle(self, connection: sqlite3.Connection) -> None:
+        """Set what makes a commit last, and see that it is set."""
+        (mode,) = connection.execute("pragma journal_mode = wal").fetchone()
+        connection.execute("pragma synchronous = full")
+        (level,) = connection.execute("pragma synchronous").fetchone()
+        if (mode, level) != ("wal", FULL):
+            said = "the file system cannot keep what is committed; put the ledger elsewhere"
+            raise DataError(f"the ledger {self.name!r} cannot be kept safely: {said}")
+
+    def _ours(self, error: sqlite3.Error) -> HalfnoiseError:
+        kind = getattr(error, "sqlite_errorname", "")
+        if kind.startswith(_LATER):
+            why = "it is locked by others, or the disk is full"
+            remedy = "try again; what was charged stands, and the same --name goes on with it"
+            return TryAgainError(f"the ledger {self.name!r} could not be written: {why}; {remedy}")
+        if kind.startswith(_CLOSED):
+            why = f"the ledger {self.name!r} may not be written to by you"
+            return DataError(f"{why}; check the file and its folder")
+        return damaged(f"{self.name!r} is no sound file of SQLite ({kind or 'SQLITE_ERROR'})")
+
+
+def _check(connection: sqlite3.Connection) -> None:
+    """Refuse a file that is not made as ours are."""
+    (own,) = connection.execute("pragma application_id").fetchone()
+    found = connection.execute("select sql from sqlite_master where sql is not null").fetchall()
+    if own != OURS or sorted(sql for (sql,) in found) != sorted(SCHEMA):
+        raise damaged("the file is not one that halfnoise made")
+
+
+def _checkpoint(connection: sqlite3.Connection) -> None:
+    """Move what is committed into the file itself, and onto the disk."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        busy, _, _ = connection.execute("pragma wal_checkpoint(full)").fetchone()
+        if not busy:
+            return
+        if time.monotonic() > until:
+            raise TryAgainError(
+                "the ledger is busy: the charge stands, but is not yet safely on disk; try again,"
+                " the same --name goes on with it"
+            )
+        time.sleep(0.001)

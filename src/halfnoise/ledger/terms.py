@@ -1,0 +1,93 @@
+"""The terms of a charge: what is billed, and what does not add up with what is there."""
+
+from dataclasses import dataclass
+
+from halfnoise.checks import is_name, refuse
+from halfnoise.errors import InvalidParameterError
+from halfnoise.ledger.entries import Charge, History, Opening, damaged
+from halfnoise.privacy.account import Account
+from halfnoise.privacy.definitions import (
+    ApproxDP,
+    Guarantee,
+    MixedDP,
+    Neighbors,
+    Privacy,
+    PureDP,
+)
+
+LONGEST = 200  # letters of a name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bill:
+    """What is to be charged: for which request, about whom, under which name.
+
+    ``request``: the hash of all that was asked. ``what``: the same in a few words. ``times``: of
+    how many equal releases this is one.
+    """
+
+    guarantee: Guarantee | MixedDP
+    request: str
+    what: str
+    unit: tuple[str, ...] = ()
+    neighbors: Neighbors = Neighbors.ADD_REMOVE
+    name: str | None = None
+    times: int = 1
+
+
+def check_opening(opening: Opening) -> None:
+    """Refuse terms that make no sense together."""
+    if not all(map(is_name, opening.unit)) or len(set(opening.unit)) < len(opening.unit):
+        raise refuse("unit", "columns that are each named once", opening.unit)
+    if not isinstance(opening.neighbors, Neighbors):
+        rule = "Neighbors.ADD_REMOVE or Neighbors.REPLACE"
+        raise refuse("neighbors", rule, opening.neighbors)
+    if not is_name(opening.data_set) or len(opening.data_set) > LONGEST:
+        raise refuse("data_set", f"a name of up to {LONGEST} letters", opening.data_set)
+    limit, kept = opening.limit, {"laplace": opening.pure, "discover_delta": opening.delta}
+    for name, amount in kept.items():
+        if amount is None:
+            continue
+        if amount < 0:
+            raise refuse(name, "zero or more", float(amount))
+        if limit is None or isinstance(limit, PureDP) or (name == "laplace" and _in_mu(limit)):
+            remedy = "give a limit of epsilon and delta, or leave it out"
+            raise refuse(name, "a part of a limit in epsilon and delta", float(amount), remedy)
+    if opening.allowance is not None and not opening.allowance.fits(Account()):
+        raise refuse("what is kept", "within the limit", {n: str(a) for n, a in kept.items()})
+
+
+def _in_mu(limit: Privacy) -> bool:
+    return not isinstance(limit, ApproxDP | PureDP)
+
+
+def same(charge: Charge, request: str) -> Charge:
+    """Return a charge that stands, unless it is for another request."""
+    if charge.request != request:
+        raise InvalidParameterError(
+            f"the name {charge.name!r} stands for another request ({charge.what}), charged"
+            f" {charge.time}; the same name returns the same result, so choose another name"
+        )
+    return charge
+
+
+def check_terms(history: History, bill: Bill) -> None:
+    """Refuse amounts that do not add up with the others: about other people, or otherwise alike."""
+    opening = history.opening
+    if opening is None:
+        raise damaged("it has no first entry")
+    own = (", ".join(opening.unit) or "one row", opening.neighbors.value)
+    other = (", ".join(bill.unit) or "one row", bill.neighbors.value)
+    for what, here, there in zip(("one person is", "neighbors are"), own, other, strict=True):
+        if here != there:
+            remedy = "amounts under different ones do not add up; keep another ledger for them"
+            raise refuse(
+                f"in this ledger {what} {here!r} for good, so it", repr(here), there, remedy
+            )
+
+
+def check_name(name: str, flag: str = "name") -> str:
+    """Return a name that a release may have."""
+    if not is_name(name) or len(name) > LONGEST or not name.isprintable() or name != name.strip():
+        raise refuse(flag, f"up to {LONGEST} letters on one line", name, "for example 2026-11-15")
+    return name

@@ -1,0 +1,197 @@
+"""What a ledger says: what was spent, on what, and what is left."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from halfnoise.errors import InvalidParameterError
+from halfnoise.ledger.entries import Charge, History, Opening
+from halfnoise.privacy.account import Account
+from halfnoise.privacy.allowance import Allowance
+from halfnoise.privacy.definitions import (
+    ApproxDP,
+    ConcentratedDP,
+    Privacy,
+    PureDP,
+    RenyiDP,
+    exactly,
+)
+from halfnoise.privacy.words import amounts, upward
+from halfnoise.proof import sqrt_up, up
+from halfnoise.text import percent, text_table
+
+DELTA = 1e-6  # where nobody stated one
+WIDTH, MOST_BARS = 40, 20  # letters of a bar, and bars
+
+
+def amount(spent: Account, unit: Privacy) -> dict[str, float | None]:
+    """Return what was spent in the unit of a budget, rounded up; None where it has no such amount.
+
+    >>> amount(Account(squares=exactly(0.25)), ConcentratedDP(rho=1))
+    {'rho': 0.125}
+    """
+    match unit:
+        case ApproxDP(delta=delta):
+            return {"epsilon": _epsilon(spent, delta), "delta": delta}
+        case PureDP():
+            mixed = spent.squares or spent.delta
+            return {"epsilon": None if mixed else up(spent.pure)}
+        case ConcentratedDP():
+            found = {"rho": None if spent.pure else up(spent.squares / 2)}
+        case RenyiDP(alpha=alpha):
+            here = up(exactly(alpha) * spent.squares / 2)
+            found = {"epsilon": None if spent.pure else here, "alpha": alpha}
+        case _:
+            found = {"mu": None if spent.pure else sqrt_up(spent.squares)}
+    return found | ({"discover_delta": up(spent.delta)} if spent.delta else {})
+
+
+def _epsilon(spent: Account, delta: float) -> float | None:
+    if not spent:
+        return 0.0
+    if not spent.pure and not spent.squares:
+        return 0.0 if spent.delta <= exactly(delta) else None
+    promise = spent.promise
+    if isinstance(promise, PureDP):
+        return promise.epsilon
+    try:
+        return promise.epsilon(delta)
+    except InvalidParameterError:  # discovering alone costs more than that
+        return None
+
+
+def said(spent: Account, unit: Privacy) -> str:
+    """Say what was spent in the unit of a budget."""
+    found = amount(spent, unit).items()
+    return ", ".join(
+        f"{name.replace('_', ' ')} {'beyond any' if x is None else upward(x)}" for name, x in found
+    )
+
+
+def stated(limit: Privacy) -> str:
+    """Say what a limit is."""
+    return ", ".join(f"{name} {x:g}" for name, x in amounts(limit).items())
+
+
+def refusal(history: History, allowance: Allowance, cost: Account, price: Account) -> str:
+    """Say why a charge is refused, with the amounts."""
+    limit, spent = allowance.limit, history.spent
+    why = f"this costs {said(price, limit)}, and {said(spent, limit)} of {stated(limit)} is spent"
+    remedy = "ask for less (halfnoise ledger show says what is left)"
+    if price.delta > allowance.delta - spent.delta:
+        kept = f"{float(allowance.delta):g} of delta is kept for discovering groups"
+        why = f"discovering costs delta {float(price.delta):.3g}, and {kept}"
+        why += f", of which {float(spent.delta):.3g} is spent" if spent.delta else ""
+        remedy = "list the groups, or make a ledger with --discover-delta"
+    elif price != cost:
+        why += "; Laplace noise costs here what it implies in mu"
+        remedy = "take Gaussian noise, or make a ledger with --laplace"
+    elif price.pure and not allowance.mu:
+        remedy = "ask for a smaller epsilon"
+    elif price.squares and not allowance.mu:
+        why = f"Gaussian noise has no pure epsilon, and the limit is {stated(limit)}"
+        remedy = "give the budget as epsilon alone, or make a ledger with a delta"
+    return f"the budget does not allow it: {why}; nothing was spent; {remedy}"
+
+
+def left(history: History) -> str:
+    """Say what all releases amount to, and how many more there may be."""
+    many = len(history.charges)
+    releases = f"{many:,} releases together" if many != 1 else "one release"
+    latest, limit = history.latest, history.limit
+    if limit is None:
+        return f"{releases}: {said(history.spent, ApproxDP(epsilon=1, delta=DELTA))}; no limit"
+    text = f"{releases}: {said(history.spent, limit)}, of {stated(limit)}"
+    if latest is None or history.allowance is None:
+        return text
+    more = room(history)
+    return f"{text}; room for {more:,} more like the last one"
+
+
+def room(history: History) -> int | None:
+    """Return how many more releases like the last one there may be; None for any number."""
+    latest, allowance = history.latest, history.allowance
+    if latest is None or allowance is None:
+        return None
+    return allowance.room(history.spent, latest.cost)
+
+
+def used(history: History) -> float | None:
+    """Return which part of the limit is used up; None where there is no limit."""
+    if history.limit is None:
+        return None
+    return 0.0 if history.allowance is None else float(history.allowance.share(history.spent))
+
+
+def table(history: History) -> str:
+    """Return the ledger as text: what it is about, what was spent on what, and what is left."""
+    opening = history.opening or Opening(data_set="")
+    unit = history.limit or ApproxDP(epsilon=1, delta=DELTA)
+    who = ", ".join(opening.unit) or "each row"
+    lines = [
+        f"Ledger of {opening.data_set}. One person: {who}; neighbours: {opening.neighbors.value}.",
+        f"Limit: {'none' if history.limit is None else stated(history.limit)}.",
+    ]
+    rows, spent = list[list[str]](), Account()
+    for charge in history.charges.values():
+        spent += charge.price
+        cells = [charge.time, charge.what, said(charge.price, unit), said(spent, unit)]
+        rows.append([charge.name, *cells, charge.state])
+    if rows:
+        header = ["name", "time (UTC)", "what", "cost", "together", "state"]
+        lines += ["", text_table(header, rows), ""]
+    lines += bars(history)
+    return "\n".join([*lines, f"{left(history).capitalize()}.", f"Head: {history.head}"])
+
+
+def bars(history: History) -> list[str]:
+    """Return a picture of the limit as it is used up, release by release, the last ones at most."""
+    allowance = history.allowance
+    if allowance is None or not history.charges:
+        return []
+    spent, shares = Account(), list[tuple[str, float]]()
+    for charge in history.charges.values():
+        spent += charge.price
+        shares.append((charge.name, min(1.0, float(allowance.share(spent)))))
+    if len(shares) > MOST_BARS:  # the last, and others as far apart
+        step = (len(shares) - 1) / (MOST_BARS - 1)
+        shares = [shares[round(i * step)] for i in range(MOST_BARS)]
+    wide = max(len(name) for name, _ in shares)
+    drawn = [
+        f"{name:<{wide}} {'█' * round(part * WIDTH):<{WIDTH}} {percent(part)}"
+        for name, part in shares
+    ]
+    return ["Used up of the limit:", *drawn, ""]
+
+
+def to_dict(history: History) -> dict[str, Any]:
+    """Return the ledger as plain values."""
+    opening, unit = history.opening or Opening(data_set=""), history.limit
+    shown = unit or ApproxDP(epsilon=1, delta=DELTA)
+    limit = None if unit is None else {"kind": type(unit).__name__, **amounts(unit)}
+    return {
+        "data_set": opening.data_set,
+        "unit": list(opening.unit) or "row",
+        "neighbors": opening.neighbors.value,
+        "limit": limit,
+        "spent": amount(history.spent, shown),
+        "used": used(history),
+        "room_for_more_like_the_last": room(history),
+        "releases": [_release(charge, shown) for charge in history.charges.values()],
+        "head": history.head,
+    }
+
+
+def _release(charge: Charge, unit: Privacy) -> Mapping[str, Any]:
+    cost, price = charge.to_dict()["cost"], charge.to_dict()["price"]
+    return {
+        "name": charge.name,
+        "time": charge.time,
+        "what": charge.what,
+        "state": charge.state,
+        "amount": amount(charge.price, unit),
+        "cost": cost,
+        "price": price,
+        "request": charge.request,
+        "result_sha256": charge.document,
+        "outputs_sha256": list(charge.outputs),
+    }
