@@ -3,7 +3,6 @@
 import json
 import shlex
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -69,9 +68,7 @@ def show_command(
 
 
 @app.command("verify", cls=Once)
-def verify_command(
-    ledger: Annotated[str, FILE], head: Annotated[str | None, HEAD] = None
-) -> None:
+def verify_command(ledger: Annotated[str, FILE], head: Annotated[str | None, HEAD] = None) -> None:
     """Check every entry and every result that is kept; with a head, that no old copy was put back.
 
     An old copy cannot be told from inside: keep the head that each release prints.

@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import partial
 from importlib.metadata import version as installed
 from itertools import pairwise
 from pathlib import Path
@@ -88,7 +89,9 @@ def plan_command(words: Words, data: Annotated[list[str] | None, HEADERS] = None
     typer.echo(json.dumps(shown, indent=2) if "json" in words else repr(planned))
     if commands and "json" not in words:
         init, one = commands
-        typer.echo(f"\nA ledger for all of them, once:\n  {init}\nEach of them (--name=2, ...):\n  {one}")
+        typer.echo(
+            f"\nA ledger for all of them, once:\n  {init}\nEach of them (--name=2, ...):\n  {one}"
+        )
     save()
 
 
@@ -118,7 +121,8 @@ def release_command(words: Words, data: Annotated[list[str], FILES]) -> None:
             request.check(counted=source.counted)
             _dry_run(request, books)
         else:
-            _release(source, request, books, about, out, words, again=again)
+            release = partial(carry_out, source, request, about=about, step=_spinner())
+            _released(release, books, out, words, again=again)
     save()
 
 
@@ -228,11 +232,9 @@ def _dry_run(request: Request, books: Booking) -> None:
     typer.echo(f"One person: {who}. No row was read and nothing was spent.\n\n{planned!r}")
 
 
-def _release(  # noqa: PLR0913  # all that one release is made of
-    source: Source,
-    request: Request,
+def _released(
+    release: Callable[..., Release | GroupedRelease],
     books: Booking,
-    about: Sequence[object],
     out: Output | None,
     words: Words,
     *,
@@ -240,8 +242,7 @@ def _release(  # noqa: PLR0913  # all that one release is made of
 ) -> None:
     """Charge, draw, write, record: in this order, and say where a failure leaves it."""
     try:
-        made = carry_out(source, request, booking=books, about=about, step=_spinner())
-        content = _show(made, out, words, again=again)
+        content = _show(release(booking=books), out, words, again=again)
         told(books, books.handed_over(content), again=again)
     except BaseException:
         if books.standing:

@@ -11,7 +11,7 @@ from halfnoise.ledger.entries import Charge, History
 from halfnoise.ledger.ledger import ENDING, Ledger
 from halfnoise.ledger.terms import Bill, check_name
 from halfnoise.privacy.allowance import Allowance
-from halfnoise.privacy.definitions import ApproxDP, GaussianDP, Privacy, PureDP
+from halfnoise.privacy.definitions import ApproxDP, GaussianDP, Privacy, PureDP, least
 from halfnoise.proof import down
 
 NO_LEDGER = (
@@ -130,5 +130,5 @@ def _part(
         return GaussianDP(mu=allowance.mu), kept
     if discovers or kept is None:
         return limit, kept
-    from_delta = down(allowance.rest)
-    return ApproxDP(epsilon=limit.epsilon, delta=from_delta), None
+    rest = down(least(limit.delta) - allowance.delta)
+    return ApproxDP(epsilon=limit.epsilon, delta=rest), None

@@ -10,6 +10,8 @@ from halfnoise.privacy.definitions import DiscoveryDP, GaussianDP, Guarantee, Mi
 from halfnoise.proof import sqrt_up, up
 
 NOTHING = Fraction(0)
+BEYOND = Fraction(2**40)  # so many times the whole: there is no place for it
+KINDS = ("pure", "squares", "delta")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +57,14 @@ class Account:
 
     def __bool__(self) -> bool:
         return bool(self.pure or self.squares or self.delta)
+
+    def part_of(self, whole: "Account") -> Fraction:
+        """Return which part of a whole this is, by the kind of which it takes most.
+
+        Where the whole has nothing of a kind that is asked for, it is ``BEYOND``.
+        """
+        pairs = ((getattr(each, name) for each in (self, whole)) for name in KINDS)
+        return max(used / most if most else BEYOND * bool(used) for used, most in pairs)
 
     @property
     def promise(self) -> Guarantee | MixedDP:

@@ -19,12 +19,14 @@ Laplace noise beyond A, and all of it where the limit is a mu or a rho, costs th
 implies there, which is within the box.
 """
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 from flint import arb
 
+from halfnoise.checks import refuse
 from halfnoise.privacy import calibration
 from halfnoise.privacy.account import NOTHING, Account
 from halfnoise.privacy.definitions import (
@@ -39,7 +41,7 @@ from halfnoise.privacy.definitions import (
 )
 from halfnoise.proof import ball, holds, largest, up
 
-FINEST = 2**40  # nobody makes more releases
+MOST = 2**40  # nobody makes more releases
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,9 +59,12 @@ class Allowance:
     delta: Fraction = NOTHING
 
     def __post_init__(self) -> None:
-        """Let a limit that is pure be for nothing else."""
+        """Let a limit that is pure be for nothing else, and one in mu have nothing beside it."""
         if isinstance(self.limit, PureDP):
             object.__setattr__(self, "pure", exactly(self.limit.epsilon))
+        elif self.pure and not isinstance(self.limit, ApproxDP):
+            rule = "left out: in this limit Laplace noise costs the squared mu that it implies"
+            raise refuse("pure", rule, up(self.pure))
 
     @classmethod
     def around(cls, limit: Privacy, first: Account, times: int = 1) -> "Allowance":
@@ -76,10 +81,13 @@ class Allowance:
         before = NOTHING if spent is None else spent.pure
         if not cost.pure or before + cost.pure <= self.pure or isinstance(self.limit, PureDP):
             return cost
-        implied = Fraction(calibration.mu_of_pure(up(cost.pure))) ** 2
+        mu = calibration.mu_of_pure(up(cost.pure))
+        implied = [Fraction(mu) ** 2] if math.isfinite(mu) else []
         if isinstance(self.limit, ConcentratedDP | RenyiDP):
-            implied = min(implied, cost.pure**2)  # Bun & Steinke 2016, Proposition 1.4
-        return Account(squares=cost.squares + implied, delta=cost.delta)
+            implied.append(cost.pure**2)  # Bun & Steinke 2016, Proposition 1.4
+        if not implied:
+            return cost  # it has no price, and no place
+        return Account(squares=cost.squares + min(implied), delta=cost.delta)
 
     def fits(self, spent: Account) -> bool:
         """Whether so much, in prices, is within the box, proved."""
@@ -121,42 +129,49 @@ class Allowance:
     def mu(self) -> float:
         """The largest mu that is allowed, or 0 where none is."""
         match self.limit:
-            case PureDP():
-                return 0.0
-            case ApproxDP(epsilon=epsilon) if self.pure or self.delta:
-                e, rest = least(epsilon), self.rest
-                if not self._proved(NOTHING, e, rest):
+            case ApproxDP(epsilon=epsilon, delta=delta) if self.pure or self.delta:
+                e, rest = least(epsilon), least(delta) - self.delta
+                if not (rest and self._proved(NOTHING, e, rest)):
                     return 0.0
                 return largest(lambda mu: (self._loss(arb(mu), ball(e)), ball(rest)))
-        return self.limit.mu
+        return self.limit.budget().mu or 0.0
 
     @property
-    def rest(self) -> Fraction:
-        """What is left of a limit's delta for the noise."""
-        delta = least(self.limit.delta) if isinstance(self.limit, ApproxDP) else NOTHING
-        return delta - self.delta
+    def whole(self) -> Account:
+        """The corner of the box: the most of each kind."""
+        return Account(pure=self.pure, squares=Fraction(self.mu) ** 2, delta=self.delta)
 
     def share(self, price: Account) -> Fraction:
         """Return which part of the whole a price is, by the kind of which it takes most."""
-        parts = [(price.pure, self.pure), (price.delta, self.delta)]
-        parts.append((price.squares, Fraction(self.mu) ** 2))
-        return max(used / most if most else FINEST * used for used, most in parts)
+        return price.part_of(self.whole)
 
     def room(self, spent: Account, cost: Account) -> int:
         """Return how many more releases of such a cost fit."""
+        place = max(NOTHING, self.pure - spent.pure)
+        as_mu = self.price(cost, Account(pure=self.pure))
 
         def fit(times: int) -> bool:
             # As many of them as have a place among the pure epsilons, and the rest as mu.
-            here = min(times, int((self.pure - spent.pure) / cost.pure)) if cost.pure else times
-            return self.fits(spent + cost * here + self._as_mu(cost) * (times - here))
+            here = min(times, int(place / cost.pure)) if cost.pure else times
+            return self.fits(spent + cost * here + as_mu * (times - here))
 
         low, high = 0, 1
-        while high < FINEST and fit(high):
+        while high < MOST and fit(high):
             low, high = high, 2 * high
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if fit(middle) else (low, middle)
         return low
 
-    def _as_mu(self, cost: Account) -> Account:
-        return self.price(cost, Account(pure=self.pure))
+
+def taken(limit: Privacy | Allowance, cost: Account) -> Fraction:
+    """Return which part of a limit a release takes.
+
+    Of (epsilon, delta) with no box as yet, each kind is measured by what there may be of it alone.
+    """
+    if isinstance(limit, ApproxDP):
+        squares = Fraction(limit.mu) ** 2
+        pure, delta = exactly(limit.epsilon), exactly(limit.delta)
+        return cost.part_of(Account(pure=pure, squares=squares, delta=delta))
+    box = limit if isinstance(limit, Allowance) else Allowance(limit=limit)
+    return box.share(box.price(cost))
