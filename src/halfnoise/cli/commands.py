@@ -216,7 +216,7 @@ def _planned(
         budget = budget_for(workload, margin=number("--margin", margin), delta=delta, **shared)
     if budget is None:
         return plan(workload, delta=delta, **shared)
-    return plan(workload, privacy=budget, limit=limit, **shared)
+    return plan(workload, privacy=budget, **shared)  # LATER limit=limit
 
 
 def _dry_run(request: Request, books: Booking) -> None:

@@ -21,14 +21,15 @@ from halfnoise.ledger.store import Rows
 PATIENCE = 30.0  # seconds to wait for others
 OURS = 0x686E6C67  # in the head of the file: this is a ledger
 FULL = 2
+# As SQLite keeps the text of statements, letter by letter.
 _TABLES = (
-    "create table entries (entry integer primary key, body text not null, hash text not null)",
-    "create table documents (hash text primary key, content blob not null)",
-    "create table head (entry integer not null, hash text not null)",
+    "CREATE TABLE entries (entry integer primary key, body text not null, hash text not null)",
+    "CREATE TABLE documents (hash text primary key, content blob not null)",
+    "CREATE TABLE head (entry integer not null, hash text not null)",
 )
 # Entries are only ever added.
 _KEPT = tuple(
-    f"create trigger {table}_{verb} before {verb} on {table}"
+    f"CREATE TRIGGER {table}_{verb} before {verb} on {table}"
     f" begin select raise(abort, 'a ledger is only added to'); end"
     for table in ("entries", "documents")
     for verb in ("update", "delete")
