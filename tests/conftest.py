@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from halfnoise.ledger import booking
 from halfnoise.planning import outlook
 from halfnoise.privacy.reason import check_reason
 
@@ -33,6 +34,23 @@ def sharp_budgets() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(outlook, "check_reason", lambda *_: None)
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_ledgers() -> Iterator[None]:
+    """Let tests release from one file as they like; those of the ledger ask for ``ledgers``."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(booking, "beside", lambda _: None)
+        yield
+
+
+@pytest.fixture
+def ledgers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep account beside each file, as users have it."""
+    monkeypatch.setattr(booking, "beside", _beside)
+
+
+_beside = booking.beside
 
 
 @pytest.fixture
