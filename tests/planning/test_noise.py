@@ -8,7 +8,7 @@ import pytest
 
 import halfnoise as hn
 from halfnoise.noise.law import Noise
-from halfnoise.planning.plan import WORTH, best
+from halfnoise.planning.choice import WORTH, best
 from halfnoise.privacy.definitions import DiscoveryDP
 from support.commands import PEOPLE, refused, run
 from support.small_workloads import QUERIES, RELATIONS, maker

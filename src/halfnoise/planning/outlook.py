@@ -9,8 +9,10 @@ from halfnoise.checks import fraction, known_keywords, positive, refuse, whole
 from halfnoise.design.candidates import designs
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.noise.law import Noise
-from halfnoise.planning.plan import Plan, best
+from halfnoise.planning.choice import best
+from halfnoise.planning.plan import Plan
 from halfnoise.planning.spending import Spending, split_delta
+from halfnoise.privacy.allowance import Allowance
 from halfnoise.privacy.definitions import ApproxDP, Budget, GaussianDP, Privacy
 from halfnoise.privacy.reason import KNOW, MOST_EPSILON, check_reason
 from halfnoise.text import percent, short, text_table
@@ -33,6 +35,7 @@ class Terms(Rules, total=False):
     level: float
     noise: str | None
     i_know: bool
+    limit: Privacy | Allowance | None
     by: Columns
 
 
@@ -91,6 +94,7 @@ def plan(
     level: float = 0.95,
     noise: str | None = None,
     i_know: bool = False,
+    limit: Privacy | Allowance | None = None,
     by: Columns = None,
     **rules: Unpack[Rules],
 ) -> Plan | Outlook:
@@ -101,7 +105,9 @@ def plan(
     and will be given, not computed from the table. ``noise``: "gaussian" or "laplace"; unless
     given, Laplace noise is taken for pure epsilon, and beside a delta where it has a fifth less
     standard error than Gaussian noise, at least. ``i_know``: allow budgets that protect hardly
-    anybody. ``by`` and ``rules``: those of ``Workload``, where the queries are a list.
+    anybody. ``limit``: that of the ledger which will be charged; both kinds of noise are then
+    compared at equal cost there. ``by`` and ``rules``: those of ``Workload``, where the queries are
+    a list.
 
     **Guarantee.** A plan sees no data. Every design in it is proved to cost at most the budget.
 
@@ -120,19 +126,22 @@ def plan(
         )
     if privacy is None:
         shared: Terms = {"releases": releases, "known_size": known_size, "level": level}
-        shared |= {"noise": noise, "i_know": i_know}
+        shared |= {"noise": noise, "i_know": i_know, "limit": limit}
         budgets = [ApproxDP(epsilon=epsilon, delta=delta) for epsilon in EPSILONS]
         plans = tuple(plan(workload, privacy=budget, **shared) for budget in budgets)
         return Outlook(workload=workload, delta=delta, plans=plans)
     if not hasattr(privacy, "budget"):
         raise refuse("privacy", "a privacy definition", privacy, "for example GaussianDP(mu=1)")
+    if not (limit is None or isinstance(limit, Allowance) or hasattr(limit, "budget")):
+        raise refuse("limit", "a privacy definition", limit, "for example GaussianDP(mu=1)")
     budget, discover = Spending.of(privacy, workload.grouping, whole(releases=releases))
     kind = _noise(noise, budget)
     if not _insists(i_know):
         check_reason(privacy, None if discover is None else discover * releases)
     rule = f"between {LEAST:g} and {MOST:g} for each release"
     for name, amount in asdict(budget).items():
-        if amount is not None and not LEAST <= amount <= MOST:
+        # What is asked for as a decimal may be a last digit less.
+        if amount is not None and not math.nextafter(LEAST, 0) <= amount <= MOST:
             raise refuse(name, rule, amount, "check the budget")
     level, offered = fraction(level=level), tuple(designs(workload, budget, known_size=known_size))
     found = Plan(
@@ -142,6 +151,7 @@ def plan(
         level=level,
         designs=offered,
         noise=kind,
+        limit=limit,
     )
     _ = found.measurement  # what has no grid is refused here, not after it was charged
     return found
@@ -158,13 +168,15 @@ def budget_for(
     level: float = 0.95,
     noise: str | None = None,
     i_know: bool = False,
+    limit: Privacy | Allowance | None = None,
     by: Columns = None,
     **rules: Unpack[Rules],
 ) -> ApproxDP:
     """Return the smallest budget with which no query's margin of error is above ``margin``.
 
     The margin is in people for counts and in units for sums; for a mean it is the margin times the
-    number who answered. ``by`` and ``rules`` are those of ``Workload``, where queries are a list.
+    number who answered. The noise is the one that ``plan`` takes, ``limit`` included. ``by`` and
+    ``rules`` are those of ``Workload``, where queries are a list.
 
     >>> from halfnoise import Counts, budget_for
     >>> budget_for([Counts(100)], margin=25, delta=1e-6)
@@ -187,7 +199,7 @@ def budget_for(
         mu = worst(Budget(mu=1.0)) / target * releases**0.5
         needed.append(GaussianDP(mu=min(max(mu, LEAST), MOST)).epsilon(rest))
     shared: Terms = {"releases": releases, "known_size": known_size, "level": level}
-    shared |= {"noise": noise, "i_know": True}  # that is looked at below
+    shared |= {"noise": noise, "i_know": True, "limit": limit}  # the reason is looked at below
     tried = [max(e, LEAST * releases) * (1 + 1e-12) for e in needed if e <= MOST]
 
     def enough(epsilon: float) -> bool:

@@ -1,24 +1,24 @@
 """A plan: which design, and how much error. No data needed."""
 
 import contextlib
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 from halfnoise.design.design import Design, Measurement
 from halfnoise.errors import InvalidParameterError
 from halfnoise.noise.law import Noise
+from halfnoise.planning.choice import best, compared, in_words, there
 from halfnoise.planning.spending import Discovery, Spending
+from halfnoise.privacy.account import BEYOND, Account
+from halfnoise.privacy.allowance import Allowance, taken
 from halfnoise.privacy.composition import compose
 from halfnoise.privacy.definitions import ApproxDP, DiscoveryDP, Guarantee, Privacy, PureDP
 from halfnoise.privacy.words import amounts, definition, spending
 from halfnoise.text import percent, short, text_table
 from halfnoise.workload.workload import Workload
-
-WORTH = 0.8  # Laplace noise beside Gaussian noise: a fifth less standard error, or it is not taken
-AS_GOOD = 1.01  # errors so close count as equal; then the design that also gives the size wins
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -36,11 +36,26 @@ class Plan:
     level: float
     designs: tuple[Design, ...]
     noise: Noise | None = None  # the one that was asked for
+    limit: Privacy | Allowance | None = None  # that of the ledger which will be charged
 
     @cached_property
     def chosen(self) -> Design:
         """The design with the least error for the stated importance."""
-        return best(self.designs, self.workload, self.noise)
+        return best(self.designs, self.workload, self.noise, self.shares)
+
+    @cached_property
+    def shares(self) -> dict[Noise, Fraction]:
+        """Which part of the ledger's limit noise of each kind takes; none where that is no choice.
+
+        What has no place there takes ``BEYOND``.
+        """
+        if self.limit is None or self.noise is not None or len(self._kinds) == 1:
+            return {}
+        found = Spending.of(self.privacy, self.workload.grouping, self.releases).delta
+        discovering, shares = Account(delta=Fraction(found or 0)), {}
+        for kind, design in self._best.items():
+            shares[kind] = taken(self.limit, Account.of(design.guarantee) + discovering)
+        return shares if min(shares.values()) < BEYOND else {}
 
     @property
     def why(self) -> str:
@@ -63,27 +78,30 @@ class Plan:
 
     def _against(self, errors: Mapping[str, float]) -> str:
         """Say how the other kind of noise compares, where both can keep the promise."""
-        kinds = {each: best(self.designs, self.workload, each) for each in self._kinds}
-        if len(kinds) == 1:
+        if len(self._kinds) == 1:
             return ""
-        design, laplace = self.chosen, kinds[Noise.LAPLACE]
-        saved = 1 - errors[laplace.name] / errors[kinds[Noise.GAUSSIAN].name]
-        less = f"{percent(abs(saved))} {'less' if saved > 0 else 'more'} standard error"
-        if design.noise is Noise.GAUSSIAN:
-            worth = ", which is not worth it" if saved > 0 and self.noise is None else ""
-            return f" Laplace noise would have {less}{worth}."
-        free = "no delta but that of discovering" if self.workload.discovers else "no delta"
-        return f" Laplace noise has {less} than Gaussian noise and needs {free}."
+        one, other = (errors[self._best[kind].name] for kind in (Noise.LAPLACE, Noise.GAUSSIAN))
+        chosen, less = self.chosen.noise is Noise.LAPLACE, compared(one, other)
+        if chosen:
+            free = "no delta but that of discovering" if self.workload.discovers else "no delta"
+            said = f" Laplace noise has {less} than Gaussian noise and needs {free}."
+        else:
+            worth = one < other and self.noise is None and not self.shares
+            said = f" Laplace noise would have {less}{', which is not worth it' * worth}."
+        return said + (there(self.shares, one, other, chosen=chosen) if self.shares else "")
 
     @property
     def _kinds(self) -> list[Noise]:
         return [kind for kind in Noise if any(each.noise is kind for each in self.designs)]
 
     @cached_property
+    def _best(self) -> dict[Noise, Design]:
+        return {kind: best(self.designs, self.workload, kind) for kind in self._kinds}
+
+    @cached_property
     def _promises(self) -> dict[str, Guarantee]:
         """What the best design of each kind of noise promises, with what discovering costs."""
-        kinds = {kind: best(self.designs, self.workload, kind) for kind in self._kinds}
-        return {kind.value: self._measured(design).guarantee for kind, design in kinds.items()}
+        return {kind.value: self._measured(design).guarantee for kind, design in self._best.items()}
 
     @property
     def ten_releases(self) -> dict[str, float]:
@@ -225,31 +243,10 @@ class Plan:
             "level": self.level,
             "chosen": self.chosen.name,
             "why": self.why,
-            "noise": {"chosen": self.chosen.noise.value, "ten_releases": self.ten_releases},
+            "noise": {"chosen": self.chosen.noise.value, "ten_releases": self.ten_releases}
+            | ({"share_of_limit": in_words(self.shares)} if self.shares else {}),
             "designs": [_design(design, self.level, discovery) for design in self.designs],
         }
-
-
-def best(designs: Iterable[Design], workload: Workload, noise: Noise | None = None) -> Design:
-    """Return the design with the least error, or one as good that also gives the size.
-
-    Laplace noise, unless it is asked for, must be worth what it costs when releases add up.
-    """
-    interest = workload.size_importance
-    errors = {design: design.total_error(interest) ** 0.5 for design in designs}
-    if workload.needs_sizes:  # groups come with their sizes, unless these are not wanted
-        errors = {d: e for d, e in errors.items() if d.size_scale or d.size_is_given}
-    least = {
-        kind: min((e for d, e in errors.items() if d.noise is kind), default=math.inf)
-        for kind in Noise
-    }
-    if noise is None:
-        worth = least[Noise.LAPLACE] <= WORTH * least[Noise.GAUSSIAN]
-        noise = Noise.LAPLACE if worth else Noise.GAUSSIAN
-    limit = least[noise] * AS_GOOD
-    good = [design for design, error in errors.items() if design.noise is noise and error <= limit]
-    # Ties, to a tenth of a per cent, go to the plainer design, which comes first.
-    return min(good, key=lambda d: (d.size_scale is None, round(errors[d] / limit, 3)))
 
 
 def _design(design: Design, level: float, discovery: Discovery | None) -> dict[str, Any]:

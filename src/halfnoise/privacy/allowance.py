@@ -107,23 +107,16 @@ class Allowance:
 
     def _proved(self, squares: Fraction, epsilon: Fraction, rest: Fraction) -> bool:
         """Whether the box of so much squared mu costs no more than is left of delta."""
-        if rest < 0 or not squares:
-            return rest >= 0 and (self.pure <= epsilon or self._fits_alone(epsilon, rest))
+        if rest < 0 or (not squares and self.pure <= epsilon):
+            return rest >= 0
         return holds(lambda: (self._loss(ball(squares).sqrt(), ball(epsilon)), ball(rest)))
 
-    def _fits_alone(self, epsilon: Fraction, rest: Fraction) -> bool:
-        def both() -> tuple[arb, arb]:
-            odds = ball(self.pure).exp()
-            return (odds - ball(epsilon).exp()) / (1 + odds), ball(rest)
-
-        return holds(both)
-
     def _loss(self, mu: arb, epsilon: arb) -> arb:
-        """Return the exact delta of all the pure epsilon beside mu."""
+        """Return the exact delta of all the pure epsilon, beside mu if there is any."""
         a = ball(self.pure)
-        p = 1 / (1 + (-a).exp())
-        less, more = (calibration.gaussian_delta(mu, at) for at in (epsilon - a, epsilon + a))
-        return p * less + (1 - p) * more
+        if mu.is_zero():
+            return calibration.pure_delta(a, epsilon)
+        return calibration.mixed_delta(a, mu, epsilon)
 
     @cached_property
     def mu(self) -> float:

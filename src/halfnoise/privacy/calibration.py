@@ -38,6 +38,21 @@ def gaussian_delta(mu: arb, epsilon: arb) -> arb:
     return bounds.intersection(first - second) if second.is_finite() else bounds
 
 
+def pure_delta(pure: arb, epsilon: arb) -> arb:
+    """Return the exact delta of pure epsilon-DP at another epsilon: that of randomised response."""
+    return ((1 - (epsilon - pure).exp()) / (1 + (-pure).exp())).max(arb(0))
+
+
+def mixed_delta(pure: arb, mu: arb, epsilon: arb) -> arb:
+    """Return the exact delta of pure epsilon, at its worst randomised response, beside mu-GDP.
+
+    With a for the pure one and p = e^a/(1 + e^a): p delta_mu(e - a) + (1 - p) delta_mu(e + a).
+    """
+    p = 1 / (1 + (-pure).exp())
+    less, more = gaussian_delta(mu, epsilon - pure), gaussian_delta(mu, epsilon + pure)
+    return p * less + (1 - p) * more
+
+
 @lru_cache(maxsize=1024)
 def mu_of_approx(epsilon: Fraction | float, delta: Fraction | float) -> float:
     """Return the largest float64 mu proved to give (epsilon, delta)."""

@@ -14,7 +14,7 @@ from flint import arb
 
 from halfnoise.checks import finite, fraction, not_negative, positive, refuse, whole
 from halfnoise.privacy import calibration
-from halfnoise.proof import divide_down, round_up, sqrt_down, sqrt_up
+from halfnoise.proof import divide_down, down, round_up, sqrt_down, sqrt_up
 
 
 class Neighbors(enum.Enum):
@@ -43,8 +43,7 @@ def exactly(amount: float) -> Fraction:
 def least(amount: float) -> Fraction:
     """Return the smaller of an amount as it is written and as it is stored.
 
-    What is calibrated to it keeps the promise in either reading, and decimals that add up to a
-    limit fit into it.
+    What is calibrated to it keeps the promise in either reading, and decimals add up.
     """
     return min(Fraction(amount), exactly(amount))
 
@@ -78,9 +77,7 @@ class _InMu:
 
     @property
     def best_guess(self: Privacy) -> float:
-        """How often the best guess whether a person is in the data is right: Phi(mu/2).
-
-        The guesser may know everybody else's data.
+        """How often the best guess of who knows everybody else's data is right: Phi(mu/2).
 
         >>> round(ApproxDP(epsilon=1, delta=1e-6).best_guess, 3)
         0.547
@@ -214,10 +211,7 @@ class PureDP(_InMu):
 
     def loss(self, epsilon: arb) -> arb:
         """Return the exact delta at epsilon: the worst of it is randomised response."""
-        if epsilon >= arb(self.epsilon):
-            return arb(0)
-        odds = arb(self.epsilon).exp()
-        return (odds - epsilon.exp()) / (1 + odds)
+        return calibration.pure_delta(arb(self.epsilon), epsilon)
 
     def budget(self, releases: int = 1) -> Budget:
         """Return what each of so many equal releases may spend: epsilon adds up."""
@@ -228,8 +222,7 @@ class PureDP(_InMu):
 class MixedDP:
     """What releases with Gaussian and with Laplace noise promise together: mu and pure epsilon.
 
-    The worst of pure epsilon is randomised response, and beside it mu-GDP has, with
-    p = e^a/(1 + e^a), exactly  delta(e) = p delta_mu(e - a) + (1 - p) delta_mu(e + a).
+    The worst of pure epsilon is randomised response: what it comes to beside mu is exact.
 
     >>> MixedDP(gaussian=GaussianDP(mu=1), pure=PureDP(epsilon=1)).epsilon(1e-6)
     5.820...
@@ -248,10 +241,7 @@ class MixedDP:
 
     def loss(self, epsilon: arb) -> arb:
         """Return the exact delta at epsilon."""
-        a, mu = arb(self.pure.epsilon), arb(self.gaussian.mu)
-        p = 1 / (1 + (-a).exp())
-        least, most = (calibration.gaussian_delta(mu, e) for e in (epsilon - a, epsilon + a))
-        return p * least + (1 - p) * most
+        return calibration.mixed_delta(arb(self.pure.epsilon), arb(self.gaussian.mu), epsilon)
 
     def delta(self, epsilon: float) -> float:
         """Return the smallest delta proved to hold together with ``epsilon``."""
@@ -292,8 +282,7 @@ class DiscoveryDP:
             raise refuse("delta", rule, delta)
         if isinstance(kept, PureDP):
             return kept.epsilon
-        near = float(rest)
-        return kept.epsilon(near if Fraction(near) <= rest else math.nextafter(near, 0))
+        return kept.epsilon(down(rest))
 
     def delta_at(self, epsilon: float) -> float:
         """Return the smallest delta proved to hold together with ``epsilon``."""
