@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,15 @@ import polars as pl
 import pytest
 
 from halfnoise import (
-    ApproxDP,
     Bins,
+    BudgetError,
     Choice,
     Count,
     Counts,
     GaussianDP,
     InvalidParameterError,
     Items,
+    Ledger,
     Mean,
     Neighbors,
     PureDP,
@@ -222,35 +224,19 @@ def test_totals_have_no_text() -> None:
     assert "424242" not in str(exact)
 
 
-def test_the_ledger_is_charged_first() -> None:
-    """A ledger that refuses stops the release before a row is read."""
-
-    class Empty:
-        charged: object = None
-
-        def charge(self, guarantee: object) -> None:
-            self.charged = guarantee
-            raise InvalidParameterError("the budget is spent")
-
-    ledger = Empty()
+def test_the_ledger_is_charged_first(tmp_path: Path) -> None:
+    """A ledger that refuses stops the release before a row is read, and spends nothing."""
+    ledger = Ledger.create(tmp_path / "a.ledger", limit=PureDP(epsilon=0.9), unit="person")
     read: list[str] = []
 
     def step(name: str) -> AbstractContextManager[object]:
         read.append(name)
         raise AssertionError(name)
 
-    with pytest.raises(InvalidParameterError, match="the budget is spent"):
-        release(
-            survey(),
-            [A],
-            privacy=ApproxDP(epsilon=1, delta=1e-6),
-            unit="person",
-            ledger=ledger,
-            step=step,
-        )
-    assert isinstance(ledger.charged, PureDP)
-    assert ledger.charged.epsilon <= 1
+    with pytest.raises(BudgetError, match="the budget does not allow it: this costs epsilon 1"):
+        release(survey(), [A], privacy=PureDP(epsilon=1), unit="person", ledger=ledger, step=step)
     assert read == []
+    assert not ledger.history().charges
 
 
 def test_who_is_one_person_is_said() -> None:

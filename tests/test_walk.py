@@ -15,7 +15,6 @@ import pytest
 import halfnoise as hn
 from halfnoise.data.sources import parquet
 from halfnoise.data.sources.texts import TextFiles
-from halfnoise.privacy.definitions import Guarantee
 from support.commands import EXACT, SURVEY, run, write_survey
 from support.walk import LIMIT, walk
 
@@ -111,35 +110,30 @@ def test_objects_in_another_encoding_are_copied_once(tmp_path: Path) -> None:
     assert ran.table == {"number of people": 2, "x": 1}
 
 
-class Ledger:
-    """A ledger that notes when it is charged, and may refuse."""
-
-    def __init__(self, found: list[str], *, refuse: bool) -> None:
-        """Write into the list of what is opened."""
-        self.found, self.refuse = found, refuse
-
-    def charge(self, guarantee: Guarantee) -> None:
-        """Note it, or refuse."""
-        assert guarantee.best_guess > 0.5
-        if self.refuse:
-            raise hn.InvalidParameterError("the budget is spent")
-        self.found.append("charged")
-
-
 def test_a_copy_waits_for_the_ledger(tmp_path: Path) -> None:
     """A file in another encoding is copied after the charge, and not where that is refused."""
     path = write(tmp_path, "a.csv", "utf-16")
     options: Any = {"privacy": hn.GaussianDP(mu=1e6), "text": hn.TextFormat(encoding="utf-16")}
     options["unit"] = "person_id"
+    little = hn.Ledger.create(tmp_path / "b", limit=hn.GaussianDP(mu=1), unit="person_id")
+    enough = hn.Ledger.create(tmp_path / "c", limit=hn.GaussianDP(mu=1e6), unit="person_id")
     with opening() as found:
-        with pytest.raises(hn.InvalidParameterError, match="the budget is spent"):
-            hn.release(path, [hn.Count("q_a")], ledger=Ledger(found, refuse=True), **options)
+        with pytest.raises(hn.BudgetError, match="the budget does not allow it"):
+            hn.release(path, [hn.Count("q_a")], ledger=little, **options)
         for wrong in (hn.Count("nothing"), hn.Count("person_id")):
             with pytest.raises(hn.InvalidParameterError):
                 hn.release(path, [wrong], **options)
     assert not copies(found)
-    with opening() as found:
-        table = hn.release(path, [hn.Count("q_a")], ledger=Ledger(found, refuse=False), **options)
+    charge = hn.Ledger.charge
+    with opening() as found, pytest.MonkeyPatch.context() as patch:
+
+        def noted(*told: Any, **named: Any) -> Any:
+            charged = charge(*told, **named)
+            found.append("charged")
+            return charged
+
+        patch.setattr(hn.Ledger, "charge", noted)
+        table = hn.release(path, [hn.Count("q_a")], ledger=enough, **options)
     (copy,) = copies(found)
     assert found.index("charged") < found.index(copy)
     assert round(table["q_a"].estimate) == 4

@@ -59,7 +59,7 @@ def carry_out(
     workload = request.workload
     terms: Terms = {"level": request.level, "noise": request.noise, "i_know": request.i_know}
     terms |= {"known_size": request.known_size is not None, "releases": times}
-    # LATER terms["limit"] = booking.limit
+    terms["limit"] = booking.limit
     with _timed("planning"):
         planned = plan(workload, privacy=request.budget, **terms)
         ready = planned.measurement

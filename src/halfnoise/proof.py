@@ -162,3 +162,20 @@ def ball(x: Fraction | float) -> arb:
     """Return a number as a ball at the current precision."""
     exact = Fraction(x)
     return arb(fmpq(exact.numerator, exact.denominator))
+
+
+def exactly(amount: float) -> Fraction:
+    """Return an amount as it is written: the shortest decimal that reads as this float64.
+
+    >>> exactly(0.1) + exactly(0.2) == exactly(0.3)
+    True
+    """
+    return Fraction(repr(amount))
+
+
+def least(amount: float) -> Fraction:
+    """Return the smaller of an amount as it is written and as it is stored.
+
+    What is calibrated to it keeps the promise in either reading, and decimals add up.
+    """
+    return min(Fraction(amount), exactly(amount))

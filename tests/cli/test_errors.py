@@ -362,8 +362,8 @@ def test_data_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     [
         ({"text": {"encoding": "latin-1"}}, "text must be a TextFormat, got"),
         ({"text": ";"}, "text must be a TextFormat, got ';'"),
-        ({"ledger": True}, "ledger must be something that can be charged, or None, got True"),
-        ({"ledger": "budget.db"}, "ledger must be something that can be charged"),
+        ({"ledger": 7}, "ledger must be a Ledger, its file, or None, got 7"),
+        ({"ledger": "budget.db"}, "there is no ledger 'budget.db'; make it: halfnoise ledger init"),
     ],
 )
 def test_wrong_types_in_python(options: dict[str, Any], rule: str, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 import halfnoise as hn
+from halfnoise.privacy.account import Account
 from support.commands import EXACT, run, write_survey
 
 FREE = hn.GaussianDP(mu=1e6)  # noise is then below 1e-3
@@ -171,18 +172,11 @@ def test_noise_and_discovering_share_one_delta(counts: int, share: float | None)
     assert guarantee.epsilon(1e-6) <= 1
 
 
-def test_the_ledger_is_charged_the_pair() -> None:
-    """What discovering costs is charged with the noise, before a row is read."""
-
-    class Book:
-        charged: list[object] = []  # noqa: RUF012
-
-        def charge(self, guarantee: object) -> None:
-            self.charged.append(guarantee)
-
-    book = Book()
+def test_the_ledger_is_charged_the_pair(tmp_path: Path) -> None:
+    """What discovering costs is charged with the noise."""
+    book = hn.Ledger.create(tmp_path / "book.ledger", unit="person")
     found = released(by="region", ledger=book, **DELTA | {"privacy": hn.GaussianDP(mu=1)})
-    assert book.charged == [found.guarantee]
+    assert book.history().spent == Account.of(found.guarantee)
 
 
 @pytest.mark.parametrize(

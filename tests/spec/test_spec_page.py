@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from halfnoise import GaussianDP, Ledger
 from halfnoise.spec.header import Header
 from halfnoise.spec.toml import read_spec
 from halfnoise.spec.words import BUDGET, QUERIES, WORDS, read, text_format
@@ -46,7 +47,9 @@ def test_each_example_runs(word: str, tmp_path: Path) -> None:
     text += "" if said.keys() & {"unit", "row-is-person"} else 'unit = "person_id"\n'
     (spec := tmp_path / "a.toml").write_text(text, encoding="utf-8")
     survey = write_survey(tmp_path)
-    ran = run("plan", survey, "--spec", spec)
+    named = tmp_path / "a.ledger"  # a part of a limit needs one
+    Ledger.create(named, limit=GaussianDP(mu=1), unit="person_id")
+    ran = run("plan", survey, "--spec", spec, "--ledger", named)
     assert ran.status == 0, ran.err
     words = read_spec(spec, {})
     without = {name: value for name, value in words.items() if name != word}

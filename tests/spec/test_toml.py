@@ -51,7 +51,7 @@ def words_of(said: dict[str, object]) -> list[str]:
 
 
 def test_a_spec_knows_every_word_of_the_command() -> None:
-    """What the command line can ask for, a spec can, but for the words about specs."""
+    """What both commands can ask for, a spec can, but for the words about specs."""
     options = {option.word for option in OPTIONS}
     assert options - {"spec", "set", "save-spec"} == set(WORDS)
     assert {option.word for option in OPTIONS if option.many} - {"set"} == set(LISTS)

@@ -4,13 +4,16 @@ import os
 import subprocess
 import sys
 
-COMMANDS = ("plan", "release", "demo", "doctor", "figures")
+COMMANDS = (
+    *("plan", "release", "ledger", "ledger init", "ledger show", "ledger verify"),
+    *("demo", "doctor", "figures"),
+)
 
 
 def page() -> str:
     """Return the page."""
     parts = ["# The command\n\nMade from `--help` by `make reference`; a test compares the two.\n"]
-    for words in ([], *([command] for command in COMMANDS)):
+    for words in ([], *(command.split() for command in COMMANDS)):
         title = " ".join(["halfnoise", *words])
         parts.append(f"## {title}\n\n```text\n{_help(words)}\n```\n")
     return "\n".join(parts)

@@ -207,16 +207,16 @@ def _planned(
     limit: Privacy | Allowance | None = None,
 ) -> Plan | Outlook:
     workload, delta = request.workload, DELTA if request.delta is None else request.delta
-    shared: Terms = {"releases": releases, "level": request.level, "known_size": known}
-    shared |= {"noise": request.noise, "i_know": request.i_know}
+    terms: Terms = {"releases": releases, "level": request.level, "known_size": known}
+    terms |= {"noise": request.noise, "i_know": request.i_know, "limit": limit}
     budget = request.privacy
     if margin is not None:
         if budget is not None:
             raise InvalidParameterError("give a budget or --margin, not both: one tells the other")
-        budget = budget_for(workload, margin=number("--margin", margin), delta=delta, **shared)
+        budget = budget_for(workload, margin=number("--margin", margin), delta=delta, **terms)
     if budget is None:
-        return plan(workload, delta=delta, **shared)
-    return plan(workload, privacy=budget, **shared)  # LATER limit=limit
+        return plan(workload, delta=delta, **terms)
+    return plan(workload, privacy=budget, **terms)
 
 
 def _dry_run(request: Request, books: Booking) -> None:

@@ -65,7 +65,6 @@ OPTIONS = (
     Word("rdp", "ALPHA:EPSILON", SPEND, "In Renyi differential privacy."),
     Word("noise", "KIND", SPEND, "gaussian or laplace; by what each is worth unless given."),
     Word("one-of", "N", SPEND, "Take one N-th of the ledger's limit, in place of a budget."),
-    Word("ledger", "FILE", SPEND, "Where it is charged: DATA.ledger unless given."),
     Word("i-know", None, SPEND, "Allow a budget that protects hardly anybody: epsilon above 10."),
     Word("where", "COND", RULES, "Who is in the table: age:at-least:18; twice, both must hold."),
     Word("missing", "A,B", RULES, "Codes that stand for no answer: -99,N/A."),
@@ -92,6 +91,7 @@ OPTIONS = (
 )
 PLAN = (
     *OPTIONS,
+    Word("ledger", "FILE", SPEND, "Where it is charged: DATA.ledger unless given."),
     Word("margin", "M", SPEND, "The other way round: the budget for a margin of error of M."),
     Word("releases", "N", SPEND, "Split over N releases."),
     Word("json", None, SHOW, "Print JSON."),
@@ -107,6 +107,7 @@ RELEASE = (
     Word("out", "FILE", SHOW, "Where to: .csv, .json, .jsonl, .parquet or .md; - prints CSV."),
     Word("overwrite", None, SHOW, "Replace an output that exists."),
     Word("dry-run", None, SHOW, "Say what would be done; no row is read."),
+    Word("ledger", "FILE", SPEND, "Where it is charged: DATA.ledger unless given."),
     Word("no-ledger", None, SPEND, "Keep no account of what this costs beside other releases."),
     Word("name", "NAME", SPEND, "The same name and request return the same result, drawn once."),
     Word("resume", "NAME", SPEND, "Go on with a charge that stands; never charge anew."),

@@ -11,8 +11,8 @@ from halfnoise.ledger.entries import Charge, History
 from halfnoise.ledger.ledger import ENDING, Ledger
 from halfnoise.ledger.terms import Bill, check_name
 from halfnoise.privacy.allowance import Allowance
-from halfnoise.privacy.definitions import ApproxDP, GaussianDP, Privacy, PureDP, least
-from halfnoise.proof import down
+from halfnoise.privacy.definitions import ApproxDP, GaussianDP, Privacy, PureDP
+from halfnoise.proof import down, least
 
 NO_LEDGER = (
     "No ledger: nobody adds this release up with others about the same people, so their"

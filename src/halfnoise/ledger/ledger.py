@@ -18,7 +18,8 @@ from halfnoise.ledger.terms import Bill, check_opening, check_terms, same
 from halfnoise.ledger.words import refusal
 from halfnoise.privacy.account import Account
 from halfnoise.privacy.allowance import Allowance
-from halfnoise.privacy.definitions import Neighbors, Privacy, exactly
+from halfnoise.privacy.definitions import Neighbors, Privacy
+from halfnoise.proof import exactly
 
 ENDING = ".ledger"
 

@@ -7,16 +7,9 @@ from halfnoise.errors import InvalidParameterError
 from halfnoise.ledger.entries import Charge, History, Opening
 from halfnoise.privacy.account import Account
 from halfnoise.privacy.allowance import Allowance
-from halfnoise.privacy.definitions import (
-    ApproxDP,
-    ConcentratedDP,
-    Privacy,
-    PureDP,
-    RenyiDP,
-    exactly,
-)
+from halfnoise.privacy.definitions import ApproxDP, ConcentratedDP, Privacy, PureDP, RenyiDP
 from halfnoise.privacy.words import amounts, upward
-from halfnoise.proof import sqrt_up, up
+from halfnoise.proof import exactly, sqrt_up, up
 from halfnoise.text import percent, text_table
 
 DELTA = 1e-6  # where nobody stated one
@@ -72,10 +65,24 @@ def stated(limit: Privacy) -> str:
     return ", ".join(f"{name} {x:g}" for name, x in amounts(limit).items())
 
 
+def part(spent: Account, limit: Privacy) -> str:
+    """Say which part of a limit was spent, in its own unit.
+
+    >>> part(Account(squares=exactly(0.25)), ConcentratedDP(rho=1))
+    'rho 0.125 of 1'
+    """
+    found, most = amount(spent, limit), amounts(limit)
+    main = "epsilon" if "epsilon" in found else next(iter(found))
+    x = found.pop(main)
+    shown = f"{main} {'beyond any' if x is None else upward(x)} of {most[main]:g}"
+    beside = [f"{name.replace('_', ' ')} {y:g}" for name, y in found.items() if y is not None]
+    return ", ".join([shown, *beside])
+
+
 def refusal(history: History, allowance: Allowance, cost: Account, price: Account) -> str:
     """Say why a charge is refused, with the amounts."""
     limit, spent = allowance.limit, history.spent
-    why = f"this costs {said(price, limit)}, and {said(spent, limit)} of {stated(limit)} is spent"
+    why = f"this costs {said(price, limit)}, and {part(spent, limit)} is spent"
     remedy = "ask for less (halfnoise ledger show says what is left)"
     if price.delta > allowance.delta - spent.delta:
         kept = f"{float(allowance.delta):g} of delta is kept for discovering groups"
@@ -95,16 +102,14 @@ def refusal(history: History, allowance: Allowance, cost: Account, price: Accoun
 
 def left(history: History) -> str:
     """Say what all releases amount to, and how many more there may be."""
-    many = len(history.charges)
-    releases = f"{many:,} releases together" if many != 1 else "one release"
-    latest, limit = history.latest, history.limit
+    many, limit = len(history.charges), history.limit
+    if not many:
+        return "Nothing is spent"
+    releases = f"{many:,} releases together" if many > 1 else "One release so far"
     if limit is None:
         return f"{releases}: {said(history.spent, ApproxDP(epsilon=1, delta=DELTA))}; no limit"
-    text = f"{releases}: {said(history.spent, limit)}, of {stated(limit)}"
-    if latest is None or history.allowance is None:
-        return text
-    more = room(history)
-    return f"{text}; room for {more:,} more like the last one"
+    more = f"room for {room(history):,} more like the last one"
+    return f"{releases}: {part(history.spent, limit)}; {more}"
 
 
 def room(history: History) -> int | None:
@@ -134,13 +139,18 @@ def table(history: History) -> str:
     rows, spent = list[list[str]](), Account()
     for charge in history.charges.values():
         spent += charge.price
-        cells = [charge.time, charge.what, said(charge.price, unit), said(spent, unit)]
+        cells = [
+            charge.time[:19].replace("T", " "),
+            charge.what,
+            said(charge.price, unit),
+            said(spent, unit),
+        ]
         rows.append([charge.name, *cells, charge.state])
     if rows:
         header = ["name", "time (UTC)", "what", "cost", "together", "state"]
         lines += ["", text_table(header, rows), ""]
     lines += bars(history)
-    return "\n".join([*lines, f"{left(history).capitalize()}.", f"Head: {history.head}"])
+    return "\n".join([*lines, f"{left(history)}.", f"Head: {history.head}"])
 
 
 def bars(history: History) -> list[str]:

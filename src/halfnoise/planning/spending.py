@@ -8,8 +8,8 @@ from typing import NamedTuple, Self
 from halfnoise.checks import refuse
 from halfnoise.design.design import Measurement
 from halfnoise.errors import InvalidParameterError
-from halfnoise.privacy.definitions import ApproxDP, Budget, Privacy, exactly, least
-from halfnoise.proof import divide_down, down
+from halfnoise.privacy.definitions import ApproxDP, Budget, Privacy
+from halfnoise.proof import divide_down, down, exactly, least
 from halfnoise.text import short
 from halfnoise.workload.groups import Grouping
 

@@ -36,10 +36,8 @@ from halfnoise.privacy.definitions import (
     Privacy,
     PureDP,
     RenyiDP,
-    exactly,
-    least,
 )
-from halfnoise.proof import ball, holds, largest, up
+from halfnoise.proof import ball, exactly, holds, largest, least, up
 
 MOST = 2**40  # nobody makes more releases
 

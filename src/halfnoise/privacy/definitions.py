@@ -14,7 +14,7 @@ from flint import arb
 
 from halfnoise.checks import finite, fraction, not_negative, positive, refuse, whole
 from halfnoise.privacy import calibration
-from halfnoise.proof import divide_down, down, round_up, sqrt_down, sqrt_up
+from halfnoise.proof import divide_down, down, exactly, least, round_up, sqrt_down, sqrt_up
 
 
 class Neighbors(enum.Enum):
@@ -29,23 +29,6 @@ class Neighbors(enum.Enum):
 
     ADD_REMOVE = "add-remove"
     REPLACE = "replace"
-
-
-def exactly(amount: float) -> Fraction:
-    """Return an amount as it is written: the shortest decimal that reads as this float64.
-
-    >>> exactly(0.1) + exactly(0.2) == exactly(0.3)
-    True
-    """
-    return Fraction(repr(amount))
-
-
-def least(amount: float) -> Fraction:
-    """Return the smaller of an amount as it is written and as it is stored.
-
-    What is calibrated to it keeps the promise in either reading, and decimals add up.
-    """
-    return min(Fraction(amount), exactly(amount))
 
 
 class Privacy(Protocol):
