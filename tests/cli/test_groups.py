@@ -174,7 +174,7 @@ def test_noise_and_discovering_share_one_delta(counts: int, share: float | None)
 
 def test_the_ledger_is_charged_the_pair(tmp_path: Path) -> None:
     """What discovering costs is charged with the noise."""
-    book = hn.Ledger.create(tmp_path / "book.ledger", unit="person")
+    book = hn.Ledger.create(tmp_path / "book.ledger", unit="who")
     found = released(by="region", ledger=book, **DELTA | {"privacy": hn.GaussianDP(mu=1)})
     assert book.history().spent == Account.of(found.guarantee)
 

@@ -87,7 +87,9 @@ def booked(words: Words, data: Sequence[str]) -> Booking:
         raise InvalidParameterError("give --ledger or --no-ledger, not both")
     if "name" in words and "resume" in words:
         raise InvalidParameterError("give --name or --resume, not both: both name a charge")
-    ledger = Ledger(words["ledger"]) if "ledger" in words else booking.beside(data)
+    # A plan for many releases tells how to make the ledger that it names.
+    later = "releases" in words
+    ledger = Ledger(words["ledger"], new=later) if "ledger" in words else booking.beside(data)
     name = words.get("resume", words.get("name"))
     return Booking(None if "no-ledger" in words else ledger, name=name, resume="resume" in words)
 

@@ -11,6 +11,7 @@ import numpy as np
 from halfnoise.checks import refuse
 from halfnoise.face import Options, release
 from halfnoise.files import write_whole
+from halfnoise.ledger.ledger import ENDING
 from halfnoise.planning.outlook import plan
 from halfnoise.planning.plan import Plan
 from halfnoise.privacy.definitions import ApproxDP
@@ -68,8 +69,10 @@ def demonstrate(folder: Path) -> Iterator[str]:
     names = ", ".join(map(str, release(path, some, by="region", groups=DISCOVER, **who)))
     yield f"\nHad nobody listed the regions, these would have been found: {names}."
     yield f"{plan(some, privacy=BUDGET, by='region', groups=DISCOVER).discovery}\n"
-    yield "The true values can be shown because nobody is behind them. Try it yourself:"
+    yield "The true values can be shown because nobody is behind them. Try it yourself, and see"
+    yield "what all of it adds up to:"
     yield f"  halfnoise release {path} --count asthma --count gout --unit person --epsilon 1"
+    yield f"  halfnoise ledger show {path}{ENDING}"
 
 
 def write_survey(folder: Path) -> tuple[Path, dict[str, float]]:

@@ -43,7 +43,7 @@ class Ledger:
     def __init__(self, place: str | os.PathLike[str] | Store, *, new: bool = False) -> None:
         """Name the place; ``new``: make it when it is first charged, without a limit."""
         if isinstance(place, str | os.PathLike):
-            place = SqliteFile(Path(place))
+            place = SqliteFile(Path(place).absolute())
         if not hasattr(place, "writing"):
             raise refuse("ledger", "the name of a file, or a Ledger", place)
         self.store: Store = place
@@ -113,9 +113,9 @@ class Ledger:
         """What all releases may cost together; None for any amount."""
         return self.opening.limit
 
-    def is_there(self) -> bool:
-        """Whether it has been made."""
-        return self.store.exists()
+    def is_made(self) -> bool:
+        """Whether it was made, or has to be: one that will be made when it is charged need not."""
+        return not self._new or self.store.exists()
 
     def history(self) -> History:
         """Return all entries, checked, and what they add up to."""

@@ -47,7 +47,9 @@ class SqliteFile:
 
     @property
     def name(self) -> str:
-        """The file's name."""
+        """The file's name, as short as it is from here."""
+        with contextlib.suppress(OSError, ValueError):
+            return str(self.path.relative_to(Path.cwd()))
         return str(self.path)
 
     def exists(self) -> bool:
