@@ -158,12 +158,10 @@ def bars(history: History) -> list[str]:
     allowance = history.allowance
     if allowance is None or not history.charges:
         return []
-    spent, shares = Account(), list[tuple[str, float]]()
-    for charge in history.charges.values():
-        spent += charge.price
-        shares.append(
-            (f"{charge.time[:10]} {charge.name}", min(1.0, float(allowance.share(spent))))
-        )
+    shares = [
+        (f"{charge.time[:10]} {charge.name}", min(1.0, float(allowance.share(spent))))
+        for charge, spent in _one_by_one(history)
+    ]
     if len(shares) > MOST_BARS:  # the last, and others as far apart
         step = (len(shares) - 1) / (MOST_BARS - 1)
         shares = [shares[round(i * step)] for i in range(MOST_BARS)]
