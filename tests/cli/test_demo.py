@@ -76,13 +76,15 @@ def test_the_truth_is_true(tmp_path: Path) -> None:
     assert truth["spending"] == pytest.approx(float(spending), rel=1e-9)
 
 
-def test_the_command_it_suggests_works(shown: tuple[Path, str]) -> None:
-    """The last line can be run as it stands."""
-    words = shown[1].splitlines()[-1].split()
-    assert words[0] == "halfnoise"
-    ran = run(*words[1:])
+@pytest.mark.usefixtures("ledgers")
+def test_the_commands_it_suggests_work(shown: tuple[Path, str]) -> None:
+    """The last lines can be run as they stand."""
+    release, show = (line.split() for line in shown[1].splitlines()[-2:])
+    assert release[0] == show[0] == "halfnoise"
+    ran = run(*release[1:])
     assert ran.status == 0
     assert "asthma" in ran.table
+    assert "One release so far" in run(*show[1:]).out
 
 
 def test_a_folder_that_is_a_file(tmp_path: Path) -> None:

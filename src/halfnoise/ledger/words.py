@@ -1,6 +1,6 @@
 """What a ledger says: what was spent, on what, and what is left."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from halfnoise.errors import InvalidParameterError
@@ -136,21 +136,24 @@ def table(history: History) -> str:
         f"Ledger of {opening.data_set}. One person: {who}; neighbours: {opening.neighbors.value}.",
         f"Limit: {'none' if history.limit is None else stated(history.limit)}.",
     ]
-    rows, spent = list[list[str]](), Account()
-    for charge in history.charges.values():
-        spent += charge.price
-        cells = [
-            charge.time[:19].replace("T", " "),
-            charge.what,
-            said(charge.price, unit),
-            said(spent, unit),
-        ]
+    rows = list[list[str]]()
+    for charge, spent in _one_by_one(history):
+        moment = charge.time[:19].replace("T", " ")
+        cells = [moment, charge.what, said(charge.price, unit), said(spent, unit)]
         rows.append([charge.name, *cells, charge.state])
     if rows:
         header = ["name", "time (UTC)", "what", "cost", "together", "state"]
         lines += ["", text_table(header, rows), ""]
     lines += bars(history)
     return "\n".join([*lines, f"{left(history)}.", f"Head: {history.head}"])
+
+
+def _one_by_one(history: History) -> Iterator[tuple[Charge, Account]]:
+    """Go through the charges, each with what was spent by then."""
+    spent = Account()
+    for charge in history.charges.values():
+        spent += charge.price
+        yield charge, spent
 
 
 def bars(history: History) -> list[str]:
