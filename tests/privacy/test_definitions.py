@@ -62,7 +62,7 @@ def test_concentrated_is_half_the_square(rho: float) -> None:
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.floats(1.001, 1000), st.floats(1e-6, 100))
 def test_renyi_is_linear_in_its_order(alpha: float, epsilon: float) -> None:
-    """The mu of (alpha, epsilon) is the largest float64 with alpha mu^2/2 <= epsilon."""
+    """The mu of (alpha, epsilon) is the largest with alpha mu^2/2 <= epsilon, as written."""
     mu = hn.RenyiDP(alpha=alpha, epsilon=epsilon).mu
     order = max(Fraction(alpha), Fraction(repr(alpha)))
     bound = min(Fraction(epsilon), Fraction(repr(epsilon)))
