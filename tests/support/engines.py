@@ -159,7 +159,7 @@ TEXT: dict[str, Make] = {
 
 ENGINES = TYPED | TEXT
 # These hand over the same cells, of the same types, to the same engine as another does (the tests
-# of the contract hold them to that), so that from there on what is true of one is true of the other.
+# of the contract hold them to that), so that from there on what holds for one holds for the other.
 LIKE = {
     "csv-gz": "csv",
     "duckdb": "parquet",
