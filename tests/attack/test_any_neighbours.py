@@ -29,10 +29,8 @@ from support.soak import MORE, SOAKS
 q: Any = hn  # queries also take lists, which their annotations do not say
 
 STARS, RAYS = 12, 5  # of one crowd, so many neighbours
-TOGETHER, APART = (
-    2 * MORE,
-    MORE * (1 + SOAKS),
-)  # how many tables of each engine, read as one and alone
+# How many tables of each engine, read as one and alone.
+TOGETHER, APART = 2 * MORE, MORE * (1 + SOAKS)
 IN_SPARK = MORE
 PAIRS = (len(TABLES) - 1) * (TOGETHER * STARS + APART) * RAYS + IN_SPARK * STARS * RAYS
 SOME_KINDS = {"a": ["yes and no", "whole", "fractions", "text"], "x": [*NUMBERS, "text"]}
