@@ -5,7 +5,6 @@ neighbours take seconds. Where one row could change how all others are read, tab
 """
 
 import functools
-import os
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,12 +24,13 @@ from halfnoise.data.totals import prepared
 from halfnoise.workload.totals import Totals
 from support.any_table import ENCODINGS, KINDS, MOMENTS, NUMBERS, RESTLESS, TABLES, TEXTS, Kind
 from support.loss import ROUNDING, Scale, declared, entering, loss
+from support.soak import MORE, SOAKS
 
 q: Any = hn  # queries also take lists, which their annotations do not say
 
-MORE = int(os.environ.get("HALFNOISE_SOAK", "1"))  # so many times as many neighbours
 STARS, RAYS = 12, 5  # of one crowd, so many neighbours
-TOGETHER, APART = 2 * MORE, 2 * MORE  # how many tables of each engine, read as one and alone
+# How many tables of each engine, read as one and alone.
+TOGETHER, APART = 2 * MORE, MORE * (1 + SOAKS)
 IN_SPARK = MORE
 PAIRS = (len(TABLES) - 1) * (TOGETHER * STARS + APART) * RAYS + IN_SPARK * STARS * RAYS
 SOME_KINDS = {"a": ["yes and no", "whole", "fractions", "text"], "x": [*NUMBERS, "text"]}

@@ -19,6 +19,7 @@ from halfnoise.data.totals import prepared
 from halfnoise.design.measurement import CenteredMeasurement
 from support.loss import ROUNDING, declared, entering, exact_totals, loss
 from support.measured import grid_for
+from support.soak import SOAKS
 
 q: Any = hn  # what strict types would refuse is tried, too
 
@@ -165,7 +166,7 @@ def some_rows(person: str | None, count: int, draw: random.Random) -> list[Row]:
 
 
 # A table that gains one person after the other: each table is the neighbour of the next.
-ROWS_OF_EACH = (3, 1, 12, 2, 6, 9)
+ROWS_OF_EACH = (3, 1, 12, 6, 2, 9)[: None if SOAKS else 4]
 
 
 def growing(seed: int) -> Iterator[list[Row]]:
@@ -184,8 +185,8 @@ def beyond(
 ) -> Iterator[bool]:
     """Yield for each design and each person who comes whether the noise hides too little."""
     first, workload = GRIDS[name]
-    # A file is read by the rules of a frame of text, and takes longer to open: four people come.
-    crowds = itertools.islice(growing(len(name)), 5 if make is file else None)
+    # A file is read by the rules of a frame of text, and takes longer to open: three people come.
+    crowds = itertools.islice(growing(len(name)), 4 if make is file else None)
     tables = [exact_totals(make(rows, folder), first, workload) for rows in crowds]
     for grid in ALIKE[name]:
         for without, with_them in itertools.pairwise(entering(each, grid) for each in tables):
