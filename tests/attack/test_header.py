@@ -82,3 +82,36 @@ def test_a_name_like_a_value_changes_no_meaning(tmp_path: Path) -> None:
     for source in (path, both):
         with pytest.raises(hn.InvalidParameterError, match="the header of the file has no column"):
             hn.release(source, [hn.Count("z")], unit="a", privacy=hn.GaussianDP(mu=1))
+
+
+FIRST = (
+    b"1958,7,8",
+    b"1958,7,7",
+    b"1958,7,8\r9",
+    b"\x1f\x8b\x08\0\r,7",
+    b"19,5,8" + b"7" * 200_000,
+)
+
+
+def test_no_row_in_its_place_says_anything(tmp_path: Path) -> None:
+    """Whatever the first row is, of which two cells may be alike, the answer is the same."""
+    path, said = tmp_path / "nohead.csv", set[str]()
+    for first in FIRST:
+        path.write_bytes(first + b"\n1,2,3\n")
+        said.add(refused("release", path, "--count", "smoker", "--unit", "id", "--mu", "1"))
+    assert len(said) == 1
+    path.write_bytes(b"id,smoker,2019,2019\n1,1,5,6\n")
+    assert run("release", path, "--count", "smoker", "--unit", "id", "--mu", "1e6").table
+    asked = ("--sum", "2019=0:9", "--unit", "id", "--mu", "1")
+    assert "has no column '2019'" in refused("release", path, *asked)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32-be"])
+def test_no_row_says_whether_bytes_are_whole(tmp_path: Path, encoding: str) -> None:
+    """Read in a wrong encoding a file has no header, however many bytes its rows have."""
+    path, said = tmp_path / "plain.csv", set[str]()
+    for more in range(4):
+        path.write_bytes(b"id,smoker\n1,1\n2," + b"1" * more + b"\n")
+        asked = ("--count", "smoker", "--unit", "id", "--mu", "1", "--encoding", encoding)
+        said.add(refused("release", path, *asked))
+    assert len(said) == 1

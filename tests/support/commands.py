@@ -2,9 +2,13 @@
 
 import contextlib
 import csv
+import functools
 import io
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
+
+import typer.main
 
 from halfnoise.cli.commands import main
 
@@ -21,6 +25,10 @@ p6,1,80,15,A,400,2026-06-05,,
 PEOPLE = ("--unit", "person_id")
 # Noise is then below 1e-3 whatever is asked here: rounding it away fails never, not rarely.
 EXACT = (*PEOPLE, "--mu", "1e6")
+
+
+# A process makes the command once, and so do all runs in this one: it takes as long as a run.
+made_once = functools.cache(typer.main.get_command)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +57,11 @@ def run(*words: str | Path, terminal: bool = False) -> Ran:
     """Run ``halfnoise`` with these words."""
     out, err = Terminal() if terminal else io.StringIO(), io.StringIO()
     status: object = 0
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        mock.patch("typer.main.get_command", made_once),
+    ):
         try:
             main([str(word) for word in words])
         except SystemExit as stopped:

@@ -86,13 +86,14 @@ class Lines:
                     yield lines
             if len(rest) >= LONGEST + width:
                 rest, too_long = rest[len(rest) - len(rest) % width :], True
-        if len(rest) % width:
+        whole = len(rest) - len(rest) % width
+        if too_long or whole > LONGEST:
+            yield None
+        elif whole:
+            yield rest[:whole] + self.encoding.line_break
+        if whole < len(rest):  # which who wants no more than the header never learns
             said = f"the file {str(self.path)!r} is cut short: its bytes are not whole characters"
             raise DataError(f"{said}; get a complete copy, or check its encoding")
-        if too_long or len(rest) > LONGEST:
-            yield None
-        elif rest:
-            yield rest + self.encoding.line_break
 
     def are_plain(self) -> bool:
         """Whether the engine reads the file as it is: UTF-8 without any mark that confuses it."""

@@ -166,7 +166,7 @@ class Source:
     @property
     def could_be_a_row(self) -> bool:
         """Whether the columns' names could be a person's cells, which nobody may see."""
-        return self.from_header and any(map(_is_a_value, self.dtypes))
+        return self.from_header and any(map(is_a_value, self.dtypes))
 
     def read(self, work: Callable[[], T]) -> T:
         """Put the rows in place and do some work on them, once more where a cell failed it."""
@@ -207,13 +207,13 @@ class Source:
         return self
 
 
-def _is_a_value(name: str) -> bool:
+def is_a_value(name: str) -> bool:
     """Whether the cell of a header could be an answer: a number, a day, an address, a sentence.
 
     That is one that does not begin with a letter (or _), holds five digits or more, is a word for
     yes, no or nothing, holds @ or + or a line break, or has more than 40 characters.
 
-    >>> [name for name in ("age", "q_12", "1958-03-02", "HIV+", "", "no") if _is_a_value(name)]
+    >>> [name for name in ("age", "q_12", "1958-03-02", "HIV+", "", "no") if is_a_value(name)]
     ['1958-03-02', 'HIV+', '', 'no']
     """
     plain = name.strip().casefold()

@@ -2,13 +2,14 @@
 
 import csv
 import io
+from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources.lines import LONGEST, Lines, Readable
-from halfnoise.data.sources.source import TextFormat
+from halfnoise.data.sources.source import TextFormat, is_a_value
 from halfnoise.errors import DataError, InvalidParameterError
 
 # Of more files than that, none stays open until its rows are read: a process has only so many.
@@ -69,10 +70,12 @@ class TextFiles:
             if mark != self.text.delimiter and mark in names[0]:
                 said = f"the header is one column containing {mark!r}; try --delimiter {mark!r}"
                 raise InvalidParameterError(said)
-        if len(set(names)) < len(names):
+        twice = {name for name, count in Counter(names).items() if count > 1}
+        if twice and not any(map(is_a_value, names)):
             said = "two columns of the header have the same name; rename one of the two"
             raise InvalidParameterError(f"{said}, or, {_NO_HEADER}")
-        return names
+        # Of what could be a row not even that is told: nobody can ask for either of the two.
+        return [f"{name}\0{i}" if name in twice else name for i, name in enumerate(names)]
 
     def _header_line(self, path: Path) -> list[str]:
         failed = f"the header of {str(path)!r} could not be read; check that the file is complete"
@@ -88,7 +91,10 @@ class TextFiles:
         if not spans:
             found = found[: lines.encoding.first_break(found)]
         text = lines.encoding.text(found).replace("\r\n", "\n").removesuffix("\r")
-        return next(csv.reader(io.StringIO(text), **self.text.marks), [])
+        try:
+            return next(csv.reader(io.StringIO(text), **self.text.marks), [])
+        except csv.Error:  # no header: whether it is one must not hang on what is in its place
+            return ["\0"]
 
     def _lines(self, path: Path) -> Lines:
         if path not in self.opened:
