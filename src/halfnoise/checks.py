@@ -110,12 +110,12 @@ def known_keywords(called: Called) -> Called:
     return called
 
 
-def installed(name: str) -> Any:
-    """Return an optional package, or say how to get it."""
+def installed(name: str, known_as: str = "") -> Any:
+    """Return an optional package, or say how to get it; ``known_as``: its name where it is got."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        hint = name.replace("_", "-")
+        hint = known_as or name.replace("_", "-")
         why = f"this needs the package {hint}, which is not installed; run pip install {hint}"
         raise MissingExtraError(why) from error
 

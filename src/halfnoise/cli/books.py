@@ -13,7 +13,8 @@ from halfnoise.errors import InvalidParameterError
 from halfnoise.ledger import booking
 from halfnoise.ledger.booking import NO_LEDGER, Booking
 from halfnoise.ledger.entries import History
-from halfnoise.ledger.ledger import ENDING, Ledger
+from halfnoise.ledger.ledger import Ledger
+from halfnoise.ledger.sqlite_file import ENDING
 from halfnoise.ledger.words import left, table, to_dict
 from halfnoise.privacy.definitions import Neighbors, Privacy
 from halfnoise.privacy.words import amounts
@@ -22,7 +23,7 @@ from halfnoise.spec.lists import ANYWHERE
 from halfnoise.spec.queries import Words
 from halfnoise.spec.words import BUDGET, privacy
 
-FILE = typer.Argument(metavar="LEDGER", help="The file of the ledger.")
+FILE = typer.Argument(metavar="LEDGER", help="Its file, or postgresql://host/database#name.")
 AS_JSON = typer.Option("--json", metavar="", help="Print JSON.")
 HEAD = typer.Option("--head", metavar="HASH", help="A head that was printed: it must be in it.")
 app = typer.Typer(

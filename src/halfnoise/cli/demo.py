@@ -11,7 +11,7 @@ import numpy as np
 from halfnoise.checks import refuse
 from halfnoise.face import Options, release
 from halfnoise.files import write_whole
-from halfnoise.ledger.ledger import ENDING
+from halfnoise.ledger.sqlite_file import ENDING
 from halfnoise.planning.outlook import plan
 from halfnoise.planning.plan import Plan
 from halfnoise.privacy.definitions import ApproxDP

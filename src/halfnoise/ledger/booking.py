@@ -8,7 +8,8 @@ from pathlib import Path
 from halfnoise.checks import refuse, whole
 from halfnoise.errors import HalfnoiseError, InvalidParameterError
 from halfnoise.ledger.entries import Charge, History
-from halfnoise.ledger.ledger import ENDING, Ledger
+from halfnoise.ledger.ledger import Ledger
+from halfnoise.ledger.sqlite_file import ENDING
 from halfnoise.ledger.terms import Bill, check_name
 from halfnoise.privacy.allowance import Allowance
 from halfnoise.privacy.definitions import ApproxDP, GaussianDP, Privacy, PureDP
@@ -50,8 +51,7 @@ class Booking:
     @property
     def files(self) -> list[str]:
         """The files that the ledger consists of, which no output may replace."""
-        name = "" if self.ledger is None else self.ledger.store.name
-        return [name, f"{name}-wal", f"{name}-shm"] if name else []
+        return [] if self.ledger is None else [*self.ledger.store.files]
 
     @property
     def limit(self) -> Privacy | Allowance | None:

@@ -6,13 +6,12 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from halfnoise.checks import refuse
 from halfnoise.errors import BudgetError, InvalidParameterError
 from halfnoise.ledger.entries import Charge, History, Opening, Row, damaged
-from halfnoise.ledger.sqlite_file import SqliteFile
+from halfnoise.ledger.places import on_server, store_at
 from halfnoise.ledger.store import Rows, Store
 from halfnoise.ledger.terms import Bill, check_opening, check_terms, same
 from halfnoise.ledger.words import refusal
@@ -20,8 +19,6 @@ from halfnoise.privacy.account import Account
 from halfnoise.privacy.allowance import Allowance
 from halfnoise.privacy.definitions import Neighbors, Privacy
 from halfnoise.proof import exactly
-
-ENDING = ".ledger"
 
 
 class Ledger:
@@ -40,13 +37,12 @@ class Ledger:
     >>> folder.cleanup()
     """
 
-    def __init__(self, place: str | os.PathLike[str] | Store, *, new: bool = False) -> None:
-        """Name the place; ``new``: make it when it is first charged, without a limit."""
-        if isinstance(place, str | os.PathLike):
-            place = SqliteFile(Path(place).absolute())
-        if not hasattr(place, "writing"):
-            raise refuse("ledger", "the name of a file, or a Ledger", place)
-        self.store: Store = place
+    def __init__(self, place: str | os.PathLike[str] | Store | Self, *, new: bool = False) -> None:
+        """Name the place; ``new``: make it when it is first charged, without a limit.
+
+        ``place``: a file, or an address in PostgreSQL, ``postgresql://host/database#survey``.
+        """
+        self.store = store_at(place)
         self._new = new
         self._forget()
 
@@ -63,7 +59,7 @@ class Ledger:
     @classmethod
     def create(
         cls,
-        place: str | os.PathLike[str] | Store,
+        place: "str | os.PathLike[str] | Store | Ledger",
         *,
         limit: Privacy | None = None,
         unit: str | Sequence[str] = (),
@@ -82,9 +78,8 @@ class Ledger:
         ledger = cls(place)
         if limit is not None and not hasattr(limit, "budget"):
             raise refuse("limit", "a privacy definition", limit, "for example GaussianDP(mu=1)")
-        named = data_set or Path(ledger.store.name).name.removesuffix(ENDING)
         opening = Opening(
-            data_set=named,
+            data_set=data_set or ledger.store.title,
             unit=(unit,) if isinstance(unit, str) else tuple(unit),
             neighbors=neighbors,
             limit=limit,
@@ -99,6 +94,16 @@ class Ledger:
         except FileExistsError:
             raise _exists(ledger) from None
         return ledger
+
+    @classmethod
+    def postgresql(cls, connection: Any, name: str) -> "Ledger":
+        """Name a ledger in PostgreSQL, for jobs on several machines; ``create`` makes it.
+
+        ``connection``: an open PEP 249 connection that nothing else uses meanwhile, or a function
+        that opens one, as ``lambda: psycopg.connect("dbname=office")``: then there is one for each
+        look, and the ledger outlives the server's restarts, pickles and forks.
+        """
+        return cls(on_server(connection, name))
 
     @property
     def opening(self) -> Opening:
@@ -150,7 +155,7 @@ class Ledger:
         """
         if self._new and not self.store.exists() and not resume:
             with suppress(FileExistsError):  # by another release of the same moment
-                named = Path(self.store.name).name.removesuffix(ENDING)
+                named = self.store.title
                 about = Opening(data_set=named, unit=bill.unit, neighbors=bill.neighbors)
                 self.store.create(Row.after(None, **about.to_dict()))
         with self.store.writing() as rows:

@@ -21,6 +21,7 @@ from halfnoise.ledger.store import Rows
 PATIENCE = 30.0  # seconds to wait for others
 OURS = 0x686E6C67  # in the head of the file: this is a ledger
 FULL = 2
+ENDING = ".ledger"
 # As SQLite keeps the text of statements, letter by letter.
 _TABLES = (
     "CREATE TABLE entries (entry integer primary key, body text not null, hash text not null)",
@@ -51,6 +52,16 @@ class SqliteFile:
         with contextlib.suppress(OSError, ValueError):
             return str(self.path.relative_to(Path.cwd()))
         return str(self.path)
+
+    @property
+    def title(self) -> str:
+        """The same without folder and ending."""
+        return self.path.name.removesuffix(ENDING)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The file, its log and what its readers share."""
+        return self.name, f"{self.name}-wal", f"{self.name}-shm"
 
     def exists(self) -> bool:
         """Whether something is there."""

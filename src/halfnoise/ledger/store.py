@@ -1,7 +1,7 @@
 """Where entries are kept: what a place has to offer, and the statements that all of them share."""
 
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -64,6 +64,14 @@ class Store(Protocol):
     @property
     def name(self) -> str:
         """What it is called in messages."""
+
+    @property
+    def title(self) -> str:
+        """What its data are called where nobody says it."""
+
+    @property
+    def files(self) -> Sequence[str]:
+        """The files that it consists of, which no output may replace."""
 
     def exists(self) -> bool:
         """Whether there is a ledger, be it damaged."""
