@@ -82,8 +82,15 @@ class Booking:
 
     def make(self, bill: Bill) -> None:
         """Charge the release, unless its charge stands already."""
-        if self.ledger is not None:
-            self.charge = self.ledger.charge(bill, resume=self.resume)
+        if self.ledger is None:
+            return
+        tried = list[Charge]()
+        try:
+            self.charge = self.ledger.charge(bill, resume=self.resume, tried=tried.append)
+        except BaseException as error:  # it may stand all the same
+            self.charge = next(filter(self.ledger.holds, tried), None)
+            self.tell(error)
+            raise
 
     def keep(self, document: bytes) -> bytes:
         """Keep the result in the ledger before anybody sees it; return the one that was first."""

@@ -3,13 +3,13 @@
 import hashlib
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Self
 
 from halfnoise.checks import refuse
-from halfnoise.errors import BudgetError, InvalidParameterError
+from halfnoise.errors import BudgetError, HalfnoiseError, InvalidParameterError
 from halfnoise.ledger.entries import Charge, History, Opening, Row, damaged
 from halfnoise.ledger.places import on_server, store_at
 from halfnoise.ledger.store import Rows, Store
@@ -148,10 +148,13 @@ class Ledger:
             raise damaged("it does not hold the head that was printed: an older copy was put back")
         return found
 
-    def charge(self, bill: Bill, *, resume: bool = False) -> Charge:
+    def charge(
+        self, bill: Bill, *, resume: bool = False, tried: Callable[[Charge], object] = bool
+    ) -> Charge:
         """Charge a release, or return what stands under its name; or refuse, and spend nothing.
 
-        The charge is on disk when this returns.
+        The charge is on disk when this returns. ``tried`` is told of it before: whoever is
+        interrupted may ask whether the ledger ``holds`` it.
         """
         if self._new and not self.store.exists() and not resume:
             with suppress(FileExistsError):  # by another release of the same moment
@@ -165,8 +168,17 @@ class Ledger:
             if standing is not None:
                 return standing
             row, charge = _priced(history, bill)
+            tried(charge)
             rows.append(row)
         return charge
+
+    def holds(self, charge: Charge) -> bool:
+        """Whether a charge of which nobody heard stands, as far as can be seen now."""
+        with suppress(HalfnoiseError):
+            found = self.history().charges.get(charge.name)
+            own = (charge.entry, charge.request)
+            return found is not None and (found.entry, found.request) == own
+        return False
 
     def find(self, name: str, request: str) -> Charge | None:
         """Return what stands under a name; refuse it for another request."""
