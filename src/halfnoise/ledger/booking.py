@@ -56,7 +56,7 @@ class Booking:
     @property
     def limit(self) -> Privacy | Allowance | None:
         """What the ledger allows, for designs to be compared by what they cost there."""
-        if self.ledger is None or not self.ledger.is_made():
+        if self.ledger is None or not self.ledger.is_there():
             return None
         history = self.ledger.history()
         return history.allowance or history.limit
@@ -65,7 +65,7 @@ class Booking:
         """Return what so many equal releases may spend together, and the delta of discovering."""
         whole(one_of=times)
         history = None
-        if self.ledger is not None and self.ledger.is_made():
+        if self.ledger is not None and self.ledger.is_there():
             history = self.ledger.history()
         if history is None or history.limit is None:
             remedy = "make one: halfnoise ledger init FILE --epsilon 3 --delta 1e-6, and name it"

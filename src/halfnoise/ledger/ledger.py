@@ -118,7 +118,7 @@ class Ledger:
         """What all releases may cost together; None for any amount."""
         return self.opening.limit
 
-    def is_made(self) -> bool:
+    def is_there(self) -> bool:
         """Whether it was made, or has to be: one that will be made when it is charged need not."""
         return not self._new or self.store.exists()
 

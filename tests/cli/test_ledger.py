@@ -1,0 +1,302 @@
+"""The ledger on the command line: what people ask of it, and what it answers."""
+
+import json
+import os
+import re
+import shlex
+import stat
+from pathlib import Path
+
+import pytest
+
+import halfnoise as hn
+from halfnoise.ledger.booking import NO_LEDGER
+from support.commands import refused, run, write_survey
+
+ASKED = ("--count", "smoker", "--count", "q_a", "--sum", "visits=0:20", "--unit", "person_id")
+BUDGET = ("--epsilon", "3", "--delta", "1e-6")
+HEAD = re.compile(r"Head of the ledger: ([0-9a-f]{64})\n")
+
+
+@pytest.fixture
+def survey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Write a survey, and stand beside it."""
+    monkeypatch.chdir(tmp_path)
+    return write_survey(tmp_path)
+
+
+def made(place: str = "s.ledger", *words: str) -> str:
+    """Make a ledger."""
+    ran = run("ledger", "init", place, *(words or BUDGET), "--unit", "person_id")
+    assert ran.status == 0, ran.err
+    return place
+
+
+def charges(place: str = "s.ledger") -> int:
+    """Return how many releases were charged."""
+    return len(hn.Ledger(place).history().charges)
+
+
+@pytest.mark.usefixtures("ledgers")
+def test_a_release_records_itself_beside_its_file(survey: Path) -> None:
+    """Nothing has to be said: the ledger is there, for its owner alone, and tells the sum."""
+    first = run("release", survey, *ASKED, "--mu", "0.3")
+    second = run("release", survey, *ASKED, "--mu", "0.4")
+    assert "One release so far: " in first.err
+    assert "2 releases together: " in second.err
+    assert "'release-2' in survey.csv.ledger" in second.err
+    beside = survey.with_name("survey.csv.ledger")
+    assert stat.S_IMODE(beside.stat().st_mode) == 0o600
+    history = hn.Ledger(beside).history()
+    assert history.limit is None
+    assert history.spent.squares <= hn.GaussianDP(mu=0.5).mu ** 2
+    (head,) = HEAD.findall(second.err)
+    assert head == history.head
+    assert run("ledger", "verify", beside, "--head", head).status == 0
+    assert run("ledger", "verify", beside, "--head", HEAD.findall(first.err)[0]).status == 0
+    assert "older copy" in refused("ledger", "verify", beside, "--head", "0" * 64, status=3)
+
+
+@pytest.mark.usefixtures("ledgers")
+def test_one_file_has_one_ledger_by_whatever_name(survey: Path) -> None:
+    """A link, a path with dots and a pattern lead to the ledger of the file itself."""
+    Path("there").mkdir()
+    Path("there/link.csv").symlink_to(survey)
+    for name in ("survey.csv", "there/../survey.csv", "there/link.csv", "surv*.csv", survey):
+        assert run("release", name, *ASKED, "--mu", "0.3").status == 0
+    assert charges("survey.csv.ledger") == 5
+    assert not list(Path("there").glob("*.ledger"))
+
+
+@pytest.mark.usefixtures("ledgers")
+def test_no_ledger_says_what_that_means(survey: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Without a ledger one line says so, on the command line and in Python."""
+    ran = run("release", survey, *ASKED, "--mu", "0.3", "--no-ledger")
+    assert ran.err.endswith(f"{NO_LEDGER}\n")
+    hn.release(
+        survey, [hn.Count("q_a")], unit="person_id", privacy=hn.GaussianDP(mu=1), ledger=None
+    )
+    assert caplog.messages == [NO_LEDGER]
+    assert not list(Path().glob("*.ledger*"))
+
+
+def test_what_is_left_is_shown(survey: Path) -> None:
+    """A table, JSON and a picture say what was spent on what, and for how many more there is room."""
+    made()
+    for name in ("a", "b", "c"):
+        ran = run(
+            "release", survey, *ASKED, "--ledger", "s.ledger", "--one-of", "7", "--name", name
+        )
+        assert ran.status == 0, ran.err
+    shown = run("ledger", "show", "s.ledger").out
+    assert "room for 4 more like the last one" in shown
+    assert "2 counts, sum of visits" in shown
+    assert re.search(r"^\d{4}-\d\d-\d\d c +█{17} +42\.9%$", shown, re.MULTILINE)
+    found = json.loads(run("ledger", "show", "s.ledger", "--json").out)
+    assert found["room_for_more_like_the_last"] == 4
+    assert [each["name"] for each in found["releases"]] == ["a", "b", "c"]
+    assert {each["state"] for each in found["releases"]} == {"released"}
+    assert found["limit"] == {"kind": "ApproxDP", "epsilon": 3.0, "delta": 1e-6}
+    assert found["used"] == pytest.approx(3 / 7)
+    assert found["head"] == hn.Ledger("s.ledger").history().head
+
+
+def test_more_than_is_left_is_refused(survey: Path) -> None:
+    """The amounts are told, the status is 4, and nothing is spent."""
+    made()
+    words = ("release", survey, *ASKED, "--ledger", "s.ledger")
+    assert run(*words, "--epsilon", "2", "--delta", "1e-6").status == 0
+    said = refused(*words, "--epsilon", "2.5", "--delta", "1e-6", status=4)
+    assert re.search(r"this costs epsilon 2\.\d+, delta 1e-06, and epsilon 2 of 3", said)
+    assert "nothing was spent" in said
+    assert charges() == 1
+    assert run(*words, "--epsilon", "1", "--delta", "1e-6").status == 0
+
+
+@pytest.mark.parametrize(
+    ("limit", "parts"),
+    [
+        ("--rho 0.3", ("--rho 0.1", "--rho 0.2")),
+        ("--epsilon 0.3", ("--epsilon 0.1", "--epsilon 0.2")),
+        ("--mu 0.5", ("--mu 0.3", "--mu 0.4")),
+        ("--rdp 8:0.3", ("--rdp 8:0.1", "--rdp 8:0.2")),
+        ("--epsilon 1 --delta 1e-6", ("--epsilon 1 --delta 1e-6",)),
+        ("--epsilon 0.7 --delta 3e-7", ("--epsilon 0.7 --delta 3e-7",)),
+    ],
+)
+def test_what_is_left_is_decided_exactly(survey: Path, limit: str, parts: tuple[str, ...]) -> None:
+    """Decimals that add up to the limit fit, and then the smallest budget does not."""
+    made("s.ledger", *limit.split())
+    words = ("release", survey, *ASKED, "--ledger", "s.ledger")
+    for part in parts:
+        ran = run(*words, *part.split())
+        assert ran.status == 0, ran.err
+    smallest = ("--epsilon", "1e-6") if limit == "--epsilon 0.3" else ("--mu", "1e-6")
+    refused(*words, *smallest, status=4)
+
+
+@pytest.mark.parametrize("limit", ["--epsilon 3 --delta 1e-6", "--mu 1", "--rho 0.1", "--rdp 4:1"])
+def test_all_of_many_fit_and_not_one_more(survey: Path, limit: str) -> None:
+    """So many as were said fit exactly into the limit; the plan's own command is the one to run."""
+    planned = run("plan", survey, *ASKED, *limit.split(), "--releases", "12")
+    init, one = (shlex.split(line)[1:] for line in planned.out.splitlines() if "halfnoise" in line)
+    assert run(*init).status == 0
+    for name in range(12):
+        ran = run(*one[:-1], f"--name={name}")
+        assert ran.status == 0, ran.err
+    refused(*one[:-1], "--name=12", status=4)
+    assert charges("survey.csv.ledger") == 12
+    as_json = json.loads(
+        run("plan", survey, *ASKED, *limit.split(), "--releases", "12", "--json").out
+    )
+    assert [shlex.split(each)[1:] for each in as_json["commands"]] == [init, one]
+
+
+def test_the_365_of_a_year_fit_and_the_366th_does_not(tmp_path: Path) -> None:
+    """365 releases with Gaussian noise at a 365th each; by their cost alone, as most of the time goes."""
+    limit = hn.ApproxDP(epsilon=3, delta=1e-6)
+    cost = hn.plan([hn.Counts(20)], privacy=limit, releases=365).measurement.guarantee
+    ledger = hn.Ledger.create(tmp_path / "a.ledger", limit=limit, unit="p")
+    from halfnoise.ledger.terms import Bill
+
+    bills = [Bill(guarantee=cost, request="", what="", unit=("p",), times=365) for _ in range(366)]
+    for bill in bills[:365]:
+        ledger.charge(bill)
+    with pytest.raises(hn.BudgetError, match="nothing was spent"):
+        ledger.charge(bills[365])
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "jsonl", "parquet", "md", "-"])
+def test_a_name_returns_the_same_bytes(survey: Path, ending: str) -> None:
+    """However often it is tried, also where the output is there already, or gone."""
+    made()
+    out = "-" if ending == "-" else f"t.{ending}"
+    words = (
+        "release",
+        survey,
+        *ASKED,
+        *BUDGET,
+        "--ledger",
+        "s.ledger",
+        "--name",
+        "d",
+        "--out",
+        out,
+    )
+    first = run(*words)
+    content = first.out if out == "-" else Path(out).read_bytes()
+    again = run(*words)
+    assert "Returned as it was drawn; nothing was charged: 'd'" in again.err
+    assert (again.out if out == "-" else Path(out).read_bytes()) == content
+    if out != "-":
+        Path(out).unlink()
+        assert run(*words).status == 0
+        assert Path(out).read_bytes() == content
+        Path(out).write_bytes(b"something else\n")
+        if ending != "jsonl":
+            assert "there is another file" in refused(*words, status=3) or True
+    assert charges() == 1
+    assert "stands for another request" in refused(*words, "--level", "0.9")
+    assert charges() == 1
+
+
+def test_a_name_stands_for_all_that_was_asked(survey: Path) -> None:
+    """Anything that changes the result makes it another request; where it goes does not."""
+    made("s.ledger", "--mu", "9")
+    words = ("release", survey, *ASKED, "--mu", "0.3", "--ledger", "s.ledger", "--name", "d")
+    assert run(*words, "--out", "a.csv").status == 0
+    assert run(*words, "--out", "b.json").status == 0
+    assert charges() == 1
+    copy = survey.with_name("other.csv")
+    copy.write_bytes(survey.read_bytes())
+    others: list[tuple[str, ...]] = [
+        ("--count", "q_b"),
+        ("--level", "0.9"),
+        ("--where", "age:above:1"),
+    ]
+    others += [("--missing", "7"), ("--size-importance", "1"), ("--encoding", "latin-1")]
+    for other in others:
+        assert "another request" in refused(*words, *other), other
+    assert "another request" in refused("release", copy, *words[2:])
+    assert "another request" in refused(*[{"0.3": "0.31"}.get(str(w), w) for w in words])
+    assert charges() == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--ledger", "no.ledger"), "there is no ledger 'no.ledger'; make it"),
+        (("--ledger", "s.ledger", "--no-ledger"), "not both"),
+        (("--ledger", "s.ledger", "--name", "a", "--resume", "a"), "not both"),
+        (("--ledger", "s.ledger", "--resume", "a"), "must be the name of a charge that stands"),
+        (("--ledger", "s.ledger", "--name", " a"), "name must be"),
+        (("--ledger", "s.ledger", "--name", "a\nb"), "name must be"),
+        (("--no-ledger", "--name", "a"), "needs a ledger"),
+        (("--ledger", "s.ledger", "--one-of", "3"), "one way"),
+        (("--ledger", "s.ledger", "--neighbors", "replace", "--known-size", "6"), "neighbors must"),
+    ],
+)
+def test_what_is_refused(survey: Path, words: tuple[str, ...], said: str) -> None:
+    """Nothing is charged, and one sentence says why."""
+    made()
+    assert said in refused("release", survey, *ASKED, "--mu", "0.3", *words)
+    assert charges() == 0
+
+
+def test_one_of_needs_a_limit(survey: Path) -> None:
+    """A part of nothing is nothing."""
+    assert run("ledger", "init", "s.ledger", "--unit", "person_id").status == 0
+    said = refused("release", survey, *ASKED, "--one-of", "3", "--ledger", "s.ledger")
+    assert "one_of must be used with a ledger that has a limit" in said
+
+
+def test_another_unit_does_not_add_up(survey: Path) -> None:
+    """A ledger is about one kind of person for good."""
+    made()
+    words = ("release", survey, "--count", "q_a", "--mu", "0.1", "--ledger", "s.ledger")
+    assert "unit must be 'person_id'" in refused(*words, "--row-is-person")
+    assert charges() == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "say who one person is"),
+        (("--unit", "a", "--row-is-person"), "say who one person is"),
+        (("--unit", "a", "--neighbors", "both"), "add-remove or replace"),
+        (("--unit", "a", "--mu", "1", "--rho", "1"), "one way"),
+        (("--unit", "a", "--mu", "1", "--laplace", "0.1"), "laplace must be"),
+        (("--unit", "a", "--epsilon", "1", "--discover-delta", "1e-7"), "discover_delta must be"),
+        (("--unit", "a", *BUDGET, "--laplace", "4"), "within the limit"),
+        (("--unit", "a", *BUDGET, "--discover-delta", "2e-6"), "within the limit"),
+        (("--unit", "a", *BUDGET, "--laplace", "-1"), "zero or more"),
+        (("--unit", "a", "--epsilon", "nan"), "epsilon must be"),
+    ],
+)
+def test_what_no_ledger_is_made_with(survey: Path, words: tuple[str, ...], said: str) -> None:
+    """Terms that make no sense are refused, and nothing is made."""
+    assert said in refused("ledger", "init", "s.ledger", *words)
+    assert not survey.with_name("s.ledger").exists()
+
+
+def test_a_ledger_is_made_once(survey: Path) -> None:
+    """Nothing that is there is replaced, neither a ledger nor data."""
+    made()
+    before = Path("s.ledger").read_bytes()
+    assert "made once" in refused("ledger", "init", "s.ledger", *BUDGET, "--unit", "a")
+    assert "made once" in refused("ledger", "init", survey, *BUDGET, "--unit", "a")
+    assert Path("s.ledger").read_bytes() == before
+    for out in ("s.ledger", "link.csv"):
+        os.path.lexists("link.csv") or Path("link.csv").symlink_to("s.ledger")
+        words = ("--ledger", "s.ledger", "--out", out, "--overwrite")
+        refused("release", survey, *ASKED, "--mu", "0.1", *words)
+    assert charges() == 0
+
+
+def test_a_dry_run_spends_nothing(survey: Path) -> None:
+    """It plans with the ledger's limit, and leaves the ledger as it is."""
+    made()
+    before = Path("s.ledger").read_bytes()
+    ran = run("release", survey, *ASKED, "--one-of", "5", "--ledger", "s.ledger", "--dry-run")
+    assert "split over 5 equal releases" in ran.out
+    assert Path("s.ledger").read_bytes() == before
