@@ -13,7 +13,7 @@ from the last release backwards no order and no choice is worse than the corner.
 
 The union of all such boxes would not do, though each of its points fits: who sees a first answer
 and then chooses whether to spend the rest as Laplace or as Gaussian noise reaches three times Delta
-(``tests/attack/test_admission.py``).
+and more (``tests/attack/test_admission.py``).
 
 Laplace noise beyond A, and all of it where the limit is a mu or a rho, costs the squared mu that it
 implies there, which is within the box.
