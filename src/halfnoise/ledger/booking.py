@@ -3,6 +3,7 @@
 import glob
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from halfnoise.checks import refuse, whole
@@ -59,7 +60,9 @@ class Booking:
         if self.ledger is None or not self.ledger.is_there():
             return None
         history = self.ledger.history()
-        return history.allowance or history.limit
+        if history.allowance is None:
+            return history.limit
+        return replace(history.allowance, spent=history.spent)
 
     def share(self, times: int, *, discovers: bool, laplace: bool) -> tuple[Privacy, float | None]:
         """Return what so many equal releases may spend together, and the delta of discovering."""

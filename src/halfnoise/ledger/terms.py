@@ -78,12 +78,10 @@ def check_terms(history: History, bill: Bill) -> None:
         raise damaged("it has no first entry")
     own = (", ".join(opening.unit) or "one row", opening.neighbors.value)
     other = (", ".join(bill.unit) or "one row", bill.neighbors.value)
-    for what, here, there in zip(("one person is", "neighbors are"), own, other, strict=True):
+    for what, here, there in zip(("unit", "neighbors"), own, other, strict=True):
         if here != there:
-            remedy = "amounts under different ones do not add up; keep another ledger for them"
-            raise refuse(
-                f"in this ledger {what} {here!r} for good, so it", repr(here), there, remedy
-            )
+            remedy = "amounts under others do not add up; keep another ledger (--ledger) for them"
+            raise refuse(what, f"{here!r}, as the ledger was made for", there, remedy)
 
 
 def check_name(name: str, flag: str = "name") -> str:

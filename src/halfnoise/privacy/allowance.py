@@ -13,14 +13,17 @@ from the last release backwards no order and no choice is worse than the corner.
 
 The union of all such boxes would not do, though each of its points fits: who sees a first answer
 and then chooses whether to spend the rest as Laplace or as Gaussian noise reaches three times Delta
-(``tests/attack/test_admission.py``).
+and more (``tests/attack/test_admission.py``).
 
-Laplace noise beyond A, and all of it where the limit is a mu or a rho, costs the squared mu that it
-implies there, which is within the box.
+Beside the box, pure epsilon up to that of the limit is allowed as long as there is no mu at all:
+what ends there never has a loss above epsilon, so it adds nothing to delta, whoever chooses it when.
+
+Laplace noise that has no place, and all of it where the limit is a mu or a rho, costs the squared
+mu that it implies there, which is within the box.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -55,6 +58,7 @@ class Allowance:
     limit: Privacy
     pure: Fraction = NOTHING
     delta: Fraction = NOTHING
+    spent: Account = Account()  # by the time that a plan asks what something costs
 
     def __post_init__(self) -> None:
         """Let a limit that is pure be for nothing else, and one in mu have nothing beside it."""
@@ -68,17 +72,27 @@ class Allowance:
     def around(cls, limit: Privacy, first: Account, times: int = 1) -> "Allowance":
         """Return the box of a limit in which so many releases like the first have their place.
 
-        The first release of all was chosen before any answer was seen, so it may decide.
+        The first release of all was chosen before any answer was seen, so it may decide. If it
+        leaves a tenth of delta, that is for discovering.
         """
         if not isinstance(limit, ApproxDP):
             return cls(limit=limit)
-        return cls(limit=limit, pure=first.pure * times, delta=first.delta * times)
+        asked = first * times
+        box = cls(limit=limit, pure=asked.pure, delta=asked.delta)
+        tenth = cls(limit=limit, pure=asked.pure, delta=least(limit.delta) / 10)
+        return tenth if not asked.delta and tenth.fits(asked) else box
 
     def price(self, cost: Account, spent: Account | None = None) -> Account:
         """Return what a release costs here: Laplace noise that has no place is charged as mu."""
-        before = NOTHING if spent is None else spent.pure
-        if not cost.pure or before + cost.pure <= self.pure or isinstance(self.limit, PureDP):
+        before = self.spent if spent is None else spent
+        if not cost.pure or isinstance(self.limit, PureDP):
             return cost
+        if (before + cost).pure <= self._place(before + cost):
+            return cost
+        return self._as_mu(cost)
+
+    def _as_mu(self, cost: Account) -> Account:
+        """Return what Laplace noise costs that has no place."""
         mu = calibration.mu_of_pure(up(cost.pure))
         implied = [Fraction(mu) ** 2] if math.isfinite(mu) else []
         if isinstance(self.limit, ConcentratedDP | RenyiDP):
@@ -88,8 +102,8 @@ class Allowance:
         return Account(squares=cost.squares + min(implied), delta=cost.delta)
 
     def fits(self, spent: Account) -> bool:
-        """Whether so much, in prices, is within the box, proved."""
-        if spent.pure > self.pure or spent.delta > self.delta:
+        """Whether so much, in prices, is within the box, or pure alone, proved."""
+        if spent.pure > self._place(spent) or spent.delta > self.delta:
             return False
         squares = spent.squares
         match self.limit:
@@ -102,6 +116,12 @@ class Allowance:
             case RenyiDP(alpha=alpha, epsilon=epsilon):
                 return squares * exactly(alpha) <= 2 * exactly(epsilon)
         return not squares
+
+    def _place(self, spent: Account) -> Fraction:
+        """Return how much pure epsilon has a place beside what was spent in other kinds."""
+        if spent.squares or not isinstance(self.limit, ApproxDP):
+            return self.pure
+        return max(self.pure, exactly(self.limit.epsilon))
 
     def _proved(self, squares: Fraction, epsilon: Fraction, rest: Fraction) -> bool:
         """Whether the box of so much squared mu costs no more than is left of delta."""
@@ -134,12 +154,12 @@ class Allowance:
 
     def share(self, price: Account) -> Fraction:
         """Return which part of the whole a price is, by the kind of which it takes most."""
-        return price.part_of(self.whole)
+        return price.part_of(replace(self.whole, pure=self._place(self.spent + price)))
 
     def room(self, spent: Account, cost: Account) -> int:
         """Return how many more releases of such a cost fit."""
-        place = max(NOTHING, self.pure - spent.pure)
-        as_mu = self.price(cost, Account(pure=self.pure))
+        place = max(NOTHING, self._place(spent + cost) - spent.pure)
+        as_mu = cost if isinstance(self.limit, PureDP) or not cost.pure else self._as_mu(cost)
 
         def fit(times: int) -> bool:
             # As many of them as have a place among the pure epsilons, and the rest as mu.
