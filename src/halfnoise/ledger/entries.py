@@ -71,8 +71,8 @@ class Opening:
         if self.limit is None:
             return None
         open_yet = isinstance(self.limit, ApproxDP) and self.pure is None and self.delta is None
-        kept = {"pure": self.pure or Fraction(0), "delta": self.delta or Fraction(0)}
-        return None if open_yet else Allowance(limit=self.limit, **kept)
+        pure, delta = self.pure or Fraction(0), self.delta or Fraction(0)
+        return None if open_yet else Allowance(limit=self.limit, pure=pure, delta=delta)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values."""

@@ -16,14 +16,14 @@ and then chooses whether to spend the rest as Laplace or as Gaussian noise reach
 and more (``tests/attack/test_admission.py``).
 
 Beside the box, pure epsilon up to that of the limit is allowed as long as there is no mu at all:
-what ends there never has a loss above epsilon, so it adds nothing to delta, whoever chooses it when.
+what ends there never has a loss above epsilon, so it adds nothing to delta, whoever chooses it.
 
 Laplace noise that has no place, and all of it where the limit is a mu or a rho, costs the squared
 mu that it implies there, which is within the box.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -58,7 +58,9 @@ class Allowance:
     limit: Privacy
     pure: Fraction = NOTHING
     delta: Fraction = NOTHING
-    spent: Account = Account()  # by the time that a plan asks what something costs
+    spent: Account = field(
+        default_factory=Account
+    )  # by the time that a plan asks what something costs
 
     def __post_init__(self) -> None:
         """Let a limit that is pure be for nothing else, and one in mu have nothing beside it."""
