@@ -193,8 +193,11 @@ def beyond(
             yield loss(with_them, without, grid) > declared(grid) * ROUNDING
 
 
-@pytest.mark.parametrize("make", [frame, file])
-@pytest.mark.parametrize("name", ALIKE)
+# Polars adds up a frame, DuckDB a file, which must agree (tests/contract): of those every other.
+MADE = [(name, make) for i, name in enumerate(ALIKE) for make in (frame, file)[: 2 - i % 2 + SOAKS]]
+
+
+@pytest.mark.parametrize(("name", "make"), MADE)
 def test_one_person_added(
     name: str, make: Callable[[Sequence[Row], Path], object], tmp_path: Path
 ) -> None:

@@ -23,6 +23,7 @@ from halfnoise.workload.groups import By, Key
 from support import engines, reference
 from support.measured import grid_for
 from support.nasty import AMOUNTS, BLOOD, COUNTS, ITEMS, nasty
+from support.soak import SOAKS
 
 # Every kind of question for a few cases, and one for the others, which differ in their keys alone.
 QUERIES = [COUNTS[0], AMOUNTS[1], AMOUNTS[5], AMOUNTS[7], ITEMS[0]]
@@ -63,6 +64,8 @@ FOUND: list[tuple[dict[str, Any], Sequence[str]]] = [
     ({"by": By("moment`", every="month")}, PERSON),
     ({"by": [By("text day", every="day"), "🙂"], "max_groups": 3}, PERSON),
 ]
+# What Spark is not asked each time, for it takes seconds: other cases of the same expressions.
+NOT_IN_SPARK = () if SOAKS else (LISTED[3], LISTED[7], FOUND[3])
 UNTYPED = ("csv", "tsv", "json", "objects", "pandas")  # pandas, where there are gaps
 
 
@@ -220,6 +223,8 @@ def test_listed_groups(engine: str, tmp_path: Path) -> None:
     """People are in the first of the listed groups that their rows name, or among the others."""
     data = engines.ENGINES[engine](table(), tmp_path)
     for case, (said, unit) in enumerate(LISTED):
+        if engine == "spark" and (said, unit) in NOT_IN_SPARK:
+            continue
         workload, grid, wanted, people = listed_case(case)
         found, everyone = got(data, workload, grid, unit)
         assert found == wanted, said
@@ -232,6 +237,8 @@ def test_found_groups(engine: str, tmp_path: Path) -> None:
     """Keys come back as they went in, each with its totals."""
     data = engines.ENGINES[engine](table(), tmp_path)
     for case, (said, unit) in enumerate(FOUND):
+        if engine == "spark" and (said, unit) in NOT_IN_SPARK:
+            continue
         workload, grid, wanted = found_case(case)
         found, _ = got(data, workload, grid, unit)
         if any(part in engine for part in UNTYPED) and engine != "pandas-arrow":

@@ -13,23 +13,34 @@ COMMANDS = (
 def page() -> str:
     """Return the page."""
     parts = ["# The command\n\nMade from `--help` by `make reference`; a test compares the two.\n"]
-    for words in ([], *(command.split() for command in COMMANDS)):
-        title = " ".join(["halfnoise", *words])
-        parts.append(f"## {title}\n\n```text\n{_help(words)}\n```\n")
+    for command, said in zip(("", *COMMANDS), _helps(), strict=True):
+        title = f"halfnoise {command}".strip()
+        parts.append(f"## {title}\n\n```text\n{said}\n```\n")
     return "\n".join(parts)
 
 
-def _help(words: list[str]) -> str:
-    program = "from halfnoise.cli import main; main()"
+# Each help ends the command; what stands between two of them is no text.
+PROGRAM = """
+import contextlib, sys
+from halfnoise.cli import main
+for command in ([], *([word] for word in sys.argv[1:])):
+    with contextlib.suppress(SystemExit):
+        main([*command, "--help"])
+    print(chr(12))
+"""
+
+
+def _helps() -> list[str]:
+    """Return the help of the command and of each of its own, all of one process."""
     plain = {"COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(
-        [sys.executable, "-c", program, *words, "--help"],
+        [sys.executable, "-c", PROGRAM, *COMMANDS],
         capture_output=True,
         check=True,
         env=os.environ | plain,
     )
-    lines = done.stdout.decode().splitlines()
-    return "\n".join(line.rstrip() for line in lines).strip()
+    *helps, _ = done.stdout.decode().split("\f")
+    return ["\n".join(line.rstrip() for line in each.splitlines()).strip() for each in helps]
 
 
 if __name__ == "__main__":

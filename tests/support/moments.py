@@ -9,8 +9,9 @@ from halfnoise.noise.law import Noise
 from support.fixed_workloads import Floats
 from support.rate import FALSE_ALARM
 
-# Averages of squares are a little skewed, which makes large deviations of 20,000 of them likelier
-# than normal ones, by a factor below this (Edgeworth: about 5 for Laplace noise, 2 for Gaussian).
+# Averages of squares are a little skewed, which makes large deviations of 10,000 of them likelier
+# than normal ones, by a factor below this (Edgeworth, 7 standard errors out: about 45 for Laplace
+# noise, 5 for Gaussian).
 SKEWED = 100
 NOTHING = 1e-9
 
