@@ -119,11 +119,12 @@ def noisy(
     plan: Plan, measurement: Measurement, totals: Totals, request: Request
 ) -> Release | GroupedRelease:
     """Add the noise and come back: the one place where totals turn into a release."""
-    noise = measurement.design.noise
-    rings = [
-        ring + noise.draw(np.broadcast_to(scales, ring.shape)).view(np.uint64)
-        for ring, scales in zip(measurement.measure(totals), measurement.scales, strict=True)
-    ]
+    noise, shapes = measurement.design.noise, [ring.shape for ring in measurement.measure(totals)]
+    # Drawn first: whatever stops that, no traceback with locals shows what is exact.
+    wanted = zip(measurement.scales, shapes, strict=True)
+    drawn = [noise.draw(np.broadcast_to(scales, shape)) for scales, shape in wanted]
+    exact = zip(measurement.measure(totals), drawn, strict=True)
+    rings = [ring + each.view(np.uint64) for ring, each in exact]
     template = _template(plan, measurement, request)
     grouping = plan.workload.grouping
     if grouping is not None:

@@ -86,7 +86,8 @@ class Watched:
 
     def measure(self, totals: Totals) -> list[Ring]:
         """Measure once, and repeat it."""
-        return [np.repeat(ring[None], self.draws, axis=0) for ring in self.own.measure(totals)]
+        rings = self.own.measure(totals)
+        return [np.broadcast_to(ring, (self.draws, *ring.shape)) for ring in rings]
 
     def recover(self, rings: list[Ring], _known: float | None = None) -> None:
         """Show what has its noise."""

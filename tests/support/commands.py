@@ -4,7 +4,7 @@ import contextlib
 import csv
 import functools
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
 
@@ -38,6 +38,7 @@ class Ran:
     status: int
     out: str
     err: str
+    stopped: SystemExit | None = field(default=None, compare=False, repr=False)
 
     @property
     def table(self) -> dict[str, float]:
@@ -56,7 +57,7 @@ class Terminal(io.StringIO):
 def run(*words: str | Path, terminal: bool = False) -> Ran:
     """Run ``halfnoise`` with these words."""
     out, err = Terminal() if terminal else io.StringIO(), io.StringIO()
-    status: object = 0
+    left: SystemExit | None = None
     with (
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
@@ -65,8 +66,9 @@ def run(*words: str | Path, terminal: bool = False) -> Ran:
         try:
             main([str(word) for word in words])
         except SystemExit as stopped:
-            status = stopped.code
-    return Ran(status=int(str(status or 0)), out=out.getvalue(), err=err.getvalue())
+            left = stopped
+    status = int(str((left and left.code) or 0))
+    return Ran(status=status, out=out.getvalue(), err=err.getvalue(), stopped=left)
 
 
 def refused(*words: str | Path, status: int = 2) -> str:

@@ -6,6 +6,7 @@ no rows. There are others enough in each group that noise hides one more.
 """
 
 import datetime as dt
+import functools
 import gzip
 import io
 import json
@@ -86,7 +87,7 @@ class World:
     rows: tuple[tuple[Any, ...], ...]
     lines: tuple[bytes, ...] = ()
 
-    @property
+    @functools.cached_property
     def table(self) -> pa.Table:
         """The rows with their types."""
         return pa.Table.from_pylist(
@@ -191,7 +192,7 @@ def json_lines(world: World) -> bytes:
 def parquet(world: World) -> bytes:
     """Write Parquet in several parts."""
     target = io.BytesIO()
-    pq.write_table(world.table, target, row_group_size=5)
+    pq.write_table(world.table, target, row_group_size=len(world.rows) // 3)
     return target.getvalue()
 
 
@@ -232,35 +233,35 @@ class Kind:
 
 CSV = delimited()
 FILES: dict[str, Kind] = {
-    "csv": Kind("t.csv", CSV),
-    "tsv": Kind("t.tsv", delimited("\t")),
-    "json lines": Kind("t.jsonl", json_lines),
-    "zipped": Kind("t.csv.gz", zipped(CSV)),
-    "zipped json": Kind("t.jsonl.gz", zipped(json_lines)),
-    "parquet": Kind("t.parquet", parquet),
-    "two files": Kind("t{}.csv", halves(CSV)),
-    "two of parquet": Kind("t{}.parquet", halves(parquet)),
-    "utf-16": Kind("t.csv", delimited(encoding="utf-16"), "--encoding utf-16"),
-    "latin-1": Kind("t.csv", delimited(encoding="latin-1"), "--encoding latin-1"),
-    "semicolons": Kind("t.txt", delimited(";"), "--delimiter ;"),
-    "unquoted": Kind("t.csv", CSV, "--quote none"),
-    "no header": Kind("t.csv", delimited(header=False), f"--names {','.join(COLUMNS)}"),
+    "csv": Kind("data.csv", CSV),
+    "tsv": Kind("data.tsv", delimited("\t")),
+    "json lines": Kind("data.jsonl", json_lines),
+    "zipped": Kind("data.csv.gz", zipped(CSV)),
+    "zipped json": Kind("data.jsonl.gz", zipped(json_lines)),
+    "parquet": Kind("data.parquet", parquet),
+    "two files": Kind("data{}.csv", halves(CSV)),
+    "two of parquet": Kind("data{}.parquet", halves(parquet)),
+    "utf-16": Kind("data.csv", delimited(encoding="utf-16"), "--encoding utf-16"),
+    "latin-1": Kind("data.csv", delimited(encoding="latin-1"), "--encoding latin-1"),
+    "semicolons": Kind("data.txt", delimited(";"), "--delimiter ;"),
+    "unquoted": Kind("data.csv", CSV, "--quote none"),
+    "no header": Kind("data.csv", delimited(header=False), f"--names {','.join(COLUMNS)}"),
 }
 # What is wrong with these is nobody's row. (With ``--names``, which says that there is no header, a
 # file that is not made of the encoding's units is refused by its size: docs/sharp-edges.md.)
 DAMAGED: dict[str, Kind] = {
-    "header missing": Kind("t.csv", delimited(header=False)),
-    "read as utf-16": Kind("t.csv", CSV, "--encoding utf-16"),
-    "read as utf-8": Kind("t.csv", delimited(encoding="utf-16")),
-    "read as utf-32": Kind("t.csv", CSV, "--encoding utf-32-be"),
-    "other delimiter": Kind("t.csv", CSV, "--delimiter ;"),
-    "end cut off": Kind("t.csv.gz", zipped(CSV, 8)),
-    "not zipped": Kind("t.csv.gz", CSV),
-    "zipped twice": Kind("t.csv.gz", zipped(zipped(CSV))),
-    "footer cut off": Kind("t.parquet", lambda world: parquet(world)[:-4]),
-    "no parquet": Kind("t.parquet", CSV),
-    "parquet in csv": Kind("t.csv", parquet),
-    "a column twice": Kind("t.csv", lambda world: CSV(world).replace(b"note\n", b"age\n", 1)),
-    "names missing": Kind("t.csv", CSV, "--names a,b"),
-    "unlike headers": Kind("t{}.csv", {"1": CSV, "2": delimited(";")}),
+    "header missing": Kind("data.csv", delimited(header=False)),
+    "read as utf-16": Kind("data.csv", CSV, "--encoding utf-16"),
+    "read as utf-8": Kind("data.csv", delimited(encoding="utf-16")),
+    "read as utf-32": Kind("data.csv", CSV, "--encoding utf-32-be"),
+    "other delimiter": Kind("data.csv", CSV, "--delimiter ;"),
+    "end cut off": Kind("data.csv.gz", zipped(CSV, 8)),
+    "not zipped": Kind("data.csv.gz", CSV),
+    "zipped twice": Kind("data.csv.gz", zipped(zipped(CSV))),
+    "footer cut off": Kind("data.parquet", lambda world: parquet(world)[:-4]),
+    "no parquet": Kind("data.parquet", CSV),
+    "parquet in csv": Kind("data.csv", parquet),
+    "a column twice": Kind("data.csv", lambda world: CSV(world).replace(b"note\n", b"age\n", 1)),
+    "names missing": Kind("data.csv", CSV, "--names a,b"),
+    "unlike headers": Kind("data{}.csv", {"1": CSV, "2": delimited(";")}),
 }

@@ -6,7 +6,7 @@ split. Each group counts the person by the rows in it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import narwhals.stable.v2 as nw
@@ -31,11 +31,11 @@ class Groups:
     ``scans``: how often the rows are gone through to add up what is in the groups.
     """
 
-    rows: Frame
+    rows: Frame = field(repr=False)  # some engines show rows
     columns: tuple[str, ...] = ()
     number: int | None = 1
     key: Callable[[Values], Key] | None = None
-    everybody: Frame | None = None
+    everybody: Frame | None = field(default=None, repr=False)
     scans: int = 1
 
     @classmethod

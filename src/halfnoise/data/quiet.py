@@ -34,9 +34,12 @@ def quietly(work: Callable[[], T], failed: str) -> T:
     with _silence():  # also while an error is looked at: Spark asks the JVM for its words
         try:
             return work()
-        except (HalfnoiseError, KeyboardInterrupt, SystemExit) as error:
+        except HalfnoiseError as error:
             error.__cause__ = error.__context__ = None
             raise
+        except (KeyboardInterrupt, SystemExit) as error:
+            error.__cause__ = error.__context__ = None
+            said: BaseException = error.with_traceback(None)  # which leads past exact totals
         except BaseException as error:  # noqa: BLE001  # a panic of Polars is not an Exception
             stopped = type(error) is RuntimeError and error.args == ("Query interrupted",)
             # DuckDB takes an interruption, and says this instead.

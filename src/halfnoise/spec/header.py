@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from halfnoise.data.sources import Source
 from halfnoise.errors import InvalidParameterError
@@ -18,7 +18,7 @@ class Header:
     one, so nothing of it is shown.
     """
 
-    names: Sequence[str] = ()
+    names: Sequence[str] = field(default=(), repr=False)
     is_line: bool = False
     hidden: bool = False
 

@@ -129,8 +129,8 @@ class Source:
     """
 
     frame: nw.LazyFrame[Any] = field(repr=False)  # some engines show rows
-    dtypes: Mapping[str, DType]
-    names: Mapping[str, str]
+    dtypes: Mapping[str, DType] = field(repr=False)  # a header may be a row
+    names: Mapping[str, str] = field(repr=False)
     text: TextFormat
     fill: Callable[[], None] = lambda: None
     extract: "Callable[[Sequence[str]], Source] | None" = None
@@ -192,7 +192,7 @@ class Source:
         """
         if self.extract is not None:
             return replace(self.extract(columns), unchanged=self.unchanged)
-        known, hidden = self.columns, self.could_be_a_row
+        hidden = self.could_be_a_row
         for column in columns:
             if column in self.dtypes:
                 continue
@@ -200,6 +200,7 @@ class Source:
                 remedy = "if its first line is no header, name the columns: --names a,b,c"
                 said = f"the header of the file has no column {column!r}; check it, or, {remedy}"
                 raise InvalidParameterError(said)
+            known = self.columns
             near = get_close_matches(column, known, n=1)
             hint = f"did you mean {near[0]!r}? The table has" if near else "the table has"
             listed = ", ".join(map(repr, known[:20])) + (", ..." if len(known) > 20 else "")

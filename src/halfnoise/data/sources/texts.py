@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from halfnoise.data.quiet import quietly
+from halfnoise.data.sources.encodings import MISSING
 from halfnoise.data.sources.lines import LONGEST, Lines, Readable
 from halfnoise.data.sources.source import TextFormat, is_a_value
 from halfnoise.errors import DataError, InvalidParameterError
@@ -66,7 +67,8 @@ class TextFiles:
             if other != names:
                 said = f"the header of {str(path)!r} differs from that of {str(self.paths[0])!r}"
                 raise InvalidParameterError(f"{said}; {_NO_HEADER}")
-        for mark in (",", ";", "\t", "|") if len(names) == 1 else ():
+        is_text = len(names) == 1 and MISSING not in names[0]
+        for mark in (",", ";", "\t", "|") if is_text else ():
             if mark != self.text.delimiter and mark in names[0]:
                 said = f"the header is one column containing {mark!r}; try --delimiter {mark!r}"
                 raise InvalidParameterError(said)
@@ -75,9 +77,9 @@ class TextFiles:
             said = "two columns of the header have the same name; rename one of the two"
             raise InvalidParameterError(f"{said}, or, {_NO_HEADER}")
         # Of what could be a row not even that is told: nobody can ask for either of the two.
-        return [f"{name}\0{i}" if name in twice else name for i, name in enumerate(names)]
+        return [f"{name}{MISSING}{i}" if name in twice else name for i, name in enumerate(names)]
 
-    def _header_line(self, path: Path) -> list[str]:
+    def _header_line(self, path: Path) -> "_Line":
         failed = f"the header of {str(path)!r} could not be read; check that the file is complete"
         names = quietly(lambda: self._first(path), failed)
         if not names:
@@ -85,16 +87,16 @@ class TextFiles:
         self._spare(path)
         return names
 
-    def _first(self, path: Path) -> list[str]:
+    def _first(self, path: Path) -> "_Line":
         lines, spans = self._lines(path), self.text.quote_newlines
         found = next(lines.blocks(LONGEST if spans else _HEADER), None) or b""
         if not spans:
             found = found[: lines.encoding.first_break(found)]
         text = lines.encoding.text(found).replace("\r\n", "\n").removesuffix("\r")
         try:
-            return next(csv.reader(io.StringIO(text), **self.text.marks), [])
+            return _Line(next(csv.reader(io.StringIO(text), **self.text.marks), []))
         except csv.Error:  # no header: whether it is one must not hang on what is in its place
-            return ["\0"]
+            return _Line([MISSING])
 
     def _lines(self, path: Path) -> Lines:
         if path not in self.opened:
@@ -105,6 +107,15 @@ class TextFiles:
     def _spare(self, path: Path) -> None:
         if len(self.paths) > _MANY:
             self.opened.pop(path).close()
+
+
+class _Line(list[str]):
+    """The cells of a first line, which could be a person's: no traceback shows them."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"{len(self)} cells"
 
 
 _NO_HEADER = "if the first line is no header, name the columns: --names a,b,c"
