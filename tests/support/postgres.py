@@ -49,6 +49,13 @@ def binaries() -> Path | None:
     return max(there, key=lambda path: [int(p) for p in path.parts if p.isdigit()], default=None)
 
 
+def connected(url: str, **how: Any) -> Any:
+    """Open a connection."""
+    import psycopg
+
+    return psycopg.connect(url, **how)
+
+
 class Server:
     """A server with one database, in which everybody on this machine's socket is let in."""
 
@@ -75,15 +82,12 @@ class Server:
 
     def connect(self, **how: Any) -> Any:
         """Open a connection."""
-        import psycopg
-
-        return psycopg.connect(self.url(), **how)
+        return connected(self.url(), **how)
 
     def run(self, *statements: str) -> None:
-        """Run statements, each alone and as the owner of everything."""
+        """Run statements, all at once and as the owner of everything."""
         with contextlib.closing(self.connect(autocommit=True)) as connection:
-            for statement in statements:
-                connection.execute(statement)
+            connection.execute(";".join(statements))
 
     def start(self, **settings: str) -> None:
         """Start it, also after it was killed, and wait until it lets clients in."""
