@@ -20,10 +20,9 @@ from halfnoise.ledger.ledger import Ledger
 from halfnoise.ledger.postgresql import PostgresqlTables
 from halfnoise.ledger.store import Store
 from support.chargers import Told, together
-
 from support.stores import (
-    Backend,
     BROKEN,
+    Backend,
     CommitsAnyway,
     InFiles,
     OnServer,
@@ -111,7 +110,7 @@ def test_what_is_written_is_read(store: Store) -> None:
 def rolls_back(store: Store) -> bool:
     """Whether a writer who fails leaves nothing behind."""
     before = state(store)
-    with pytest.raises(KeyError), store.writing() as rows:
+    with contextlib.suppress(KeyError), store.writing() as rows:
         rows.keep("hash", DRAWN)
         rows.append(SECOND)
         raise KeyError
@@ -310,8 +309,8 @@ def refuses(place: Ledger) -> bool:
         try:
             look(Ledger(place.store))
         except DataError as error:
-            assert "damaged" in str(error)
-            assert not isinstance(error, TryAgainError)
+            if "damaged" not in str(error) or isinstance(error, TryAgainError):
+                raise
         else:
             return False
     assert place.is_there()

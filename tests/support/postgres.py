@@ -5,7 +5,6 @@ it committed stands after it was killed.
 """
 
 import contextlib
-import functools
 import os
 import shutil
 import signal
@@ -123,6 +122,22 @@ class Server:
         os.kill(top, signal.SIGKILL)
         self.process.wait()
 
+    @contextlib.contextmanager
+    def held(self, name: str) -> Iterator[None]:
+        """Hold one of its processes still, by its name."""
+        assert self.process is not None
+        (found,) = (
+            child
+            for child in _children(self.process.pid)
+            if name in Path(f"/proc/{child}/cmdline").read_text()
+        )
+        os.kill(found, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(found, signal.SIGCONT)
+
     def stop(self) -> None:
         """Stop it; what it held is thrown away."""
         if self.process is not None and self.process.poll() is None:
@@ -130,7 +145,7 @@ class Server:
             self.process.wait(PATIENCE)
 
     def _run(self, program: str, *words: str) -> None:
-        command = [self.programs / program, *words]
+        command = [str(self.programs / program), *words]
         subprocess.run(command, check=True, capture_output=True, cwd=self.folder, **self.who)
 
 
@@ -157,7 +172,6 @@ def a_server(**settings: str) -> Iterator[Server]:
             server.stop()
 
 
-@functools.cache
 def needed() -> Path:
     """Return where a server's programs are; skip where there are none, unless there must be."""
     programs = binaries()
