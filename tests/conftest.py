@@ -10,8 +10,9 @@ from halfnoise.planning import outlook
 from halfnoise.privacy.reason import check_reason
 
 # Words in the names of tests that go together: a session of Spark takes long to start and to warm
-# up; an enumeration, the points of a far tail, figures and the demonstration take long to make.
-TOGETHER = ("spark", "enumerat", "far_tail", "test_figures", "test_demo")
+# up, a server of PostgreSQL is one for all; an enumeration, the points of a far tail, figures and
+# the demonstration take long to make.
+TOGETHER = ("spark", "postgresql", "enumerat", "far_tail", "test_figures", "test_demo")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -23,7 +23,7 @@ def page() -> str:
 PROGRAM = """
 import contextlib, sys
 from halfnoise.cli import main
-for command in ([], *([word] for word in sys.argv[1:])):
+for command in ([], *(words.split() for words in sys.argv[1:])):
     with contextlib.suppress(SystemExit):
         main([*command, "--help"])
     print(chr(12))

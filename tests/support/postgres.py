@@ -5,7 +5,6 @@ it committed stands after it was killed.
 """
 
 import contextlib
-import functools
 import os
 import shutil
 import signal
@@ -49,6 +48,13 @@ def binaries() -> Path | None:
     return max(there, key=lambda path: [int(p) for p in path.parts if p.isdigit()], default=None)
 
 
+def connected(url: str, **how: Any) -> Any:
+    """Open a connection."""
+    import psycopg
+
+    return psycopg.connect(url, **how)
+
+
 class Server:
     """A server with one database, in which everybody on this machine's socket is let in."""
 
@@ -75,15 +81,12 @@ class Server:
 
     def connect(self, **how: Any) -> Any:
         """Open a connection."""
-        import psycopg
-
-        return psycopg.connect(self.url(), **how)
+        return connected(self.url(), **how)
 
     def run(self, *statements: str) -> None:
-        """Run statements, each alone and as the owner of everything."""
+        """Run statements, all at once and as the owner of everything."""
         with contextlib.closing(self.connect(autocommit=True)) as connection:
-            for statement in statements:
-                connection.execute(statement)
+            connection.execute(";".join(statements))
 
     def start(self, **settings: str) -> None:
         """Start it, also after it was killed, and wait until it lets clients in."""
@@ -119,6 +122,22 @@ class Server:
         os.kill(top, signal.SIGKILL)
         self.process.wait()
 
+    @contextlib.contextmanager
+    def held(self, name: str) -> Iterator[None]:
+        """Hold one of its processes still, by its name."""
+        assert self.process is not None
+        (found,) = (
+            child
+            for child in _children(self.process.pid)
+            if name in Path(f"/proc/{child}/cmdline").read_text()
+        )
+        os.kill(found, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(found, signal.SIGCONT)
+
     def stop(self) -> None:
         """Stop it; what it held is thrown away."""
         if self.process is not None and self.process.poll() is None:
@@ -126,7 +145,7 @@ class Server:
             self.process.wait(PATIENCE)
 
     def _run(self, program: str, *words: str) -> None:
-        command = [self.programs / program, *words]
+        command = [str(self.programs / program), *words]
         subprocess.run(command, check=True, capture_output=True, cwd=self.folder, **self.who)
 
 
@@ -153,7 +172,6 @@ def a_server(**settings: str) -> Iterator[Server]:
             server.stop()
 
 
-@functools.cache
 def needed() -> Path:
     """Return where a server's programs are; skip where there are none, unless there must be."""
     programs = binaries()

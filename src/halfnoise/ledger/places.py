@@ -18,7 +18,7 @@ def store_at(place: Any) -> Store:
         return PostgresqlTables(title, way)
     if isinstance(place, str | os.PathLike):
         return SqliteFile(Path(place).absolute())
-    found: Store = getattr(place, "store", place)
+    found: Store = place if hasattr(place, "writing") else getattr(place, "store", place)
     if not hasattr(found, "writing"):
         raise refuse("ledger", "the name of a file, or a Ledger", place)
     return found

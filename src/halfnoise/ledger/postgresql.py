@@ -32,6 +32,7 @@ _KEPT = {
     "head": "insert or delete or truncate",
 }
 _REFUSAL = "begin raise exception 'a ledger is only added to'; end"
+_HEAD = "insert into {schema}.head (entry, hash) values (0, '')"
 _HOLD = "select entry from {schema}.head for update"
 # All of a ledger that could be otherwise, as the catalogue has it.
 _LOOK = """
@@ -55,14 +56,15 @@ _VERBS = {"insert": 4, "delete": 8, "update": 16, "truncate": 32}  # as the cata
 def _made(schema: str) -> Iterator[str]:
     """Yield the statements that make a ledger."""
     yield f"create schema {schema}"
-    yield f"create function {schema}.only_added() returns trigger language plpgsql as $${_REFUSAL}$$"
+    function = f"{schema}.only_added()"
+    yield f"create function {function} returns trigger language plpgsql as $${_REFUSAL}$$"
     for table, columns in _TABLES.items():
         yield f"create table {schema}.{table} ({', '.join(columns)})"
-    yield f"insert into {schema}.head (entry, hash) values (0, '')"
+    yield _HEAD.format(schema=schema)
     for table, verbs in _KEPT.items():
         yield (
             f"create trigger kept before {verbs} on {schema}.{table}"
-            f" for each statement execute function {schema}.only_added()"
+            f" for each statement execute function {function}"
         )
         # Else whoever says to be a replica gets past it.
         yield f"alter table {schema}.{table} enable always trigger kept"
