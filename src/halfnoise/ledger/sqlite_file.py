@@ -114,7 +114,7 @@ class SqliteFile:
             with contextlib.closing(self._connected(read=read)) as connection:
                 _check(connection)
                 yield connection
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter where its words are none
             raise self._ours(error) from None
         except OSError:
             raise DataError(f"the ledger {self.name!r} may not be read by you") from None
@@ -147,7 +147,7 @@ class SqliteFile:
             said = "the file system cannot keep what is committed; put the ledger elsewhere"
             raise DataError(f"the ledger {self.name!r} cannot be kept safely: {said}")
 
-    def _ours(self, error: sqlite3.Error) -> HalfnoiseError:
+    def _ours(self, error: Exception) -> HalfnoiseError:
         kind = getattr(error, "sqlite_errorname", "")
         if kind.startswith(_LATER):
             why = "it is locked by others, or the disk is full"
