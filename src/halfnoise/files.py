@@ -1,15 +1,22 @@
 """Files: which is which, and how one is written whole or not at all, for its owner alone."""
 
 import contextlib
+import mmap
 import os
 import secrets
 from collections.abc import Iterable, Iterator
 from glob import glob
 from pathlib import Path
 
+try:
+    import fcntl
+except ImportError:  # a system without such locks
+    fcntl = None  # type: ignore[assignment]
+
 # Not every system has each of these flags.
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 OWNER = 0o600
+_TELLING = 64  # bytes that tell where lines may begin
 
 
 def paths_in(data: object) -> list[str]:
@@ -63,18 +70,27 @@ def _place(partial: Path, path: Path) -> None:
         raise
     except OSError:  # a file system without links: take the name first
         with _opened(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL):
-            os.replace(partial, path)  # noqa: PTH105
+            try:
+                os.replace(partial, path)  # noqa: PTH105
+            except BaseException:
+                path.unlink()
+                raise
     else:
         partial.unlink()
 
 
-def append(path: Path, content: bytes) -> None:
-    """Append to a file, all or nothing; one that is new is for its owner alone, a link refused."""
+def append(path: Path, content: bytes, *, once: bool = False) -> None:
+    """Append lines to a file, all or nothing; one that is new is for its owner, a link refused.
+
+    Nobody else appends meanwhile. ``once``: what is there already is not repeated, and what a death
+    tore is completed.
+    """
     new = not path.exists()
-    with _opened(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND) as handle:
+    with _appending(path, os.O_RDWR if once else os.O_WRONLY) as handle:
         before = os.fstat(handle).st_size
+        rest = _rest(handle, content) if once and before else content
         try:
-            _write(handle, content)
+            _write(handle, rest)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.ftruncate(handle, before)
@@ -83,6 +99,42 @@ def append(path: Path, content: bytes) -> None:
             raise
     if new:
         _sync_folder(path.parent)
+
+
+@contextlib.contextmanager
+def _appending(path: Path, flags: int) -> Iterator[int]:
+    """Open a file to append to it alone."""
+    while True:
+        with _opened(path, flags | os.O_CREAT | os.O_APPEND) as handle:
+            if fcntl:
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            if not fcntl or _is_at(handle, path):
+                yield handle
+                return
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    """Whether an open file still has its name: whoever failed before may have removed it."""
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _rest(handle: int, content: bytes) -> bytes:
+    """Return what a file lacks of some lines: nothing, the end of what was torn, or all of it."""
+    with mmap.mmap(handle, 0, access=mmap.ACCESS_READ) as found:
+        if found.find(content) >= 0:
+            return b""
+        end = found[-len(content) :]
+    begin, at = content[:_TELLING], 0
+    while (at := end.find(begin, at)) >= 0:
+        if content.startswith(end[at:]):
+            return content[len(end) - at :]
+        at += 1
+    torn = next((n for n in range(len(begin), 0, -1) if end.endswith(begin[:n])), 0)
+    apart = b"" if torn or end.endswith(b"\n") else b"\n"  # from a line that others left torn
+    return apart + content[torn:]
 
 
 @contextlib.contextmanager

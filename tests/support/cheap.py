@@ -8,7 +8,7 @@ import contextlib
 import io
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -37,7 +37,7 @@ def _source(*_: object, **__: object) -> Iterator[SimpleNamespace]:
     yield SimpleNamespace(**facts, counted=True, extract=None)
 
 
-def _prepared(_: object, workload: Any, blocks: Any, __: object) -> Any:
+def _prepared(_: object, __: object, blocks: Any, ___: object) -> Any:
     one = np.array([3], dtype=np.uint64)
     sums = tuple(np.ones((1, block.shape.size), dtype=np.uint64) for block in blocks)
     return lambda: Totals(sums=sums, people=one, everyone=one)
@@ -45,7 +45,7 @@ def _prepared(_: object, workload: Any, blocks: Any, __: object) -> Any:
 
 def without_engine(patch: pytest.MonkeyPatch) -> None:
     """Let the command do without rows."""
-    plan = mechanism.plan
+    plan: Any = vars(mechanism)["plan"]
     made = dict[str, Any]()
 
     def planned(workload: Any, **terms: Any) -> Any:
@@ -63,13 +63,14 @@ class Job:
 
     ``ending``: that of its output, "" where it is printed. ``name``: what it is called, None for no
     name. ``own``: the ledger is the one beside the file, made on the way; else it is there already.
+    ``table``: what its output is called.
     """
 
     folder: Path
     ending: str = ""
     name: str | None = "monday"
     own: bool = False
-    more: dict[str, Any] = field(default_factory=dict)
+    table: str = "table"
 
     @property
     def ledger(self) -> Ledger:
@@ -79,7 +80,7 @@ class Job:
     @property
     def out(self) -> Path:
         """Where it is written."""
-        return self.folder / f"table{self.ending}"
+        return self.folder / f"{self.table}{self.ending}"
 
     def begin(self) -> None:
         """Make what must be there before."""
@@ -92,7 +93,7 @@ class Job:
     def words(self, **instead: Any) -> dict[str, Any]:
         """Return what is said."""
         said: dict[str, Any] = WORDS | ({} if self.own else {"ledger": self.ledger.store.name})
-        said |= {"out": str(self.out) if self.ending else "-"} | self.more
+        said |= {"out": str(self.out) if self.ending else "-"}
         said |= {} if self.name is None else {"name": self.name}
         return {word: x for word, x in (said | instead).items() if x is not None}
 

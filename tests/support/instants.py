@@ -17,27 +17,30 @@ import pytest
 import typer
 
 from halfnoise import files, mechanism
-from halfnoise.cli import commands
 from halfnoise.ledger import booking, sqlite_file
 from halfnoise.results import formats
 
 _SYSTEM = ("open", "write", "fsync", "link", "replace", "ftruncate")
-_QUIET = ("CREATE", "trusted_schema", "cell_size", "fullfsync", "application_id", "sqlite_master")
+_QUIET = ("trusted_schema", "cell_size", "fullfsync", "application_id", "sqlite_master")
 _PIECE = 64  # bytes; more are written in parts
 
 
 class Instants:
     """What happens in a release, in order, and what is to be done at one of its instants.
 
-    ``at``: the number of the instant, None for none. ``do`` gets the label of the instant.
+    ``at``: the number of the instant, None for none. ``do`` gets the label of the instant, and
+    ``every`` that of each.
     """
 
     def __init__(self, at: int | None = None, do: Callable[[str], None] = lambda _: None) -> None:
+        """Begin before all of them."""
         self.at, self.do, self.labels = at, do, list[str]()
+        self.every: Callable[[str], None] = lambda _: None
 
     def tick(self, label: str) -> None:
         """Pass an instant."""
         self.labels.append(label)
+        self.every(label)
         if self.at == len(self.labels) - 1:
             self.do(label)
 
@@ -61,10 +64,10 @@ class Instants:
                 own = getattr(booking.Booking, name)
                 patch.setattr(booking.Booking, name, self.around(own, f"step {name}"))
             patch.setattr(mechanism, "noisy", self.around(mechanism.noisy, "step draw"))
-            patch.setattr(mechanism, "prepared", self._added_up(mechanism.prepared))
+            patch.setattr(mechanism, "prepared", self._added_up(vars(mechanism)["prepared"]))
             output = formats.Output
             patch.setattr(output, "write", self.around(output.write, "step write"))
-            patch.setattr(commands.typer, "echo", self._echo(typer.echo))
+            patch.setattr(typer, "echo", self._echo(typer.echo))
             system = {name: self.around(getattr(os, name), f"os {name}") for name in _SYSTEM}
             system["write"] = self.around(_write_some, "os write")
             patch.setattr(files, "os", SimpleNamespace(**vars(os) | system))
@@ -86,13 +89,18 @@ class Instants:
         class Watched(sqlite3.Connection):
             """A connection whose statements are watched."""
 
+            def __init__(self, where: str, *given: Any, **more: Any) -> None:
+                super().__init__(where, *given, **more)
+                self.in_memory = where == ":memory:"
+
             def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
                 """Run a statement."""
                 run = super().execute
-                if any(word in statement for word in _QUIET):
+                if self.in_memory or any(word in statement for word in _QUIET):
                     return run(statement, *values)
                 words = " ".join(statement.split()[:3])
-                return instants.around(run, f"sql {words}")(statement, *values)
+                found: sqlite3.Cursor = instants.around(run, f"sql {words}")(statement, *values)
+                return found
 
             def close(self) -> None:
                 """Close it, which may still write."""

@@ -242,7 +242,7 @@ def _released(
 ) -> None:
     """Charge, draw, write, record: in this order, and say where a failure leaves it."""
     try:
-        content = _show(release(booking=books), out, words, again=again)
+        content = _show(release(booking=books), out, words, once=books.name is not None)
         told(books, books.handed_over(content), again=again)
     except BaseException:
         if books.standing:
@@ -251,11 +251,11 @@ def _released(
 
 
 def _show(
-    release: Release | GroupedRelease, out: Output | None, words: Words, *, again: bool
+    release: Release | GroupedRelease, out: Output | None, words: Words, *, once: bool
 ) -> bytes:
     """Write to a file, print data to a pipe, or a table to a terminal; words go to stderr."""
     if out is not None:
-        content = out.write(release, again=again)
+        content = out.write(release, once=once)
         typer.echo(f"Written to {words['out']}.", err=True)
     elif words.get("out") == "-" or not sys.stdout.isatty():
         typer.echo(printed := as_csv(release), nl=False)

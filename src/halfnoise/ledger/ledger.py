@@ -211,8 +211,11 @@ class Ledger:
         return document
 
     def result(self, charge: Charge) -> bytes | None:
-        """Return the result that is kept for a charge, if it was drawn."""
-        with self.store.reading() as rows:
+        """Return the result that is kept for a charge, if it was drawn, to be handed over.
+
+        Whoever kept it may have died before it was safely on disk; when this returns, it is.
+        """
+        with self.store.writing() as rows:
             hashed = self._read(rows).charges[charge.name].document
             return None if hashed is None else _document(rows, hashed)
 

@@ -1,7 +1,8 @@
 """A ledger in a file of SQLite: for its owner alone, and on disk before anything goes on.
 
 What is committed stands in the write-ahead log first. Before a charge counts it is moved into the
-file itself, so that nothing is lost with a log that is deleted or damaged after a crash.
+file itself and the log is emptied, so that nothing is lost with a log that is deleted, and nothing
+is taken back by one that is damaged after a crash.
 """
 
 import contextlib
@@ -36,7 +37,10 @@ _KEPT = tuple(
     for verb in ("update", "delete")
 )
 SCHEMA = (*_TABLES, *_KEPT)
-_LATER = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_NOMEM")
+_LATER = (
+    *("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL", "SQLITE_INTERRUPT"),
+    *("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_NOMEM"),
+)
 _CLOSED = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")
 
 
@@ -64,8 +68,8 @@ class SqliteFile:
         return self.name, f"{self.name}-wal", f"{self.name}-shm"
 
     def exists(self) -> bool:
-        """Whether something is there."""
-        return os.path.lexists(self.path)
+        """Whether something is there, be it only the log of a ledger that was taken away."""
+        return os.path.lexists(self.path) or os.path.lexists(f"{self.path}-wal")
 
     def create(self, first: Row) -> None:
         """Write the file whole, under a name that nothing had."""
@@ -119,15 +123,16 @@ class SqliteFile:
     @contextlib.contextmanager
     def _open(self, *, read: bool = False) -> Iterator[sqlite3.Connection]:
         try:
-            if not self.path.is_file():
+            if not self.exists():
                 remedy = f"make it: halfnoise ledger init {self.name} --epsilon 3 --delta 1e-6"
                 raise InvalidParameterError(f"there is no ledger {self.name!r}; {remedy}")
+            if not self.path.is_file():
+                raise damaged(f"{self.name!r} is not a file")
             if not self.path.stat().st_size:
                 raise damaged("the file is empty")
             with contextlib.closing(self._connected(read=read)) as connection:
-                _check(connection)
                 yield connection
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter where its words are none
             raise self._ours(error) from None
         except OSError:
             raise DataError(f"the ledger {self.name!r} may not be read by you") from None
@@ -144,6 +149,7 @@ class SqliteFile:
         try:
             for setting in ("trusted_schema = off", "cell_size_check = on", "fullfsync = on"):
                 found.execute(f"pragma {setting}")
+            _check(found)  # before anything is written: what is not ours stays as it is
             if not alone:
                 self._settle(found)
         except BaseException:
@@ -160,7 +166,7 @@ class SqliteFile:
             said = "the file system cannot keep what is committed; put the ledger elsewhere"
             raise DataError(f"the ledger {self.name!r} cannot be kept safely: {said}")
 
-    def _ours(self, error: sqlite3.Error) -> HalfnoiseError:
+    def _ours(self, error: Exception) -> HalfnoiseError:
         kind = getattr(error, "sqlite_errorname", "")
         if kind.startswith(_LATER):
             why = "it is locked by others, or the disk is full"
@@ -184,7 +190,7 @@ def _checkpoint(connection: sqlite3.Connection) -> None:
     """Move what is committed into the file itself, and onto the disk."""
     until = time.monotonic() + PATIENCE
     while True:
-        busy, _, _ = connection.execute("pragma wal_checkpoint(full)").fetchone()
+        busy, _, _ = connection.execute("pragma wal_checkpoint(truncate)").fetchone()
         if not busy:
             return
         if time.monotonic() > until:

@@ -80,34 +80,35 @@ class Output:
                 return "" if os.geteuid() in owners else "a file that is yours to replace"
         return ""
 
-    def write(self, release: Released, *, again: bool = False) -> bytes:
+    def write(self, release: Released, *, once: bool = False) -> bytes:
         """Write a release in the format of the ending, and return what was written.
 
-        JSON lines are appended to others. ``again``: what is there already is left alone.
+        JSON lines are appended to others. ``once``: where the very same is there, it is left alone.
         """
         ending = self.path.suffix.lower()
         append, content = ending == ".jsonl" and not self.overwrite, FORMATS[ending](release)
-        if again and self.path.is_file():
-            found = self.path.read_bytes()
-            if content in found if append else content == found:
-                return content
-        self.write_bytes(content, append=append)
+        self.write_bytes(content, append=append, once=once)
         return content
 
-    def write_bytes(self, content: bytes, *, append: bool = False) -> None:
+    def write_bytes(self, content: bytes, *, append: bool = False, once: bool = False) -> None:
         """Write a file, or append to it, whole or not at all, and for its owner alone."""
         try:
             if append:
-                files.append(self.path, content)
-            else:
+                files.append(self.path, content, once=once)
+            elif not (once and self._is(content)):
                 files.write_whole(self.path, content, new=not self.overwrite)
         except OSError as error:
             why = f"the output {str(self.path)!r} could not be written"
             if isinstance(error, FileExistsError):
+                if once and self._is(content):  # by another release of the same moment
+                    return
                 raise DataError(f"{why}: by now there is another file; name another") from None
             if error.errno in AGAIN:
                 raise TryAgainError(f"{why}: the disk is full or busy; try again") from None
             raise DataError(f"{why}; check the folder") from None
+
+    def _is(self, content: bytes) -> bool:
+        return self.path.is_file() and self.path.read_bytes() == content
 
 
 def as_csv(release: Released) -> str:
