@@ -16,8 +16,7 @@ import halfnoise as hn
 from halfnoise.privacy import calibration
 from halfnoise.privacy.account import Account
 from halfnoise.privacy.allowance import Allowance
-from halfnoise.privacy.definitions import exactly
-from halfnoise.proof import down, sqrt_down
+from halfnoise.proof import down, exactly, sqrt_down
 
 MORE = int(os.environ.get("HALFNOISE_SOAK", "1"))
 MIXTURES = 12 * MORE
