@@ -103,7 +103,7 @@ def test_options_that_the_pages_name_exist() -> None:
     """No page speaks of an option that the command does not have."""
     known = {option.word for option in OPTIONS}
     known |= {"out", "overwrite", "dry-run", "no-ledger", "margin", "releases", "json", "help"}
-    known |= {"folder", "version", "install-completion", "show-completion"}
+    known |= {"name", "resume", "folder", "version", "install-completion", "show-completion"}
     for page in PAGES:
         text = re.sub(r"\| -+:? \|.*", "", page.read_text(encoding="utf-8"))
         named = set(re.findall(r"(?<![\w-])--([a-z][a-z-]+)", text))

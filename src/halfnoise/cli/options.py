@@ -65,7 +65,9 @@ OPTIONS = (
     Word("rdp", "ALPHA:EPSILON", SPEND, "In Renyi differential privacy."),
     Word("noise", "KIND", SPEND, "gaussian or laplace; by what each is worth unless given."),
     Word("one-of", "N", SPEND, "Take one N-th of the ledger's limit, in place of a budget."),
-    Word("ledger", "FILE", SPEND, "Where it is charged: DATA.ledger unless given."),
+    Word(
+        "ledger", "FILE", SPEND, "A file (DATA.ledger unless given), or postgresql://host/db#name."
+    ),
     Word("i-know", None, SPEND, "Allow a budget that protects hardly anybody: epsilon above 10."),
     Word("where", "COND", RULES, "Who is in the table: age:at-least:18; twice, both must hold."),
     Word("missing", "A,B", RULES, "Codes that stand for no answer: -99,N/A."),
