@@ -361,15 +361,24 @@ def test_a_role_can_do_what_the_page_says(postgresql: Server, place: str) -> Non
         Ledger.create(f"{theirs}_other")
 
 
-def test_of_a_failed_creation_nothing_is_left(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All or nothing is made."""
+def test_of_a_failed_creation_nothing_is_left(
+    postgresql: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All or nothing is made, wherever it fails; committed one by one, something would be left."""
     statements = [*tables._made("{0}")]
-    for n in range(1, len(statements) + 1):
-        broken = [*statements[:n], "select 1 / 0"]
-        monkeypatch.setattr(tables, "_made", lambda schema, b=broken: (s.format(schema) for s in b))
-        with pytest.raises(DataError, match="PostgreSQL refused"):
-            Ledger.create(f"{place}_other")
-        assert not Ledger(f"{place}_other").is_there()
+    with contextlib.closing(postgresql.connect()) as connection:
+        made = Ledger.postgresql(connection, "never")
+        for n in range(1, len(statements) + 1):
+            some = [each.format("halfnoise_never") for each in statements[:n]]
+            monkeypatch.setattr(tables, "_made", lambda _, some=some: [*some, "select 1 / 0"])
+            with pytest.raises(DataError, match="PostgreSQL refused"):
+                Ledger.create(made)
+            assert not made.is_there()
+        connection.autocommit = True
+        monkeypatch.setattr(Session, "begin", lambda *_, **__: None)
+        with pytest.raises(InvalidParameterError, match="already"):
+            Ledger.create(made)
+        assert made.is_there()
 
 
 class Meddled(Session):

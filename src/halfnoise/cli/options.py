@@ -89,9 +89,11 @@ OPTIONS = (
     Word("set", "NAME=VALUE", SHOW, "Fill {NAME} in that file."),
     Word("save-spec", "FILE", SHOW, "Write all this to a TOML file."),
 )
+_WHERE = "A file (DATA.ledger unless given), or postgresql://host/db#name."
+LEDGER = Word("ledger", "FILE", SPEND, _WHERE)
 PLAN = (
     *OPTIONS,
-    Word("ledger", "FILE", SPEND, "Where it is charged: DATA.ledger unless given."),
+    LEDGER,
     Word("margin", "M", SPEND, "The other way round: the budget for a margin of error of M."),
     Word("releases", "N", SPEND, "Split over N releases."),
     Word("json", None, SHOW, "Print JSON."),
@@ -107,7 +109,7 @@ RELEASE = (
     Word("out", "FILE", SHOW, "Where to: .csv, .json, .jsonl, .parquet or .md; - prints CSV."),
     Word("overwrite", None, SHOW, "Replace an output that exists."),
     Word("dry-run", None, SHOW, "Say what would be done; no row is read."),
-    Word("ledger", "FILE", SPEND, "Where it is charged: DATA.ledger unless given."),
+    LEDGER,
     Word("no-ledger", None, SPEND, "Keep no account of what this costs beside other releases."),
     Word("name", "NAME", SPEND, "The same name and request return the same result, drawn once."),
     Word("resume", "NAME", SPEND, "Go on with a charge that stands; never charge anew."),

@@ -72,7 +72,7 @@ class Session:
         if mark != self._mark:
             why = "its connection commits each statement by itself"
             raise InvalidParameterError(f"{self._said(why)}; turn autocommit off")
-        if int(version) < OLDEST:
+        if int(version or 0) < OLDEST:
             raise NotSupportedError(self._said("its server is older than PostgreSQL 12"))
         if encodings != ["UTF8", "UTF8"]:
             remedy = "make a database in UTF8, and connect with client_encoding UTF8"
