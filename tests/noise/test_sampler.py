@@ -22,6 +22,7 @@ from halfnoise.noise.staircase import (
 )
 from support.laws import Area, gaussian_area, laplace_area
 from support.scripted import Forgetful, Tape, doubtful, enumerated
+from support.soak import SOAKS
 
 SHORT = {
     "gaussian": (Density(exponent=GAUSSIAN.exponent, reach=2, tail_rate=2), gaussian_area),
@@ -131,9 +132,11 @@ def words_like_any() -> NDArray[np.uint64]:
     return words
 
 
-def both_paths(table: Table, truth: Table, scale: Scales, words: NDArray[np.uint64]) -> int:
+def both_paths(
+    table: Table, truth: Table, scale: Scales, words: NDArray[np.uint64], count: int = 40_000
+) -> int:
     """Return how many of 40,000 results differ between floats and exact arithmetic."""
-    results = np.zeros((2, 40_000), dtype=np.int64)
+    results = np.zeros((2, count), dtype=np.int64)
     for out, used in zip(results, (table, doubtful(truth)), strict=True):
         certain = Sampler(used, Tape(words), len(out)).fill(out, scale)
     assert certain == results.shape[1]
@@ -188,9 +191,10 @@ def test_rounding_is_certain_next_to_a_tie(name: str, scale: float) -> None:
     """Where the place's last bits decide the rounding, the result is the exact one."""
     table = TABLES[name]()
     words = words_near_ties(table, scale)
-    assert both_paths(table, table, scale, words) == 0
+    count = 40_000 if SOAKS else 10_000  # blind floats err in 3 of 100
+    assert both_paths(table, table, scale, words, count) == 0
     blind = replace(table, place_error=-1e-6 / scale)
-    assert both_paths(blind, table, scale, words) > 0
+    assert both_paths(blind, table, scale, words, count) > 0
 
 
 def misjudged(table: Table, truth: Table) -> int:

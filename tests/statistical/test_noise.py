@@ -27,8 +27,8 @@ from support.rate import fits
 from support.scripted import Forgetful
 from support.soak import SOAKS
 
-# How many are drawn: so many that each mutant is seen all but once in a million runs, too, by what
-# many runs of it told (its p-value is about 1e-20, where 1e-6 is an alarm). A soak draws more.
+# How many are drawn: so many that in each of several runs every mutant had a p-value below 1e-20,
+# where 1e-6 is an alarm. A soak draws as many at every scale.
 SAMPLES = 10**7
 SOME = SAMPLES if SOAKS else 2 * 10**6
 # The certain path is a few hundred times slower.
@@ -191,7 +191,8 @@ def test_mixed_paths_have_the_exact_distribution(name: str, scale: float) -> Non
 
     assert has_the_shape(law, scale, counted, FEWER)
     assert (0.7 if scale > 2 else 0.1) * FEWER < certain[0] < FEWER
-    assert not has_the_shape(law, scale, mutants.dropping, FEWER)
+    # On Gaussian noise of 2.5 it takes more draws to be seen each time: 98 of 100 times with these.
+    assert not has_the_shape(law, scale, mutants.dropping, 10 * FEWER)
 
 
 @functools.cache
@@ -296,7 +297,8 @@ def test_far_tail_has_the_exact_distribution(name: str, scale: float) -> None:
 
 def test_far_tail_rejects_mutants() -> None:
     """An exponential tail in place of the Gaussian one is seen, and so is one 2% short."""
-    careless = [tail_point(GAUSSIAN) for _ in range(FEWER)]
+    # With half as many, as the test has them, it is seen all but once in 10,000 runs.
+    careless = [tail_point(GAUSSIAN) for _ in range(2 * FEWER)]
     assert not tail_fits(LAWS["gaussian"], GAUSSIAN, 40.0, rounded(careless, 40.0))
     short = rounded(far_tail("laplace"), 39.2)
     assert not tail_fits(LAWS["laplace"], LAPLACE, 40.0, short)
