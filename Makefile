@@ -18,9 +18,13 @@ test: .venv/developed ## set up, then run every test, or a part: make test ARGS=
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto $(ARGS)
 
 # What is smaller in `make test` is here in full size: whatever asks support.soak.
-soak: .venv/developed ## 100,000 pairs of neighbouring tables, other ones each time, and all else that `make test` has smaller: an hour
-	HALFNOISE_SOAK=50 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto \
-		tests/attack tests/contract tests/statistical tests/noise tests/data/test_expressions.py $(ARGS)
+SOAK ?= 50
+soak: SHELL := /bin/bash -o pipefail
+soak: export HALFNOISE_SOAK = $(SOAK)
+soak: .venv/developed ## attacks, faults and fuzzing at full size, other ones each time, with figures: hours
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto -rfEP \
+		tests/attack tests/ledger tests/privacy tests/statistical $(ARGS) \
+		| tee .venv/soak.log | grep --line-buffered --extended-regexp '^soak: |^(FAILED|ERROR)|passed|failed'
 
 # The parts where a version can break privacy or exactness, and the command with its pictures.
 test-lowest: $(LOWEST)/installed ## the same with the lowest versions that pyproject.toml allows
