@@ -22,6 +22,7 @@ from halfnoise.ledger.terms import Bill
 from halfnoise.noise.law import Noise
 from halfnoise.planning.outlook import Terms, plan
 from halfnoise.planning.plan import Plan
+from halfnoise.privacy import words
 from halfnoise.request import Request
 from halfnoise.results import document
 from halfnoise.results.inference import Errors, Estimate
@@ -59,7 +60,7 @@ def carry_out(
     workload = request.workload
     terms: Terms = {"level": request.level, "noise": request.noise, "i_know": request.i_know}
     terms |= {"known_size": request.known_size is not None, "releases": times}
-    terms["limit"] = booking.limit
+    terms["limit"] = None if booking.charge else booking.limit
     with _timed("planning"):
         planned = plan(workload, privacy=request.budget, **terms)
         ready = planned.measurement
@@ -73,6 +74,11 @@ def carry_out(
         neighbors=workload.neighbors,
         name=booking.name,
         times=times,
+        terms={
+            "privacy": words.to_dict(request.budget),
+            "noise": ready.design.noise.value,
+            "discover_delta": workload.discover_delta,
+        },
     )
     with _timed("charging the budget"):
         booking.make(bill)
@@ -93,15 +99,27 @@ def carry_out(
 
 
 def shared(request: Request, booking: Booking) -> tuple[Request, int]:
-    """Return a request with its part of the ledger's limit, and of how many it is one."""
-    if request.one_of is None:
+    """Return a request with its part of the ledger's limit, and of how many it is one.
+
+    Whoever goes on with a charge that stands draws what was charged then.
+    """
+    workload, standing, noise = request.workload, booking.charge, request.noise
+    limit, delta = request.privacy, workload.discover_delta
+    if standing is not None:
+        times, noise = standing.times, standing.terms["noise"]
+        asked: Any = words.from_dict(standing.terms["privacy"])
+        limit, delta = asked, standing.terms["discover_delta"]
+    elif request.one_of is None:
         return request, 1
-    workload, laplace = request.workload, request.noise == Noise.LAPLACE.value
-    discovers = workload.discovers
-    limit, delta = booking.share(request.one_of, discovers=discovers, laplace=laplace)
-    if discovers and workload.discover_delta is None and delta is not None:
+    else:
+        times, found = request.one_of, workload.discovers
+        laplace = noise == Noise.LAPLACE.value
+        limit, kept = booking.share(times, discovers=found, laplace=laplace)
+        delta = kept if found and delta is None else delta
+    if delta != workload.discover_delta:
         workload = replace(workload, discover_delta=delta)
-    return replace(request, workload=workload, privacy=limit, one_of=None), request.one_of
+    given: dict[str, Any] = {"workload": workload, "privacy": limit, "noise": noise}
+    return replace(request, **given, one_of=None), times
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import pytest
 
 import halfnoise as hn
 from halfnoise.ledger.booking import NO_LEDGER
+from halfnoise.privacy.account import Account
 from support.commands import refused, run, write_survey
 
 ASKED = ("--count", "smoker", "--count", "q_a", "--sum", "visits=0:20", "--unit", "person_id")
@@ -305,3 +306,33 @@ def test_a_dry_run_spends_nothing(survey: Path) -> None:
     ran = run("release", survey, *ASKED, "--one-of", "5", "--ledger", "s.ledger", "--dry-run")
     assert "split over 5 equal releases" in ran.out
     assert Path("s.ledger").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--epsilon", "0.9", "--delta", "1e-6"),
+        ("--one-of", "7"),
+        ("--one-of", "7", "--noise", "laplace"),
+        ("--one-of", "3", "--by", "blood", "--groups", "discover"),
+    ],
+)
+def test_who_goes_on_draws_what_was_charged(
+    survey: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever was charged in between: the noise of a charge is that of its own moment."""
+    made()
+    asked = ("release", survey, "--count", "q_a", "--unit", "person_id", "--ledger", "s.ledger")
+    with monkeypatch.context() as patch:
+        patch.setattr(hn.Ledger, "keep", broken)
+        assert run(*asked, *words, "--name", "a").status == 5
+    assert run(*asked, "--noise", "gaussian", "--one-of", "9").status == 0  # circumstances change
+    assert run(*asked, *words, "--resume", "a", "--out", "a.json").status == 0
+    charge = hn.Ledger("s.ledger").history().charges["a"]
+    found = hn.Release.from_json(Path("a.json").read_text(encoding="utf-8"))
+    assert Account.of(found.guarantee) == charge.cost
+
+
+def broken(*_: object) -> bytes:
+    """Fail as a full disk does."""
+    raise hn.TryAgainError("the disk is full")

@@ -108,8 +108,9 @@ class Charge:
     """One release in the ledger.
 
     ``cost``: what its noise costs. ``price``: what that came to here, which differs where Laplace
-    noise was charged as mu. ``times``: of how many equal ones it is. ``document``: the hash of its
-    result, once it is drawn. ``outputs``: the hashes of what was handed over.
+    noise was charged as mu. ``times``: of how many equal ones it is. ``terms``: what the plan
+    behind it was made with, so that whoever goes on with it draws what was charged. ``document``:
+    the hash of its result, once it is drawn. ``outputs``: the hashes of what was handed over.
     """
 
     entry: int
@@ -120,6 +121,7 @@ class Charge:
     cost: Account
     price: Account
     times: int = 1
+    terms: Mapping[str, Any] = field(default_factory=dict)
     document: str | None = None
     outputs: tuple[str, ...] = ()
 
@@ -127,7 +129,7 @@ class Charge:
         """Return what is charged as plain values; amounts are exact."""
         amounts = {name: _amounts(getattr(self, name)) for name in ("cost", "price")}
         said = {"name": self.name, "request": self.request, "what": self.what}
-        return {"kind": "charged", **said, **amounts, "times": self.times}
+        return {"kind": "charged", **said, **amounts, "times": self.times, "terms": self.terms}
 
     @property
     def state(self) -> str:
@@ -192,7 +194,7 @@ class History:
         name, cost = body["name"], _account(body["cost"])
         if name in self.charges:
             raise ValueError(number)
-        said = {each: body[each] for each in ("name", "time", "request", "what", "times")}
+        said = {each: body[each] for each in ("name", "time", "request", "what", "times", "terms")}
         price = _account(body["price"])
         if not self.charges and self.allowance is None and self.limit is not None:
             self.allowance = Allowance.around(self.limit, cost, body["times"])

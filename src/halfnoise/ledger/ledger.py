@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 from halfnoise.checks import refuse
-from halfnoise.errors import BudgetError, HalfnoiseError, InvalidParameterError
+from halfnoise.errors import BudgetError, HalfnoiseError, InvalidParameterError, TryAgainError
 from halfnoise.ledger.entries import Charge, History, Opening, Row, damaged
 from halfnoise.ledger.places import on_server, store_at
 from halfnoise.ledger.store import Rows, Store
@@ -192,7 +192,13 @@ class Ledger:
         if charge is None and resume:
             rule = "the name of a charge that stands"
             raise refuse("--resume", rule, bill.name, f"halfnoise ledger show {self.store.name}")
-        return None if charge is None else same(charge, bill.request)
+        if charge is None:
+            return None
+        if charge.document is None and charge.cost != Account.of(bill.guarantee):
+            # Made meanwhile, under other circumstances; or by another version.
+            said = f"the charge {charge.name!r} stands for noise of another size than planned now"
+            raise TryAgainError(f"{said}; try again, with the version that made it")
+        return same(charge, bill.request)
 
     def keep(self, charge: Charge, document: bytes) -> bytes:
         """Keep the result of a charge, and return the one that was first.
@@ -286,6 +292,7 @@ def _priced(history: History, bill: Bill) -> tuple[Row, Charge]:
         cost=cost,
         price=price,
         times=bill.times,
+        terms=bill.terms,
     )
     return Row.after(history.last, **charge.to_dict()), charge
 

@@ -1,6 +1,8 @@
 """The terms of a charge: what is billed, and what does not add up with what is there."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from halfnoise.checks import is_name, refuse
 from halfnoise.errors import InvalidParameterError
@@ -23,7 +25,7 @@ class Bill:
     """What is to be charged: for which request, about whom, under which name.
 
     ``request``: the hash of all that was asked. ``what``: the same in a few words. ``times``: of
-    how many equal releases this is one.
+    how many equal releases this is one. ``terms``: what its plan was made with.
     """
 
     guarantee: Guarantee | MixedDP
@@ -33,6 +35,7 @@ class Bill:
     neighbors: Neighbors = Neighbors.ADD_REMOVE
     name: str | None = None
     times: int = 1
+    terms: Mapping[str, Any] = field(default_factory=dict)
 
 
 def check_opening(opening: Opening) -> None:
