@@ -4,7 +4,6 @@ import gzip
 import json
 import random
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
@@ -12,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from support.fuzz import MORE, Hang, Meter, Tried, fuzz, meter
-
-__all__ = ["meter"]  # a fixture
+from halfnoise.data import quiet
+from halfnoise.errors import DataError
+from support.fuzz import LIMIT, MORE, Meter, Tried, fuzz
 
 CANARY = "Kanarienvogel"
 ROWS = [
@@ -51,8 +50,30 @@ SOUND: dict[str, Callable[[], bytes]] = {
     "b.parquet": lambda: _parquet(compression="zstd", use_dictionary=False, row_group_size=9),
     "c.parquet": lambda: _parquet(compression="none", version="1.0", data_page_version="2.0"),
 }
-MARKS = [b"\0", b"\xff", b'"', b"'", b",", b"\n", b"\r", b"\x1e", b"{", b"}", b"\xef\xbb\xbf", b"\\"]
-MARKS += [b"[" * 3000, b'{"a":' * 3000, b'"\\ud800"', b"1e999", b"9" * 5000, b"NaN", b"\x1a", b"\xc3"]
+MARKS = [
+    b"\0",
+    b"\xff",
+    b'"',
+    b"'",
+    b",",
+    b"\n",
+    b"\r",
+    b"\x1e",
+    b"{",
+    b"}",
+    b"\xef\xbb\xbf",
+    b"\\",
+]
+MARKS += [
+    b"[" * 3000,
+    b'{"a":' * 3000,
+    b'"\\ud800"',
+    b"1e999",
+    b"9" * 5000,
+    b"NaN",
+    b"\x1a",
+    b"\xc3",
+]
 
 
 def damaged(content: bytes, draw: random.Random) -> bytes:
@@ -83,7 +104,7 @@ def damaged(content: bytes, draw: random.Random) -> bytes:
 FILES = st.tuples(st.sampled_from([*SOUND]), st.integers(0, 2**64), st.integers(0, 9))
 
 
-def released(file: tuple[str, int, int], meter: Meter, tried: Tried, limit: float = 20.0) -> None:
+def released(file: tuple[str, int, int], meter: Meter, tried: Tried, limit: float = LIMIT) -> None:
     """Release a damaged file, of which nothing but names may be seen."""
     name, seed, how = file
     (path := meter.folder / name).write_bytes(damaged(SOUND[name](), random.Random(seed)))
@@ -94,8 +115,20 @@ def released(file: tuple[str, int, int], meter: Meter, tried: Tried, limit: floa
     path.unlink()
 
 
+def all_tried(meter: Meter, many: int, *, same: bool = True) -> Tried:
+    """Release so many damaged files."""
+    tried = Tried("damaged files")
+    fuzz(lambda file: released(file, meter, tried), FILES, many, same=same)
+    return tried
+
+
 def test_any_damage(meter: Meter) -> None:
     """No damage leads to a traceback, a hang, words of an engine, or a cell on the screen."""
-    tried = Tried("damaged files")
-    fuzz(lambda file: released(file, meter, tried), FILES, 100 * MORE)
-    tried.told(100 * MORE)
+    all_tried(meter, 50 * MORE, same=MORE == 1).told(50 * MORE)
+
+
+def test_words_of_an_engine_are_seen(meter: Meter, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error that passes on what an engine says is caught."""
+    monkeypatch.setattr(quiet, "ours", lambda error, said: DataError(f"{said} {error}"))
+    with pytest.raises(AssertionError):
+        all_tried(meter, 50)

@@ -1,15 +1,20 @@
 """Whatever is typed: the command does it, or refuses in a sentence, in time, and spends nothing."""
 
+import contextlib
+import sqlite3
+from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
 import pytest
 
+from halfnoise.cli import commands
 from halfnoise.cli.options import OPTIONS, PLAN, RELEASE, Word
-from support.fuzz import MORE, Meter, Tried, fuzz, meter
+from halfnoise.data.quiet import quietly
+from halfnoise.mechanism import carry_out
+from halfnoise.spec.words import read
+from support.fuzz import MORE, Hang, Meter, Tried, fuzz, spent
 from support.odd_words import AMOUNT, COLUMN, CONDITION, LIST, NUMBER, ODD, lay_out
-
-__all__ = ["meter"]  # a fixture
 
 KINDS: dict[str, st.SearchStrategy[str]] = {
     **dict.fromkeys(("count", "where"), CONDITION),
@@ -37,14 +42,13 @@ GOOD: dict[str, list[str]] = {
     "save-spec": ["saved.toml", "folder", "list.txt"],
 }
 SOUND = [
-    ["--count", "smoker", "--unit", "person_id", "--mu", "1"],
-    ["--sum", "visits=0:20", "--choice", "blood=A,B", "--row-is-person", "--epsilon", "1"],
-    ["--mean", "income=0:500", "--bins", "age=0,18,65", "--unit", "person_id", "--rho", "0.5"],
-    ["--items", "blood=A,B,O", "--at-most", "2", "--unit", "person_id", "--rdp", "8:1"],
-    ["--count", "q_*", "--by", "blood", "--groups", "A,B", "--unit", "person_id", "--mu", "1"],
-    ["--count", "smoker", "--by", "day:month", "--groups", "discover", "--unit", "person_id"]
-    + ["--epsilon", "1", "--delta", "1e-6"],
-    ["--spec", "spec.toml", "--set", "name=1", "--unit", "person_id"],
+    "--count smoker --unit person_id --mu 1",
+    "--sum visits=0:20 --choice blood=A,B --row-is-person --epsilon 1",
+    "--mean income=0:500 --bins age=0,18,65 --unit person_id --rho 0.5",
+    "--items blood=A,B,O --at-most 2 --unit person_id --rdp 8:1",
+    "--count q_* --by blood --groups A,B --unit person_id --mu 1",
+    "--count smoker --by day:month --groups discover --unit person_id --epsilon 1 --delta 1e-6",
+    "--spec spec.toml --set name=1 --unit person_id",
 ]
 
 
@@ -67,10 +71,13 @@ def requests(draw: st.DrawFn) -> list[str]:
     """Draw a whole command: a sound one, of which some words are changed, left out or added."""
     command = draw(st.sampled_from(["release", "release", "release", "plan", "plan"]))
     table = ["survey.csv"] if draw(st.integers(0, 9)) else [draw(ODD)]
-    words = list(draw(st.sampled_from(SOUND)))
-    for _ in range(draw(st.sampled_from([0, 0, 0, 1, 2]))):
+    words = draw(st.sampled_from(SOUND)).split()
+    for _ in range(draw(st.sampled_from([0, 0, 1, 1, 2]))):
         i = draw(st.integers(0, len(words) - 1))
-        words[i : i + 1] = draw(st.sampled_from([[], [words[i]] * 2, [draw(ODD)]]))
+        if draw(st.integers(0, 1)):
+            del words[i - i % 2 : i - i % 2 + 2]  # an option and its value
+        else:
+            words[i : i + 1] = draw(st.sampled_from([[], [words[i]] * 2, [draw(ODD)]]))
     for _ in range(draw(st.sampled_from([0, 1, 1, 1, 2, 3]))):
         i = 2 * draw(st.integers(0, len(words) // 2))
         words[i:i] = draw(options())
@@ -79,9 +86,63 @@ def requests(draw: st.DrawFn) -> list[str]:
     return [command, *table, *words]
 
 
-def test_any_words(meter: Meter) -> None:
-    """No words lead to a traceback, a hang, a charge that was for nothing, or an engine's words."""
+def all_tried(meter: Meter, many: int, *, same: bool = True) -> Tried:
+    """Run the command on so many requests."""
     lay_out(meter.folder)
     tried = Tried("words of the command")
-    fuzz(lambda words: tried.command(meter, *words), requests(), 200 * MORE)
-    tried.told(150 * MORE)
+    fuzz(lambda words: tried.command(meter, *words), requests(), many, same=same)
+    return tried
+
+
+def test_any_words(meter: Meter) -> None:
+    """No words lead to a traceback, a hang, a charge that was for nothing, or an engine's words."""
+    all_tried(meter, 100 * MORE, same=MORE == 1).told(80 * MORE)
+
+
+def test_a_traceback_is_seen(meter: Meter, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader that lets a KeyError through, which the command hides in a sentence, is caught."""
+
+    def careless(words: Any, *others: Any) -> Any:
+        return read(words, *others) if words["mu"] else None
+
+    monkeypatch.setattr(commands, "read", careless)
+    with pytest.raises(AssertionError, match="not foreseen"):
+        all_tried(meter, 100)
+
+
+def test_a_spend_is_seen(meter: Meter, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command that charges before it checks is caught."""
+
+    def hasty(*given: Any, **named: Any) -> Any:
+        meter.charge(None)
+        return carry_out(*given, **named)
+
+    monkeypatch.setattr(commands, "carry_out", hasty)
+    with pytest.raises(AssertionError):
+        all_tried(meter, 100)
+
+
+def test_a_hang_is_seen(meter: Meter, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command that never ends is caught, also where somebody takes the alarm for a failure."""
+    hung = []
+
+    def hangs(_: object) -> None:
+        hung.append(True)
+        while True:
+            pass
+
+    for work in (hangs, lambda words: quietly(lambda: hangs(words), "it failed")):
+        monkeypatch.setattr(commands, "text_format", work)
+        with pytest.raises(Hang):
+            Tried("").command(meter, "plan", "--counts", "3", limit=0.2)
+    assert len(hung) == 2
+
+
+def test_charges_in_ledgers_are_counted(tmp_path: Path) -> None:
+    """What ledgers hold is counted by the kind of an entry; where there is none, nothing is."""
+    assert spent(tmp_path) == 0
+    with contextlib.closing(sqlite3.connect(tmp_path / "a.csv.ledger")) as ledger:
+        ledger.execute("create table entries (number integer, kind text)")
+        ledger.execute("insert into entries values (1, 'opened'), (2, 'charged'), (3, 'released')")
+        ledger.commit()
+    assert spent(tmp_path) == 1

@@ -1,6 +1,5 @@
 """Words that people type, paste or script, and a few that nobody would."""
 
-import os
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -14,7 +13,26 @@ NUMBERS = [
     *("1/3", "½", "1e-999", "+1", " 1 ", "1\n", "Infinity", "1e5000000", "10", "3"),
 ]
 MARKS = [
-    *("", " ", "-", "--", "=", ":", ",", ";", "@", "..", ".", "*", "?", "[", "[!", "[a-", "\\", "'"),
+    *(
+        "",
+        " ",
+        "-",
+        "--",
+        "=",
+        ":",
+        ",",
+        ";",
+        "@",
+        "..",
+        ".",
+        "*",
+        "?",
+        "[",
+        "[!",
+        "[a-",
+        "\\",
+        "'",
+    ),
     *('"', '""', '"a', "{", "{}", "{name}", "{{name}}", "%s", "%", "~", "$HOME", "|", "\t", "\n"),
     *("\r", "\0", "\x1b[31m", "\x7f", "\ud800", "a\udcff", "\ufeff", "\u202eabc", "\U0010ffff"),
     *("é", "e\u0301", "\u2028", "a=b=c", "=a", "a=", "a==", "--mu", "-h", "a\0b", "'; --"),
@@ -35,10 +53,16 @@ LISTS += ['"a,b",c', '"a', "1,2", "0,18,65", "65,18", "0,0", "A,A", "a,@list.txt
 ANY = st.text(st.characters(), max_size=12).map(lambda text: text.replace("/", "_"))
 NUMBER = st.one_of(st.sampled_from(NUMBERS), st.integers().map(str), st.floats().map(str))
 # Long ones, of which Hypothesis sees but the number: it shows what it draws from.
-VERY_LONG = st.integers(0, 4).map((LONG, f"@{LONG}", f"{LONG}.csv", "1" * 5_000, "a,b" * 2_000).__getitem__)
-ODD = st.one_of(st.sampled_from([*NUMBERS, *MARKS, *PATHS, *COLUMNS, *LISTS]), NUMBER, ANY, VERY_LONG)
+VERY_LONG = st.integers(0, 4).map(
+    (LONG, f"@{LONG}", f"{LONG}.csv", "1" * 5_000, "a,b" * 2_000).__getitem__
+)
+ODD = st.one_of(
+    st.sampled_from([*NUMBERS, *MARKS, *PATHS, *COLUMNS, *LISTS]), NUMBER, ANY, VERY_LONG
+)
 COLUMN = st.one_of(st.sampled_from(COLUMNS), st.sampled_from(COLUMNS), st.sampled_from(MARKS), ANY)
-VALUE = st.one_of(NUMBER, st.sampled_from([*LISTS, "2026-01-05", "2026-13-45", "18..64", "..", "1.."]), ODD)
+VALUE = st.one_of(
+    NUMBER, st.sampled_from([*LISTS, "2026-01-05", "2026-13-45", "18..64", "..", "1.."]), ODD
+)
 JOIN = st.sampled_from(["", ":", "=", "..", ",", "::", " "])
 CONDITION = st.one_of(
     st.builds("{}:{}:{}".format, COLUMN, st.sampled_from(WORDS), VALUE),
@@ -51,7 +75,9 @@ AMOUNT = st.one_of(
     st.builds("{}:{}".format, NUMBER, NUMBER),
     ODD,
 )
-LIST = st.one_of(st.builds("{}={}".format, COLUMN, VALUE), st.lists(VALUE, max_size=4).map(",".join), ODD)
+LIST = st.one_of(
+    st.builds("{}={}".format, COLUMN, VALUE), st.lists(VALUE, max_size=4).map(",".join), ODD
+)
 
 
 def lay_out(folder: Path) -> None:
@@ -71,4 +97,4 @@ def lay_out(folder: Path) -> None:
         "dangling.csv": "nowhere.csv",
         "link.toml": "spec.toml",
     }.items():
-        os.symlink(target, folder / name)
+        (folder / name).symlink_to(target)

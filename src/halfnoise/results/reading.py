@@ -1,4 +1,4 @@
-"""A release from its JSON: every part is checked before it is taken, as anybody may have written it.
+"""A release from its JSON: each part is checked before it is taken; anybody may have written it.
 
 What is read can be shown, written and compared like any other release.
 """
@@ -60,7 +60,7 @@ def _read(found: dict[str, Any]) -> Released:
     _hold((np.abs(estimates) <= Covariance.MOST).all())  # and none is NaN
     if "groups" not in found:
         size = values["known_size"]
-        own = {
+        own: dict[str, Any] = {
             "known_size": None if size is None else not_negative(known_size=size),
             "remarks": tuple(map(_text, _list(values.get("remarks", [])))),
         }
@@ -78,7 +78,7 @@ def _read(found: dict[str, Any]) -> Released:
         values=estimates.reshape(len(keys), template.values.size),
         common=common,
         people=None if people is None else _estimate(people),
-        most=whole(most=values["most"]),
+        most=_many(values["most"]),
         discovered=_yes_or_no(values["discovered"]),
     )
 
@@ -96,14 +96,15 @@ def _template(found: dict[str, Any], values: dict[str, Any]) -> Release:
     _hold(not sized or (covariance.shared and covariance.shared[-1].weight > 0))
     guarantee, asked = (privacy.from_dict(values[name]) for name in ("guarantee", "privacy"))
     kept = guarantee.kept if isinstance(guarantee, dp.DiscoveryDP) else guarantee
-    if not isinstance(kept, dp.GaussianDP | dp.PureDP) or not isinstance(asked, _ASKED):
+    _hold(isinstance(kept, dp.GaussianDP | dp.PureDP))
+    if not isinstance(guarantee, dp.Guarantee) or not isinstance(asked, _ASKED):
         raise TypeError
     facts = {name: value for name, value in found.items() if name not in (*OWN, "values")}
     _check_facts(facts)
     return Release(
         questions=questions,
         values=np.zeros(covariance.size),
-        errors=Errors(Noise(values["noise"]), covariance, whole(copies=values.get("copies", 1))),
+        errors=Errors(Noise(values["noise"]), covariance, _many(values.get("copies", 1))),
         guarantee=guarantee,
         privacy=asked,
         level=fraction(level=found["level"]),
@@ -138,7 +139,7 @@ def _check_plain(part: object, room: int) -> None:
 
 def _estimate(stored: dict[str, Any]) -> Estimate:
     numbers = {name: finite(**{name: x}) for name, x in stored.items() if name != "name"}
-    return Estimate(**{"name": _text(stored["name"]), **numbers})
+    return Estimate(name=_text(stored["name"]), **numbers)
 
 
 def _value(stored: Any) -> Any:
@@ -161,6 +162,12 @@ def _text(part: object) -> str:
 def _list(part: Any) -> list[Any]:
     _hold(isinstance(part, list))
     return list(part)
+
+
+def _many(part: object) -> int:
+    found = whole(number=part)
+    _hold(found <= 2**53)  # a float64 holds it
+    return found
 
 
 def _yes_or_no(part: object) -> bool:

@@ -23,7 +23,7 @@ from halfnoise.workload.queries import Query
 
 Words = Mapping[str, Any]  # what was said, by word: text, a list of texts, or yes
 NAMELESS = "(amount)", "(choice)", "(bands)", "(items)"  # the columns of plain numbers
-MOST = 1_000_000  # of categories that are tried out by their number: each is an object
+MOST = 100_000  # categories, bands or items that are tried out by their number: a second's work
 Amount = TypeVar("Amount", Sum, Mean)
 
 _WORDS = ("at-least", "above", "below", "up-to", "between", "is", "in", "yes")
