@@ -132,11 +132,11 @@ class Tried:
 
     def told(self, least: int) -> None:
         """Print the figures of a soak, and hold that enough was tried."""
-        if MORE > 1 and sys.__stdout__ is not None:
+        if MORE > 1:
             ends = ", ".join(f"{end}: {many:,}" for end, many in sorted(self.ends.items()))
             zero = "tracebacks 0, hangs 0, spends 0"  # or it would not have come here
             said = f"fuzzed {self.what}: {self.ends.total():,} inputs, {self.bad:,} bad ({ends})"
-            sys.__stdout__.write(f"\n{said}; {zero}\n")
+            sys.stdout.write(f"{said}; {zero}\n")  # shown by pytest -rP
         assert self.ends.total() >= least, self.ends
 
 
