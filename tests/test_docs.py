@@ -128,6 +128,18 @@ def test_pages_name_no_machine_and_their_links_lead_somewhere(page: Path) -> Non
         assert (page.parent / link).exists(), link
 
 
+def test_the_threat_model_names_what_is_there() -> None:
+    """Every file that is said to stop an attack, and every test that is said to show it, exists."""
+    text = (ROOT / "docs" / "threat-model.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:[a-z_]+/)*[a-z_]+(?:\.py|/))(?:::(\w+))?`", text)
+    assert len(named) > 60
+    for path, test in named:
+        is_test = path.rpartition("/")[2].startswith("test_")
+        file = ROOT / ("tests" if is_test else "src/halfnoise") / path
+        assert file.exists(), path
+        assert not test or f"def {test}(" in file.read_text(encoding="utf-8"), (path, test)
+
+
 def test_the_glossary_is_alphabetical() -> None:
     """Terms stand in alphabetical order."""
     assert terms() == sorted(terms(), key=lambda term: term.lower().replace("/", " "))

@@ -220,6 +220,7 @@ def _cut(path: Path) -> None:
     [
         ("missing.csv", lambda _: None, "there is no file"),
         ("missing-*.csv", lambda _: None, "there is no file"),
+        ("x" * 5000 + ".csv", lambda _: None, "there is no file"),
         ("folder.csv", _folder, "is a folder, not a file"),
         ("empty.csv", Path.touch, "is empty"),
         ("twice.csv", lambda p: p.write_text("smoker,smoker\n1,1\n"), "have the same name"),

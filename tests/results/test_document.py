@@ -1,6 +1,8 @@
 import json
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -169,6 +171,68 @@ def test_a_broken_release_is_refused() -> None:
     ):
         with pytest.raises(DataError, match="not the JSON of a release"):
             from_json(json.dumps(sound | {"values": broken}))
+
+
+BROKEN: dict[str, Callable[[dict[str, Any]], object]] = {
+    "an estimate without end": lambda v: v["estimates"].__setitem__(0, 10**400),
+    "an estimate too large": lambda v: v["estimates"].__setitem__(0, 1e200),
+    "a name that is none": lambda v: v["questions"][0].update(names=[7]),
+    "half a character": lambda v: v["questions"][0].update(name="\ud800"),
+    "a question elsewhere": lambda v: v["questions"][0].update(start=5),
+    "bounds of text": lambda v: v["questions"][0].update(bounds=["a", "b"]),
+    "other beyond the end": lambda v: v["questions"][0].update(other=99),
+    "a run beyond the end": lambda v: v["covariance"]["variances"][0].update(stop=10**6),
+    "a run of text": lambda v: v["covariance"]["variances"][0].update(start="0"),
+    "a negative variance": lambda v: v["covariance"]["variances"][0].update(value=-1.0),
+    "a size without noise": lambda v: v["covariance"].update(shared=[]),
+    "a covariance as large as memory": lambda v: v["covariance"].update(size=10**15),
+    "copies beyond counting": lambda v: v.update(copies=10**400),
+    "copies of text": lambda v: v.update(copies="2"),
+    "rounded is a word": lambda v: v.update(rounded="no"),
+    "a known size of text": lambda v: v.update(known_size="many"),
+    "remarks that are no list": lambda v: v.update(remarks="one"),
+    "a mixture as a promise": lambda v: v.update(
+        privacy={"kind": "MixedDP", "pure": 1, "gaussian": 1}
+    ),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_every_part_is_checked(broken: str) -> None:
+    """What could not be shown, written or compared later is refused when it is read."""
+    found = json.loads(made("counts", GaussianDP(mu=1)).to_json())
+    BROKEN[broken](found["values"])
+    with pytest.raises(DataError, match="not the JSON of a release"):
+        from_json(json.dumps(found))
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"design": "standard"},
+        {"design": {"name": 1, "why": ""}},
+        {"where": "age"},
+        {"only": ["a"]},
+        {"grouping": {"threshold": "many"}},
+        {"more": 1e999},
+        {"more": "\ud800"},
+        {"more": json.loads("[" * 100 + "]" * 100)},
+    ],
+)
+def test_facts_are_checked(facts: dict[str, Any]) -> None:
+    """Facts that could not be shown are refused; others, of later versions, are kept."""
+    found = json.loads(made("counts", GaussianDP(mu=1)).to_json())
+    with pytest.raises(DataError, match="not the JSON of a release"):
+        from_json(json.dumps(found | facts).replace("Infinity", "1e999"))
+    later = from_json(json.dumps(found | {"later": [{"a": None}]}))
+    assert later.facts["later"] == [{"a": None}]
+
+
+@pytest.mark.parametrize("text", ["[" * 10**5, '{"schema": ' * 10**5, "9" * 5000, "\ud800"])
+def test_json_beyond_python_is_refused(text: str) -> None:
+    """What Python has no room for is an error in one sentence."""
+    with pytest.raises(DataError, match="not the JSON of a release"):
+        from_json(text)
 
 
 @pytest.mark.parametrize("kind", ["counts", "mixture"])

@@ -117,6 +117,12 @@ def test_a_broken_group_is_refused() -> None:
         sound | {"values": values | {"keys": [[{"hour": "3"}], *values["keys"][1:]]}},
         sound | {"values": values | {"most": 0}},
         sound | {"values": values | {"common": -1}},
+        sound | {"values": values | {"common": 1e9}},
+        sound | {"values": values | {"discovered": "yes"}},
+        sound | {"values": values | {"people": {"name": "all"}}},
+        sound | {"values": values | {"keys": [[["a"]], *values["keys"][1:]]}},
+        sound | {"values": values | {"keys": [[{"number": "nan"}], *values["keys"][1:]]}},
+        sound | {"by": []},
         sound | {"by": [{"column": ""}]},
     ):
         with pytest.raises(DataError, match="not the JSON of a release"):

@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import pytest
 
 import halfnoise as hn
@@ -115,3 +117,11 @@ def test_neighbors_by_name() -> None:
     """The two rules are said by their names."""
     for rule in Neighbors:
         assert read({"counts": "1", "neighbors": rule.value}).workload.neighbors is rule
+
+
+@pytest.mark.parametrize("read", [flags.choice, flags.bins, lambda text: flags.items(text, None)])
+def test_so_many_are_not_tried_out(read: Callable[[str], object]) -> None:
+    """Numbers alone make as many categories, bands or items, up to a limit."""
+    assert read("1000")
+    with pytest.raises(hn.InvalidParameterError, match="from 1 to 100,000, got '100001'"):
+        read("100001")

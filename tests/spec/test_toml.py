@@ -214,3 +214,20 @@ def test_a_refused_release_saves_no_spec(survey: Path, tmp_path: Path) -> None:
     path = tmp_path / "saved.toml"
     refused("release", survey, "--count", "nobody", *PEOPLE, "--mu", "1", "--save-spec", path)
     assert not path.exists()
+
+
+@pytest.mark.parametrize("text", [f"mu = {'9' * 5000}", f"count = {'[' * 5000}{']' * 5000}"])
+def test_a_spec_beyond_python_is_refused(text: str, tmp_path: Path) -> None:
+    """A number too long, or lists too deep, are refused in a sentence."""
+    (path := tmp_path / "a.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(hn.InvalidParameterError, match="too long, or lists too deep"):
+        read_spec(path, {})
+
+
+def test_names_that_no_file_can_have(tmp_path: Path) -> None:
+    """A spec, or a list that a spec names, may be called anything; it is then not there."""
+    with pytest.raises(hn.InvalidParameterError, match="could not be read"):
+        read_spec("\0", {})
+    (path := tmp_path / "a.toml").write_text('choice = ["a=@\\u0000"]', encoding="utf-8")
+    with pytest.raises(hn.InvalidParameterError, match="could not be read"):
+        read(read_spec(path, {}))

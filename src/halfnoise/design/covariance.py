@@ -10,10 +10,12 @@ the last estimate, its noise is the last term, and whatever leans on it does so 
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from halfnoise.checks import finite, refuse, whole
 
 Vector = NDArray[np.float64]
 
@@ -48,6 +50,8 @@ class Covariance:
     >>> covariance.quadratic_form([1, -1, 0])
     8.0
     """
+
+    MOST: ClassVar[float] = 1e100  # no estimate or standard error that is stored is larger
 
     size: int
     variances: tuple[Run, ...]
@@ -144,9 +148,18 @@ class Covariance:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
-        """Read it from plain values."""
-        shared = (Shared(each["weight"], _runs(each["loadings"])) for each in stored["shared"])
-        return cls(stored["size"], _runs(stored["variances"]), tuple(shared))
+        """Read it from plain values; refuse what no covariance is."""
+        size = whole(size=stored["size"])
+        shared = (
+            Shared(finite(weight=each["weight"]), _runs(each["loadings"], size))
+            for each in stored["shared"]
+        )
+        found = cls(size, _runs(stored["variances"], size), tuple(shared))
+        least = min([run.value for run in found.variances], default=1.0)
+        all_of_them = found.diagonal()
+        if least <= 0 or all_of_them.min() < 0 or not all_of_them.max() <= cls.MOST**2:
+            raise refuse("variances", f"positive, up to {cls.MOST:g} squared", least)
+        return found
 
     def _own(self, weights: Mapping[int, float]) -> Iterator[float]:
         return (w**2 * _entry(self.variances, i) for i, w in weights.items())
@@ -158,8 +171,14 @@ class Covariance:
             yield term.weight * loading**2
 
 
-def _runs(stored: Iterable[Mapping[str, Any]]) -> tuple[Run, ...]:
-    return tuple(Run(**run) for run in stored)
+def _runs(stored: Iterable[Mapping[str, Any]], size: int) -> tuple[Run, ...]:
+    runs = tuple(Run(**{**run, "value": finite(value=run["value"])}) for run in stored)
+    reached = 0
+    for run in runs:
+        if not reached <= whole(least=0, start=run.start) < whole(stop=run.stop) <= size:
+            raise refuse("runs", f"within {size} estimates, one behind the other", run)
+        reached = run.stop
+    return runs
 
 
 def _entry(runs: tuple[Run, ...], index: int) -> float:

@@ -3,29 +3,18 @@
 import datetime as dt
 import json
 import math
-from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
-from halfnoise.checks import fraction, not_negative, whole
-from halfnoise.design.covariance import Covariance
-from halfnoise.errors import DataError
-from halfnoise.noise.law import Noise
 from halfnoise.privacy import words as privacy
-from halfnoise.privacy.definitions import DiscoveryDP, Guarantee
-from halfnoise.results.inference import Errors, Estimate
-from halfnoise.results.release import GroupedRelease, Release, Released
+from halfnoise.results.reading import SCHEMA, from_json
+from halfnoise.results.release import GroupedRelease, Released
 from halfnoise.results.render import NOISE_ONLY
 from halfnoise.results.table import COLUMNS, NUMBERS
 from halfnoise.text import spelled
-from halfnoise.workload.groups import By, Key
-from halfnoise.workload.question import Question
+from halfnoise.workload.groups import Key
 
-SCHEMA = 1
-# What a release writes itself; the rest are its public facts.
-OWN = ("schema", "guarantee", "level", "intervals", "by", "size", "queries", "groups", "notes")
+__all__ = ["from_json"]  # beside what writes
 
 
 def to_dict(release: Released) -> dict[str, Any]:
@@ -85,67 +74,6 @@ def key_dict(release: GroupedRelease, key: Key) -> dict[str, Any]:
     }
 
 
-def from_json(text: str) -> Released:
-    """Read a release, with groups or without, from its JSON."""
-    try:
-        found = json.loads(text, parse_constant=READERS.__getitem__)  # there is none for NaN
-        schema = found["schema"]
-    except (ValueError, KeyError, TypeError):
-        raise DataError("this is not the JSON of a release; it has no schema number") from None
-    if schema != SCHEMA:
-        raise DataError(f"schema must be {SCHEMA}, got {schema!r}; use a newer halfnoise")
-    try:
-        return _read(found)
-    except (ValueError, KeyError, TypeError, AttributeError):
-        why = "this is not the JSON of a release; a part of it is missing or of another kind"
-        raise DataError(why) from None
-
-
-def _read(found: dict[str, Any]) -> Released:
-    values = found["values"]
-    template = _template(found, values)
-    estimates = np.array(values["estimates"], dtype=np.float64)
-    if "groups" not in found:
-        own = {"known_size": values["known_size"], "remarks": tuple(values.get("remarks", ()))}
-        return replace(template, values=estimates.reshape(template.values.shape), **own)
-    by = tuple(By(**each) for each in found["by"])
-    keys = tuple(tuple(_value(each) for each in key) for key in values["keys"])
-    if any(len(key) != len(by) for key in keys):
-        raise ValueError
-    people = values["people"]
-    return GroupedRelease(
-        template=template,
-        by=by,
-        group_keys=keys,
-        values=estimates.reshape(len(keys), template.values.size),
-        common=not_negative(common=values["common"]),
-        people=None if people is None else Estimate(**people),
-        most=whole(most=values["most"]),
-        discovered=values["discovered"],
-    )
-
-
-def _template(found: dict[str, Any], values: dict[str, Any]) -> Release:
-    """Read all but the values themselves, the same for a release and for each of its groups."""
-    covariance = Covariance.from_dict(values["covariance"])
-    questions = tuple(Question.from_dict(each) for each in values["questions"])
-    if covariance.size - sum(len(question.names) for question in questions) not in (0, 1):
-        raise ValueError
-    guarantee, asked = (privacy.from_dict(values[name]) for name in ("guarantee", "privacy"))
-    if not isinstance(guarantee, Guarantee) or isinstance(asked, DiscoveryDP):
-        raise TypeError
-    return Release(
-        questions=questions,
-        values=np.zeros(covariance.size),
-        errors=Errors(Noise(values["noise"]), covariance, whole(copies=values.get("copies", 1))),
-        guarantee=guarantee,
-        privacy=asked,
-        level=fraction(level=found["level"]),
-        facts={name: value for name, value in found.items() if name not in (*OWN, "values")},
-        rounded_values=values["rounded"],
-    )
-
-
 def _table(found: list[dict[str, Any]], *, sized: bool) -> dict[str, Any]:
     """Return the rows of one group as the number of people and the queries."""
     size = {title: found[0][title] for title in NUMBERS} if sized else None
@@ -181,13 +109,6 @@ def _own(release: Released) -> dict[str, Any]:
     return own | {name: getattr(release, name) for name in ("common", "most", "discovered")}
 
 
-READERS: dict[str, Callable[[str], object]] = {
-    "moment": dt.datetime.fromisoformat,
-    "day": dt.date.fromisoformat,
-    "number": float,
-}
-
-
 def _stored(value: object) -> object:
     """Return a value of a key so that its type comes back from JSON."""
     if isinstance(value, dt.datetime):
@@ -197,10 +118,3 @@ def _stored(value: object) -> object:
     if isinstance(value, float) and not math.isfinite(value):
         return {"number": str(value)}
     return value
-
-
-def _value(stored: Any) -> Any:
-    if not isinstance(stored, dict):
-        return stored
-    ((kind, text),) = stored.items()
-    return READERS[kind](text)

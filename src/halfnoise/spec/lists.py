@@ -120,7 +120,9 @@ class Lists:
             with self._path(name).open(encoding="utf-8-sig") as file:
                 rows = is_among(os.fstat(file.fileno()), self.data)
                 lines = [] if rows else file.read().split("\n")
-        except (OSError, UnicodeError):
+        except InvalidParameterError:
+            raise
+        except (OSError, ValueError):  # no text, or no name that a file can have
             said = f"the list {name!r} could not be read; name a text file with one to a line"
             raise InvalidParameterError(said) from None
         rows = rows or _is_table([line for line in lines if line.strip()], cells)

@@ -23,6 +23,7 @@ from halfnoise.workload.queries import Query
 
 Words = Mapping[str, Any]  # what was said, by word: text, a list of texts, or yes
 NAMELESS = "(amount)", "(choice)", "(bands)", "(items)"  # the columns of plain numbers
+MOST = 100_000  # categories, bands or items that are tried out by their number: a second's work
 Amount = TypeVar("Amount", Sum, Mean)
 
 _WORDS = ("at-least", "above", "below", "up-to", "between", "is", "in", "yes")
@@ -218,8 +219,9 @@ def column_and_rest(flag: str, text: str, *, name: str, listed: bool = False) ->
 
 def _how_many(flag: str, text: str) -> int:
     many = whole_number(flag, text) if text.lstrip("-").isdigit() else 0
-    if many < 1:
-        raise refuse(flag, "written COLUMN=A,B,C or a whole number of at least 1", text)
+    if not 1 <= many <= MOST:
+        rule = f"written COLUMN=A,B,C or a whole number from 1 to {MOST:,}"
+        raise refuse(flag, rule, text)
     return many
 
 

@@ -30,7 +30,9 @@ def read_spec(
         if is_among(Path(path).stat(), data):
             raise refuse("the spec", "another file than the data", str(path))
         text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeError):
+    except InvalidParameterError:
+        raise
+    except (OSError, ValueError):  # no text, or no name that a file can have
         said = f"the spec {str(path)!r} could not be read; name a TOML file"
         raise InvalidParameterError(said) from None
     try:
@@ -39,6 +41,9 @@ def read_spec(
         bare = re.search(r"=\s*(\{\w+\})", text)
         hint = "" if bare is None else f'; a place to fill stands in quotes: "{bare[1]}"'
         raise InvalidParameterError(f"the spec {str(path)!r} is not TOML: {error}{hint}") from None
+    except (ValueError, RecursionError):
+        why = "it holds a number that is too long, or lists too deep in each other"
+        raise InvalidParameterError(f"the spec {str(path)!r} cannot be read: {why}") from None
     found = _filled(found, parameters)
     words = {name: _as_words(name, value) for name, value in found.items()}
     return words | {"beside": dict.fromkeys(words, Path(path).parent)}

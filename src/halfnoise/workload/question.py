@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from halfnoise.checks import finite, is_text, refuse, whole
+
 SIZE = "number of people"
 MUCH = 0.1  # the share of "other" from which it is worth a note
 
@@ -99,6 +101,18 @@ class Question:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
-        """Read it from plain values."""
-        bounds = None if stored["bounds"] is None else tuple(stored["bounds"])
-        return cls(**{**stored, "names": tuple(stored["names"]), "bounds": bounds})
+        """Read it from plain values; refuse what no query is."""
+        known = {**stored, "names": tuple(stored["names"])}
+        if stored["bounds"] is not None:
+            low, high = (finite(bound=each) for each in stored["bounds"])
+            known["bounds"] = (low, max(low, high))
+        found = cls(**known)
+        whole(least=0, start=found.start)
+        texts = (found.name, found.kind, *found.names)
+        if not found.names or not all(map(is_text, texts)) or isinstance(stored["names"], str):
+            raise refuse("names", "texts", found.names)
+        if found.is_mean and len(found.names) != 2:
+            raise refuse("names", "two for a mean: its sum and how many answered", found.names)
+        if found.other is not None and whole(least=0, other=found.other) >= len(found.names):
+            raise refuse("other", f"one of {len(found.names)} estimates", found.other)
+        return found

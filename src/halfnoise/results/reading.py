@@ -1,0 +1,180 @@
+"""A release from its JSON: each part is checked before it is taken; anybody may have written it.
+
+What is read can be shown, written and compared like any other release.
+"""
+
+import datetime as dt
+import json
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from halfnoise.checks import finite, fraction, is_text, not_negative, refuse, whole
+from halfnoise.design.covariance import Covariance
+from halfnoise.errors import DataError
+from halfnoise.noise.law import Noise
+from halfnoise.privacy import definitions as dp
+from halfnoise.privacy import words as privacy
+from halfnoise.results.inference import Errors, Estimate
+from halfnoise.results.release import GroupedRelease, Release, Released
+from halfnoise.workload.groups import By
+from halfnoise.workload.question import Question
+
+SCHEMA = 1
+# What a release writes itself; the rest are its public facts.
+OWN = ("schema", "guarantee", "level", "intervals", "by", "size", "queries", "groups", "notes")
+DEPTH = 20  # so far may facts be nested; ours are three deep
+_BROKEN = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+_ASKED = (dp.GaussianDP, dp.ApproxDP, dp.ConcentratedDP, dp.RenyiDP, dp.PureDP)
+READERS: dict[str, Callable[[str], object]] = {
+    "moment": dt.datetime.fromisoformat,
+    "day": dt.date.fromisoformat,
+    "number": float,
+}
+
+
+def from_json(text: str) -> Released:
+    """Read a release, with groups or without, from its JSON."""
+    try:
+        found = json.loads(text, parse_constant=READERS.__getitem__)  # there is none for NaN
+        schema = found["schema"]
+    except _BROKEN:
+        raise DataError("this is not the JSON of a release; it has no schema number") from None
+    if type(schema) is not int or schema != SCHEMA:
+        newer = refuse("schema", str(SCHEMA), schema, "use a newer halfnoise")
+        raise DataError(str(newer)) from None
+    try:
+        return _read(found)
+    except _BROKEN:
+        why = "this is not the JSON of a release; a part of it is missing or of another kind"
+        raise DataError(why) from None
+
+
+def _read(found: dict[str, Any]) -> Released:
+    values = found["values"]
+    template = _template(found, values)
+    estimates = np.array(values["estimates"], dtype=np.float64)
+    _hold((np.abs(estimates) <= Covariance.MOST).all())  # and none is NaN
+    if "groups" not in found:
+        size = values["known_size"]
+        own: dict[str, Any] = {
+            "known_size": None if size is None else not_negative(known_size=size),
+            "remarks": tuple(map(_text, _list(values.get("remarks", [])))),
+        }
+        return replace(template, values=estimates.reshape(template.values.shape), **own)
+    by = tuple(By(**each) for each in found["by"])
+    keys = tuple(tuple(map(_value, _list(key))) for key in _list(values["keys"]))
+    _hold(len(by) and all(len(key) == len(by) for key in keys))
+    people, common = values["people"], not_negative(common=values["common"])
+    shared = template.errors.covariance.shared
+    _hold(common <= (shared[-1].weight if shared else 0.0) * (1 + 1e-9))
+    return GroupedRelease(
+        template=template,
+        by=by,
+        group_keys=keys,
+        values=estimates.reshape(len(keys), template.values.size),
+        common=common,
+        people=None if people is None else _estimate(people),
+        most=_many(values["most"]),
+        discovered=_yes_or_no(values["discovered"]),
+    )
+
+
+def _template(found: dict[str, Any], values: dict[str, Any]) -> Release:
+    """Read all but the values themselves, the same for a release and for each of its groups."""
+    questions = tuple(Question.from_dict(each) for each in _list(values["questions"]))
+    count = 0
+    for question in questions:
+        _hold(question.start == count)
+        count += len(question.names)
+    sized = values["covariance"]["size"] == count + 1
+    _hold(count and (sized or values["covariance"]["size"] == count))  # before one is made of it
+    covariance = Covariance.from_dict(values["covariance"])
+    _hold(not sized or (covariance.shared and covariance.shared[-1].weight > 0))
+    guarantee, asked = (privacy.from_dict(values[name]) for name in ("guarantee", "privacy"))
+    kept = guarantee.kept if isinstance(guarantee, dp.DiscoveryDP) else guarantee
+    _hold(isinstance(kept, dp.GaussianDP | dp.PureDP))
+    if not isinstance(guarantee, dp.Guarantee) or not isinstance(asked, _ASKED):
+        raise TypeError
+    facts = {name: value for name, value in found.items() if name not in (*OWN, "values")}
+    _check_facts(facts)
+    return Release(
+        questions=questions,
+        values=np.zeros(covariance.size),
+        errors=Errors(Noise(values["noise"]), covariance, _many(values.get("copies", 1))),
+        guarantee=guarantee,
+        privacy=asked,
+        level=fraction(level=found["level"]),
+        facts=facts,
+        rounded_values=_yes_or_no(values["rounded"]),
+    )
+
+
+def _check_facts(facts: dict[str, Any]) -> None:
+    """Refuse facts that cannot be shown where those that we know are."""
+    _check_plain(facts, DEPTH)
+    design = facts.get("design", {"name": "", "why": ""})
+    grouping, only = facts.get("grouping", {}), facts.get("only", {})
+    texts = [design["name"], design["why"], *_list(facts.get("where", [])), *only.values()]
+    other, limit = grouping.get("other"), grouping.get("threshold")
+    for each in (*texts, "" if other is None else other):
+        _text(each)
+    not_negative(threshold=0 if limit is None else limit)
+
+
+def _check_plain(part: object, room: int) -> None:
+    """Refuse what is nested too deep, or can be read but not be written."""
+    _hold(room)
+    if isinstance(part, dict | list):
+        for each in (*part, *(part.values() if isinstance(part, dict) else ())):
+            _check_plain(each, room - 1)
+    elif isinstance(part, str):
+        _text(part)
+    elif isinstance(part, float):
+        finite(fact=part)
+
+
+def _estimate(stored: dict[str, Any]) -> Estimate:
+    numbers = {name: finite(**{name: x}) for name, x in stored.items() if name != "name"}
+    return Estimate(name=_text(stored["name"]), **numbers)
+
+
+def _value(stored: Any) -> Any:
+    """Return a value of a key; a dictionary says its type."""
+    if isinstance(stored, dict):
+        ((kind, text),) = stored.items()
+        stored = READERS[kind](_text(text))
+    elif isinstance(stored, str):
+        _text(stored)
+    _hold(isinstance(stored, str | int | float | dt.date | None))
+    _hold(not isinstance(stored, float) or not math.isnan(stored))
+    return stored
+
+
+def _text(part: object) -> str:
+    _hold(is_text(part))
+    return str(part)
+
+
+def _list(part: Any) -> list[Any]:
+    _hold(isinstance(part, list))
+    return list(part)
+
+
+def _many(part: object) -> int:
+    found = whole(number=part)
+    _hold(found <= 2**53)  # a float64 holds it
+    return found
+
+
+def _yes_or_no(part: object) -> bool:
+    _hold(isinstance(part, bool))
+    return bool(part)
+
+
+def _hold(condition: object) -> None:
+    if not condition:
+        raise ValueError
