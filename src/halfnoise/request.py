@@ -42,7 +42,7 @@ class Request:
                 both = "give a budget or one_of (--one-of), which is a part of the ledger's limit"
                 raise InvalidParameterError(f"{both}; not both")
         if self.known_size is not None:
-            positive(known_size=self.known_size)
+            object.__setattr__(self, "known_size", positive(known_size=self.known_size))
         if self.row_is_person:
             object.__setattr__(self, "workload", self.workload.of_rows())
 

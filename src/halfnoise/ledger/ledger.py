@@ -9,14 +9,13 @@ from dataclasses import replace
 from typing import Any, Self
 
 from halfnoise.checks import refuse
-from halfnoise.errors import BudgetError, HalfnoiseError, InvalidParameterError, TryAgainError
+from halfnoise.errors import HalfnoiseError, InvalidParameterError, TryAgainError
 from halfnoise.ledger.entries import Charge, History, Opening, Row, damaged
 from halfnoise.ledger.places import on_server, store_at
+from halfnoise.ledger.pricing import priced
 from halfnoise.ledger.store import Rows, Store
 from halfnoise.ledger.terms import Bill, check_opening, check_terms, same
-from halfnoise.ledger.words import refusal
 from halfnoise.privacy.account import Account
-from halfnoise.privacy.allowance import Allowance
 from halfnoise.privacy.definitions import Neighbors, Privacy
 from halfnoise.proof import exactly
 
@@ -167,7 +166,7 @@ class Ledger:
             standing = self._standing(history, bill, resume=resume)
             if standing is not None:
                 return standing
-            row, charge = _priced(history, bill)
+            row, charge = priced(history, bill)
             tried(charge)
             rows.append(row)
         return charge
@@ -269,35 +268,3 @@ def _document(rows: Rows, hashed: str) -> bytes:
     if found is None or hashlib.sha256(found).hexdigest() != hashed:
         raise damaged("a result that it keeps is not the one that was drawn")
     return found
-
-
-def _priced(history: History, bill: Bill) -> tuple[Row, Charge]:
-    """Return the entry for a charge that fits, or refuse."""
-    cost, limit = Account.of(bill.guarantee), history.limit
-    allowance, price = history.allowance, cost
-    if allowance is None and limit is not None:
-        allowance = Allowance.around(limit, cost, bill.times)
-    if allowance is not None:
-        price = allowance.price(cost, history.spent)
-        if not allowance.fits(history.spent + price):
-            raise BudgetError(refusal(history, allowance, cost, price))
-    entry = 1 if history.last is None else history.last.entry + 1
-    name = bill.name or _unused(history, entry)
-    charge = Charge(
-        entry=entry,
-        name=name,
-        time="",
-        request=bill.request,
-        what=bill.what,
-        cost=cost,
-        price=price,
-        times=bill.times,
-        terms=bill.terms,
-    )
-    return Row.after(history.last, **charge.to_dict()), charge
-
-
-def _unused(history: History, entry: int) -> str:
-    """Return a name for a release that was given none."""
-    name = f"release-{len(history.charges) + 1}"
-    return name if name not in history.charges else f"{name}-{entry}"

@@ -1,0 +1,40 @@
+"""What a release costs in a ledger, or why it is refused there."""
+
+from halfnoise.errors import BudgetError
+from halfnoise.ledger.entries import Charge, History, Row
+from halfnoise.ledger.terms import Bill
+from halfnoise.ledger.words import refusal
+from halfnoise.privacy.account import Account
+from halfnoise.privacy.allowance import Allowance
+
+
+def priced(history: History, bill: Bill) -> tuple[Row, Charge]:
+    """Return the entry for a charge that fits, or refuse."""
+    cost, limit = Account.of(bill.guarantee), history.limit
+    allowance, price = history.allowance, cost
+    if allowance is None and limit is not None:
+        allowance = Allowance.around(limit, cost, bill.times)
+    if allowance is not None:
+        price = allowance.price(cost, history.spent)
+        if not allowance.fits(history.spent + price):
+            raise BudgetError(refusal(history, allowance, cost, price))
+    entry = 1 if history.last is None else history.last.entry + 1
+    name = bill.name or _unused(history, entry)
+    charge = Charge(
+        entry=entry,
+        name=name,
+        time="",
+        request=bill.request,
+        what=bill.what,
+        cost=cost,
+        price=price,
+        times=bill.times,
+        terms=bill.terms,
+    )
+    return Row.after(history.last, **charge.to_dict()), charge
+
+
+def _unused(history: History, entry: int) -> str:
+    """Return a name for a release that was given none."""
+    name = f"release-{len(history.charges) + 1}"
+    return name if name not in history.charges else f"{name}-{entry}"
