@@ -199,9 +199,9 @@ def second_writer(place: str) -> str:
 
 def _charged(place: str) -> dict[str, Any]:
     """Return an entry for a charge as another would write it."""
-    from halfnoise.ledger.ledger import _priced
+    from halfnoise.ledger.pricing import priced
 
-    return _priced(Ledger(place).history(), bill())[1].to_dict()
+    return priced(Ledger(place).history(), bill())[1].to_dict()
 
 
 def test_who_waited_reads_what_the_other_wrote(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -373,7 +373,7 @@ def test_of_a_failed_creation_nothing_is_left(
             monkeypatch.setattr(tables, "_made", lambda _, some=some: [*some, "select 1 / 0"])
             with pytest.raises(DataError, match="PostgreSQL refused"):
                 Ledger.create(made)
-            assert not made.is_there()
+            assert not made.store.exists()
         connection.autocommit = True
         monkeypatch.setattr(Session, "begin", lambda *_, **__: None)
         with pytest.raises(InvalidParameterError, match="already"):

@@ -130,7 +130,7 @@ class Job:
     def history(self) -> History | None:
         """Return what stands in the ledger, every part checked; None before there is one."""
         ledger = self.ledger
-        return ledger.verify() if ledger.is_there() else None
+        return ledger.verify() if ledger.store.exists() else None
 
 
 def claims(ran: Ran) -> set[str]:

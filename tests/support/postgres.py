@@ -129,7 +129,7 @@ class Server:
         (found,) = (
             child
             for child in _children(self.process.pid)
-            if name in Path(f"/proc/{child}/cmdline").read_text()
+            if name in _command(child)
         )
         os.kill(found, signal.SIGSTOP)
         try:
@@ -185,3 +185,10 @@ def needed() -> Path:
     if programs is None or missing:
         pytest.skip(missing)
     return programs
+
+
+def _command(process: int) -> str:
+    """Return how a process calls itself, or nothing if it has just ended."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{process}/cmdline").read_text(encoding="utf-8")
+    return ""
