@@ -139,7 +139,7 @@ WRITTEN = [
 ]
 
 
-@pytest.mark.parametrize(("reader", "write", "kind"), WRITTEN, ids=str)
+@pytest.mark.parametrize(("reader", "write", "kind"), WRITTEN)
 def test_what_a_file_says_of_its_numbers_is_not_believed(
     reader: str, write: Callable[[pa.Table, Path], Path], kind: pa.DataType, tmp_path: Path
 ) -> None:

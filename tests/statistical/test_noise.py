@@ -191,7 +191,7 @@ def test_mixed_paths_have_the_exact_distribution(name: str, scale: float) -> Non
 
     assert has_the_shape(law, scale, counted, FEWER)
     assert (0.7 if scale > 2 else 0.1) * FEWER < certain[0] < FEWER
-    # On Gaussian noise of 2.5 it takes as many to be seen each time: with FEWER, p-values of 20
+    # On Gaussian noise of 2.5 it takes as many to be seen each time: with FEWER, the p-values of 20
     # runs were between 1e-22 and 1e-6.
     assert not has_the_shape(law, scale, mutants.dropping, 10 * FEWER)
 
