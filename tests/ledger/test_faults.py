@@ -184,3 +184,34 @@ def test_killed_again_and_again(
     if MORE > 1:
         with capsys.disabled():
             print(f"\nkilled: {alone}, among others: {others}; violations: 0")  # noqa: T201
+
+
+def test_no_room_on_a_real_disk(folders: Callable[[], Path], forks: Call) -> None:
+    """With ever more room, page by page, until there is enough."""
+    for own in (True, False):
+        found = forks("full_disk", root=str(folders()), ending=".csv", own=own)
+        if isinstance(found, str):
+            pytest.skip(found)
+        assert set(found) == {"0", "5"}, found
+        assert found["5"] >= 10
+
+
+def test_no_file_may_be_large(folders: Callable[[], Path], forks: Call) -> None:
+    """As where a quota ends in the middle of a write."""
+    found = forks("small_files", root=str(folders()), ending=".csv")
+    assert set(found) <= {"0", "3", "5"}, found
+    assert sum(found.values()) >= 5
+
+
+@pytest.mark.parametrize("what", ["folder", "folder without", "file"])
+def test_nothing_may_be_written(folders: Callable[[], Path], forks: Call, what: str) -> None:
+    """Refused before anything is spent, what was spent can still be read, and it goes on later."""
+    found = forks("not_writable", root=str(folders()), what=what)
+    status, out, err = found["first"]
+    assert (status, out) == (3, ""), found
+    assert err.count("\n") == 1
+    assert "may not" in err
+    assert not [name for name in found["files"] if name.endswith(("-wal", "-shm", "partial"))]
+    if what != "folder without":
+        assert found["charges"] == ["before"]
+    assert found["again"][0] == 0, found
