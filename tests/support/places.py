@@ -116,7 +116,7 @@ def not_writable(root: str, what: str) -> dict[str, Any]:
     return {"first": _shown(ran), "charges": charges, "again": _shown(again), "files": names}
 
 
-def _elsewhere(job: Job) -> dict[str, str]:
+def _elsewhere(job: Job) -> dict[str, Any]:
     """Say another ledger where there shall be none yet."""
     if not job.own:
         return {}
