@@ -2,9 +2,14 @@
 
 import sys
 
-from bench import groups, noise, release
+from bench import groups, ledger, noise, release
 
-BENCHES = {"noise": noise.main, "release": release.main, "groups": groups.main}
+BENCHES = {
+    "noise": noise.main,
+    "release": release.main,
+    "groups": groups.main,
+    "ledger": ledger.main,
+}
 
 
 def main(names: list[str]) -> None:

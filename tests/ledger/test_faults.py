@@ -4,20 +4,33 @@ No release without a charge, no charge twice, no charge lost, and one draw for e
 was ever seen under a name is the same, byte for byte.
 """
 
+import datetime as dt
 import errno
+import functools
+import hashlib
 import os
+import shutil
 import signal
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from support.cheap import without_engine
+from halfnoise.ledger import sqlite_file
+from halfnoise.ledger.ledger import Ledger
+from support import instants as instants_module
+from support.cheap import Job, without_engine
 from support.commands import Ran
-from support.judge import MORE, sweep
+from support.instants import Instants
+from support.judge import MORE, judge, sweep
+from support.judge import instants as instants_of
 from support.ledger_mutants import MUTANTS
 from support.warm import Call, JobFailedError, warm
 
@@ -184,3 +197,343 @@ def test_killed_again_and_again(
     if MORE > 1:
         with capsys.disabled():
             print(f"\nkilled: {alone}, among others: {others}; violations: 0")  # noqa: T201
+
+
+def test_no_room_on_a_real_disk(folders: Callable[[], Path], forks: Call) -> None:
+    """With ever more room, page by page, until there is enough."""
+    for own in (True, False):
+        found = forks("full_disk", root=str(folders()), ending=".csv", own=own)
+        if isinstance(found, str):
+            pytest.skip(found)
+        assert set(found) == {"0", "5"}, found
+        assert found["5"] >= 10
+
+
+def test_no_file_may_be_large(folders: Callable[[], Path], forks: Call) -> None:
+    """As where a quota ends in the middle of a write."""
+    found = forks("small_files", root=str(folders()), ending=".csv")
+    assert set(found) <= {"0", "3", "5"}, found
+    assert sum(found.values()) >= 5
+
+
+@pytest.mark.parametrize("what", ["folder", "folder without", "file"])
+def test_nothing_may_be_written(folders: Callable[[], Path], forks: Call, what: str) -> None:
+    """Refused before anything is spent, what was spent can still be read, and it goes on later."""
+    found = forks("not_writable", root=str(folders()), what=what)
+    status, out, err = found["first"]
+    assert (status, out) == (3, ""), found
+    assert err.count("\n") == 1
+    assert "may not" in err
+    assert not [name for name in found["files"] if name.endswith(("-wal", "-shm", "partial"))]
+    if what != "folder without":
+        assert found["charges"] == ["before"]
+    assert found["again"][0] == 0, found
+
+
+def ledger_without_log(job: Job, folder: Path) -> Ledger:
+    """Return a copy of the ledger as it is at this instant, without its log."""
+    copy = folder / "copy.ledger"
+    copy.unlink(missing_ok=True)
+    shutil.copy(job.ledger.store.name, copy)
+    return Ledger(copy)
+
+
+def looking_on(job: Job) -> sqlite3.Connection:
+    """Return another who has the ledger open, so that nobody who closes it is the last."""
+    another = sqlite3.connect(job.ledger.store.name, isolation_level=None)
+    for statement in ("pragma journal_mode = wal", "select * from head"):
+        another.execute(statement).fetchall()
+    return another
+
+
+def charged_before_reading(folders: Callable[[], Path]) -> bool:
+    """Whether the charge is in the file itself when the first row is read, others looking on."""
+    job, found = Job(folder=folders()), list[str]()
+    job.begin()
+    instants = Instants()
+
+    def look(label: str) -> None:
+        if label == "before step add up":
+            found.extend(ledger_without_log(job, folders()).history().charges)
+
+    instants.every = look
+    with closing(looking_on(job)), instants.watched():
+        assert job.run().status == 0
+    return found == [job.name]
+
+
+def test_charged_before_any_row_is_read(folders: Callable[[], Path]) -> None:
+    """And on disk: a log that is lost takes nothing with it."""
+    assert charged_before_reading(folders)
+
+
+@pytest.mark.parametrize("mutant", ["charge_after_reading", "no_checkpoint"])
+def test_charged_too_late(
+    folders: Callable[[], Path], monkeypatch: pytest.MonkeyPatch, mutant: str
+) -> None:
+    """Whoever charges later, or not yet on disk, is found."""
+    MUTANTS[mutant](monkeypatch)
+    assert not charged_before_reading(folders)
+
+
+def handed_over_again(folders: Callable[[], Path], monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether a result that was in the log alone is in the file before it is handed over again."""
+    job, found = Job(folder=folders(), ending=".csv"), list[str | None]()
+    job.begin()
+    with closing(looking_on(job)):
+        with monkeypatch.context() as dying:
+            MUTANTS["no_checkpoint"](dying)
+            with Instants(death(job, "before step write"), fail).watched():
+                assert job.run().status == 2
+        instants = Instants()
+
+        def look(label: str) -> None:
+            if label == "before step write":
+                charges = ledger_without_log(job, folders()).history().charges
+                found.extend(charge.document for charge in charges.values())
+
+        instants.every = look
+        with instants.watched():
+            assert job.run().status == 0
+    return bool(found and found[0])
+
+
+def death(job: Job, label: str) -> int:
+    """Return the number of an instant in such a job."""
+    with tempfile.TemporaryDirectory(dir=FAST) as folder:
+        return instants_of(replace(job, folder=Path(folder))).index(label)
+
+
+def test_handed_over_again_from_disk_alone(
+    folders: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two deaths and a lost log do not let one charge be drawn twice."""
+    assert handed_over_again(folders, monkeypatch)
+
+    def result(ledger: Ledger, charge: Any) -> bytes | None:
+        with ledger.store.reading() as rows:
+            hashed = ledger._read(rows).charges[charge.name].document
+            return None if hashed is None else rows.document(hashed)
+
+    monkeypatch.setattr(Ledger, "result", result)
+    assert not handed_over_again(folders, monkeypatch)
+
+
+def between(folders: Callable[[], Path], monkeypatch: pytest.MonkeyPatch) -> int:
+    """Have another charge the same name between looking and writing; return how many charges stood.
+
+    In the end there must be one, whoever made it.
+    """
+    monkeypatch.setattr(sqlite_file, "PATIENCE", 0.05)
+    job, through = Job(folder=folders()), list[int]()
+    job.begin()
+
+    def charge_too(_: str) -> None:
+        # A process of its own would do the same; this one is another as far as SQLite is concerned.
+        with monkeypatch.context() as plain:
+            plain.setattr(sqlite_file, "sqlite3", sqlite3)
+            replace(job, ending=".json").run(job.folder / "other")
+            through.append(len(job.ledger.history().charges))
+
+    labels = instants_of(replace(job, folder=folders()))
+    begins = [n for n, label in enumerate(labels) if label == "after sql select entry, hash"]
+    inside = [n for n in begins if labels[n + 1].startswith("before sql insert")]
+    with Instants(inside[0], charge_too).watched():
+        job.run()
+    assert len(through) == 1
+    assert job.run().status == 0
+    history = job.history()
+    assert history is not None
+    assert [*history.charges] == [job.name]
+    return sum(through)
+
+
+def test_nobody_gets_between_looking_and_writing(
+    folders: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ledger is locked before it is looked at."""
+    assert between(folders, monkeypatch) == 0
+
+
+def test_who_looks_before_locking_is_found(
+    folders: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A transaction that begins only with the first write lets others in between."""
+
+    class Late(sqlite3.Connection):
+        """Locks late."""
+
+        def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
+            return super().execute(statement.replace("begin immediate", "begin"), *values)
+
+    connect = functools.partial(sqlite3.connect, factory=Late)
+    monkeypatch.setattr(instants_module, "sqlite3", plain(connect=connect, Connection=Late))
+    assert between(folders, monkeypatch) == 1
+
+
+def test_a_name_is_looked_up_where_it_is_charged(
+    folders: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another may have charged it since the first look; who trusts that look charges twice."""
+
+    def charged_meanwhile() -> None:
+        job = Job(folder=folders())
+        job.begin()
+
+        def charge_too(_: str) -> None:
+            assert replace(job, ending=".csv").run(job.folder / "other").status == 0
+
+        before = instants_of(replace(job, folder=folders())).index("before step make")
+        with Instants(before, charge_too).watched():
+            ran = job.run()
+        assert ran.status == 0, ran
+        history = job.history()
+        assert history is not None
+        assert [*history.charges] == [job.name]
+
+    charged_meanwhile()
+    monkeypatch.setattr(Ledger, "_standing", lambda *_, **__: None)
+    with pytest.raises(AssertionError):
+        charged_meanwhile()
+
+
+def plain(**instead: Any) -> Any:
+    """Return the library of SQLite with something else in it."""
+    return SimpleNamespace(**vars(sqlite3) | instead)
+
+
+@pytest.mark.parametrize("lock", ["begin immediate", "begin exclusive"])
+def test_a_locked_ledger(
+    folders: Callable[[], Path], monkeypatch: pytest.MonkeyPatch, lock: str
+) -> None:
+    """The same may work later; nothing is spent, and later it works."""
+    monkeypatch.setattr(sqlite_file, "PATIENCE", 0.05)
+    job = Job(folder=folders(), ending=".csv")
+    job.begin()
+    with closing(looking_on(job)) as another:
+        another.execute(lock)
+        ran = job.run()
+        another.execute("rollback")
+    assert (ran.status, ran.out) == (5, "")
+    assert ran.err.count("\n") == 1
+    assert "try again" in ran.err
+    judge(job, ran)
+
+
+def test_locked_on_the_way(folders: Callable[[], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before each step but the charge the lock of another leaves the charge standing."""
+    monkeypatch.setattr(sqlite_file, "PATIENCE", 0.05)
+    for label in ("before step add up", "before step keep", "before step handed_over"):
+        job = Job(folder=folders(), ending=".jsonl")
+        job.begin()
+        at = instants_of(replace(job, folder=folders())).index(label)
+        with closing(looking_on(job)) as another:
+
+            def lock(_: str, another: sqlite3.Connection = another) -> None:
+                another.execute("begin immediate")
+
+            with Instants(at, lock).watched():
+                ran = job.run()
+            another.execute("rollback")
+        assert ran.status == 5
+        assert "stands" in ran.err
+        judge(job, ran)
+
+
+@pytest.mark.parametrize(("pragma", "instead"), [("= full", "= off"), ("= wal", "= delete")])
+def test_what_does_not_last_is_refused(
+    folders: Callable[[], Path], monkeypatch: pytest.MonkeyPatch, pragma: str, instead: str
+) -> None:
+    """What SQLite did not set is seen when it is read back; who does not look back goes on."""
+
+    class Deaf(sqlite3.Connection):
+        """Does something else than what it is told."""
+
+        def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
+            heard = statement.startswith("pragma")
+            return super().execute(
+                statement.replace(pragma, instead) if heard else statement, *values
+            )
+
+    job = Job(folder=folders())
+    job.begin()
+    connect = functools.partial(sqlite3.connect, factory=Deaf)
+    monkeypatch.setattr(sqlite_file, "sqlite3", plain(connect=connect))
+    ran = job.run()
+    assert (ran.status, ran.out) == (3, "")
+    assert "cannot be kept safely" in ran.err
+    monkeypatch.setattr(sqlite_file.SqliteFile, "_settle", lambda *_: None)
+    assert job.run().status == 0
+
+
+def test_the_clock_is_set_back(
+    folders: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Entries follow one another whatever time it is, and nothing else is decided by it."""
+    job, times = Job(folder=folders()), ("2030-05-05", "1970-01-01", "2999-12-31", "2026-01-01")
+    job.begin()
+
+    class Clock(dt.datetime):
+        """A clock that somebody sets."""
+
+        shown = ""
+
+        @classmethod
+        def now(cls, tz: Any = None) -> "Clock":
+            """Say what is shown."""
+            return cls.fromisoformat(cls.shown).replace(tzinfo=tz)
+
+    monkeypatch.setattr(dt, "datetime", Clock)
+    outputs = list[str]()
+    for Clock.shown in times:
+        ran = job.run(name=Clock.shown)
+        assert ran.status == 0, ran
+        outputs.append(ran.out)
+    for Clock.shown, out in zip(reversed(times), reversed(outputs), strict=True):
+        assert job.run(name=Clock.shown).out == out
+    history = job.history()
+    assert history is not None
+    assert [charge.time[:10] for charge in history.charges.values()] == [*times]
+    assert history.spent.squares == 4 * Fraction("0.125") ** 2
+
+
+def appended_at_once(folders: Callable[[], Path]) -> None:
+    """Have two append the result of one name at the same time, and one fail among others' lines."""
+    job = Job(folder=folders(), ending=".jsonl")
+    job.begin()
+    at = instants_of(replace(job, folder=folders())).index("before step write")
+    others = list[Ran]()
+    with Instants(at, lambda _: others.append(job.run(job.folder / "other"))).watched():
+        assert job.run().status == 0
+    assert [ran.status for ran in others] == [0]
+    (output,) = job.seen()
+    history = job.history()
+    assert history is not None
+    (charge,) = history.charges.values()
+    assert set(charge.outputs) == {hashlib.sha256(output).hexdigest()}, "written twice"
+
+
+def test_lines_are_appended_once(
+    folders: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever else appends the same meanwhile."""
+    appended_at_once(folders)
+    MUTANTS["append_twice"](monkeypatch)
+    with pytest.raises(AssertionError, match="written twice"):
+        appended_at_once(folders)
+
+
+def test_a_file_system_without_links(
+    folders: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There names are taken first; what fails then leaves nothing behind."""
+
+    def no_links(*_: object) -> None:
+        raise OSError(errno.EPERM, "no links here")
+
+    monkeypatch.setattr(os, "link", no_links)
+    runs = list[Ran]()
+    kind: dict[str, Any] = {"ending": ".csv", "own": True, "seen": runs.append}
+    count = sweep(folders, full, lambda label: label == "before os replace", **kind)
+    assert count == 2
+    assert [ran.status for ran in runs] == [5, 5]

@@ -10,8 +10,9 @@ import datetime as dt
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from halfnoise.errors import DataError
@@ -22,6 +23,7 @@ from halfnoise.privacy.definitions import ApproxDP, Neighbors, Privacy
 
 START = "0" * 64  # what comes before the first hash
 FORMAT = 1
+_DECODE = json.JSONDecoder().decode
 
 
 class Row(NamedTuple):
@@ -131,6 +133,21 @@ class Charge:
         said = {"name": self.name, "request": self.request, "what": self.what}
         return {"kind": "charged", **said, **amounts, "times": self.times, "terms": self.terms}
 
+    def after(self, kind: str, what: str) -> "Charge":
+        """Return it with one more entry about it; ``replace`` would take three times as long."""
+        return Charge(
+            entry=self.entry,
+            name=self.name,
+            time=self.time,
+            request=self.request,
+            what=self.what,
+            cost=self.cost,
+            price=self.price,
+            times=self.times,
+            document=what if kind == "drawn" else self.document,
+            outputs=self.outputs if kind == "drawn" else (*self.outputs, what),
+        )
+
     @property
     def state(self) -> str:
         """How far it came."""
@@ -152,18 +169,16 @@ class History:
 
     def read(self, rows: Iterable[tuple[int, str, str]]) -> None:
         """Take in the entries that follow, or refuse what does not follow."""
-        for found in rows:
-            row = Row(*found)
-            number, above = (
-                (0, START) if self.last is None else (self.last.entry + 1, self.last.hash)
-            )
-            if row.entry != number or row.hash != digest(above, row.body):
+        number, above = _next(self.last)
+        for entry, body, hashed in rows:
+            if entry != number or hashed != digest(above, body):
                 raise damaged(f"entry {number} does not follow from those before it")
             try:
-                self._take(json.loads(row.body), number)
+                self._take(_DECODE(body), number)
             except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError):
                 raise damaged(f"entry {number} cannot be read") from None
-            self.last = row
+            self.last = Row(entry, body, hashed)
+            number, above = number + 1, hashed
 
     def _take(self, body: Mapping[str, Any], number: int) -> None:
         if body["entry"] != number or (body["kind"] == "opened") != (number == 0):
@@ -184,9 +199,7 @@ class History:
                 what = body["sha256"]
                 if kind == "drawn" and charge.document is not None:
                     raise ValueError(number)
-                done: dict[str, Any] = {"document": what} if kind == "drawn" else {}
-                done |= {"outputs": (*charge.outputs, what)} if kind == "released" else {}
-                self.charges[charge.name] = replace(charge, **done)
+                self.charges[charge.name] = charge.after(kind, what)
             case _:
                 raise ValueError(number)
 
@@ -228,10 +241,15 @@ def _amounts(account: Account) -> dict[str, str]:
 
 
 def _account(found: Mapping[str, str]) -> Account:
-    amounts = {name: Fraction(found[name]) for name in ("pure", "squares", "delta")}
-    if min(amounts.values()) < 0:
+    return _read_account(*(found[name] for name in ("pure", "squares", "delta")))
+
+
+@lru_cache(maxsize=1000)  # many releases cost the same
+def _read_account(*found: str) -> Account:
+    pure, squares, delta = map(Fraction, found)
+    if min(pure, squares, delta) < 0:
         raise ValueError(found)
-    return Account(**amounts)
+    return Account(pure=pure, squares=squares, delta=delta)
 
 
 def damaged(how: str) -> DataError:

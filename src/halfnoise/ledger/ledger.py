@@ -139,9 +139,12 @@ class Ledger:
             found = History()
             found.read(rows.since(0))
             _check_head(found, rows)
-            for charge in found.charges.values():
-                if charge.document is not None:
-                    _document(rows, charge.document)
+            drawn = {charge.document for charge in found.charges.values()} - {None}
+            for hashed, document in rows.documents():
+                _check_document(hashed, document)
+                drawn.discard(hashed)
+            if drawn:
+                raise damaged("a result that was drawn is missing")
             heads = {hashed for _, _, hashed in rows.since(0)} if head else set()
         if head and head.lower() not in heads:
             raise damaged("it does not hold the head that was printed: an older copy was put back")
@@ -264,7 +267,10 @@ def _check_head(history: History, rows: Rows) -> None:
 
 
 def _document(rows: Rows, hashed: str) -> bytes:
-    found = rows.document(hashed)
+    return _check_document(hashed, rows.document(hashed))
+
+
+def _check_document(hashed: str, found: bytes | None) -> bytes:
     if found is None or hashlib.sha256(found).hexdigest() != hashed:
         raise damaged("a result that it keeps is not the one that was drawn")
     return found

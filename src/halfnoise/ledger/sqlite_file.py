@@ -140,8 +140,12 @@ class SqliteFile:
     def _connected(self, *, read: bool) -> sqlite3.Connection:
         """Open it as it must be: what is committed is on disk, whatever happens next."""
         where = quote(os.fspath(self.path.absolute()))
-        # Where nothing may be written there is no log either, and the file stays as it is.
-        alone = read and not os.access(self.path.parent, os.W_OK)
+        real = Path(os.path.realpath(self.path))
+        # Where nothing may be written SQLite must not try: its log would be one that nobody can
+        # write to, also later. What counts is in the file itself.
+        alone = not all(os.access(each, os.W_OK) for each in (real, real.parent))
+        if alone and not read:
+            raise self._closed()
         how = "mode=ro&immutable=1" if alone else "mode=rw"
         found = sqlite3.connect(
             f"file:{where}?{how}", uri=True, timeout=PATIENCE, isolation_level=None
@@ -166,6 +170,10 @@ class SqliteFile:
             said = "the file system cannot keep what is committed; put the ledger elsewhere"
             raise DataError(f"the ledger {self.name!r} cannot be kept safely: {said}")
 
+    def _closed(self) -> DataError:
+        why = f"the ledger {self.name!r} may not be written to by you"
+        return DataError(f"{why}; check the file and its folder")
+
     def _ours(self, error: Exception) -> HalfnoiseError:
         kind = getattr(error, "sqlite_errorname", "")
         if kind.startswith(_LATER):
@@ -173,8 +181,7 @@ class SqliteFile:
             remedy = "try again; what was charged stands, and the same --name goes on with it"
             return TryAgainError(f"the ledger {self.name!r} could not be written: {why}; {remedy}")
         if kind.startswith(_CLOSED):
-            why = f"the ledger {self.name!r} may not be written to by you"
-            return DataError(f"{why}; check the file and its folder")
+            return self._closed()
         return damaged(f"{self.name!r} is no sound file of SQLite ({kind or 'SQLITE_ERROR'})")
 
 

@@ -1,12 +1,14 @@
 """Where entries are kept: what a place has to offer, and the statements that all of them share."""
 
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from halfnoise.ledger.entries import Row, damaged
+
+SOME = 100  # results at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +54,24 @@ class Rows:
     def document(self, hashed: str) -> bytes | None:
         """Return a result by its hash."""
         found = self._run("select content from @documents where hash = ?", hashed)
-        try:
-            return zlib.decompress(bytes(found[0][0])) if found else None
-        except (zlib.error, TypeError, ValueError):
-            return None
+        return _unpacked(found[0][0]) if found else None
+
+    def documents(self) -> Iterator[tuple[str, bytes | None]]:
+        """Go through all results, a few at a time, each with the hash it is kept under."""
+        found, last = (
+            "select hash, content from @documents where hash > ? order by hash limit ?",
+            "",
+        )
+        while some := self._run(found, last, SOME):
+            last = some[-1][0]
+            yield from ((hashed, _unpacked(content)) for hashed, content in some)
+
+
+def _unpacked(content: Any) -> bytes | None:
+    try:
+        return zlib.decompress(bytes(content))
+    except (zlib.error, TypeError, ValueError):
+        return None
 
 
 class Store(Protocol):

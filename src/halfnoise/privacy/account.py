@@ -44,9 +44,9 @@ class Account:
     def __add__(self, other: "Account") -> "Account":
         """Return what both amount to."""
         return Account(
-            pure=self.pure + other.pure,
-            squares=self.squares + other.squares,
-            delta=self.delta + other.delta,
+            pure=self.pure + other.pure if other.pure else self.pure,
+            squares=self.squares + other.squares if other.squares else self.squares,
+            delta=self.delta + other.delta if other.delta else self.delta,
         )
 
     def __mul__(self, times: Fraction | int) -> "Account":
