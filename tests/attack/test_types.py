@@ -313,3 +313,14 @@ def test_a_choice_among_words_on_numbers() -> None:
     table = pa.table({"id": range(9), "c": range(9)})
     for data in (table, table.to_pandas(), pl.from_arrow(table)):
         assert Scale([q.Choice("c", ["x", "y"])]).totals(data).sums[0].tolist() == [[0, 0, 9]]
+
+
+def test_no_missing_number_changes_what_is_said() -> None:
+    """Where one is missing, pandas makes fractions of whole numbers: no error tells of that."""
+    said, query = set[str](), hn.Count("x", at_least="2026-01-01")
+    for last in (3, None, 0.5):
+        frame = pd.DataFrame({"id": [1, 2], "x": [1, last]})
+        with pytest.raises(hn.InvalidParameterError) as caught:
+            hn.release(frame, [query], unit="id", privacy=hn.GaussianDP(mu=1))
+        said.add(str(caught.value))
+    assert len(said) == 1

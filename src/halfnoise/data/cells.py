@@ -254,7 +254,9 @@ class Cell:
 
     def wrong_type(self, wanted: str) -> InvalidParameterError:
         """Say that a column is not of a kind that will do."""
-        held = f"the column {self.label!r} holds {self.dtype}, not {wanted}"
+        # Which numbers is not told: pandas makes fractions of whole ones where one is missing.
+        kind = "numbers" if self.dtype.is_numeric() else self.dtype
+        held = f"the column {self.label!r} holds {kind}, not {wanted}"
         return InvalidParameterError(f"{held}; name a column of {wanted}")
 
 
