@@ -17,7 +17,8 @@ from halfnoise.ledger.ledger import Ledger
 from halfnoise.ledger.store import Rows
 from halfnoise.ledger.terms import Bill
 from halfnoise.privacy.account import Account
-from halfnoise.privacy.definitions import GaussianDP, Privacy, exactly
+from halfnoise.privacy.definitions import GaussianDP, Privacy
+from halfnoise.proof import exactly
 
 CHARGES, ENTRIES = 2_000, 100_000
 SLOWEST, LONGEST = 0.010, 2.0  # seconds: of a charge at the 99th percentile, and to open and verify

@@ -34,6 +34,8 @@ from support.judge import instants as instants_of
 from support.ledger_mutants import MUTANTS
 from support.warm import Call, JobFailedError, warm
 
+pytestmark = pytest.mark.usefixtures("ledgers")
+
 FAST = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108  # memory, not a disk
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

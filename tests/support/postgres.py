@@ -126,11 +126,7 @@ class Server:
     def held(self, name: str) -> Iterator[None]:
         """Hold one of its processes still, by its name."""
         assert self.process is not None
-        (found,) = (
-            child
-            for child in _children(self.process.pid)
-            if name in _command(child)
-        )
+        (found,) = (child for child in _children(self.process.pid) if name in _command(child))
         os.kill(found, signal.SIGSTOP)
         try:
             yield
