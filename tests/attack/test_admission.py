@@ -1,4 +1,4 @@
-"""Whoever chooses the next release by earlier answers gains nothing over a box.
+"""Whoever chooses the next release by earlier answers gains nothing over a box, nor beside it.
 
 The attack is exact, in numbers: with the observed privacy loss L so far, what is still to be won
 is a function of e = epsilon - L alone, so it is worked out from the last release backwards on a
@@ -8,7 +8,9 @@ shows everything with probability d; and at each stage the attacker takes what i
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from scipy.special import log_ndtr, ndtr
 import halfnoise as hn
 from halfnoise.privacy.account import Account
 from halfnoise.privacy.allowance import Allowance
+from halfnoise.proof import exactly
 
 Floats = NDArray[np.float64]
 LIMITS = [
@@ -44,6 +47,43 @@ class Points(Allowance):
     def fits(self, spent: Account) -> bool:
         """Whether these amounts, decided beforehand, would keep the promise."""
         return Allowance.around(self.limit, spent).fits(spent)
+
+
+class Beside(Allowance):
+    """A rule that has a place for all of epsilon beside mu, too."""
+
+    def _place(self, spent: Account) -> Fraction:
+        return super()._place(replace(spent, squares=Fraction(0)))
+
+
+class Further(Allowance):
+    """A rule whose place for pure epsilon alone is too large by a part in a thousand."""
+
+    def _place(self, spent: Account) -> Fraction:
+        return super()._place(spent) * (1 if spent.squares else Fraction(1001, 1000))
+
+
+class Small(Allowance):
+    """A rule to which a small release with Laplace noise is none."""
+
+    def price(self, cost: Account, spent: Account | None = None) -> Account:
+        """Return what it costs, or nothing."""
+        limit: Any = self.limit
+        small = 0 < cost.pure < exactly(limit.epsilon) / 10
+        return Account() if small else super().price(cost, spent)
+
+
+class Discovers(Allowance):
+    """A rule by which all of delta may be discovered beside pure epsilon alone.
+
+    That would be admitted beforehand, as the box would be; not the choice between them.
+    """
+
+    def fits(self, spent: Account) -> bool:
+        """Whether so much is within the box, or has no mu."""
+        limit: Any = self.limit
+        alone = Allowance(limit=limit, delta=exactly(limit.delta))
+        return super().fits(spent) or (not spent.squares and alone.fits(spent))
 
 
 def gaussian(squares: float, e: Floats) -> Floats:
@@ -80,10 +120,14 @@ class Attack:
         return best
 
     def moves(self) -> Iterator[tuple[str, float]]:
-        """List first releases that leave much to choose afterwards."""
+        """List first releases that leave much to choose afterwards, or one of many small ones."""
+        if "steps" in self.kinds:
+            yield "pure", max(1, int(self.limit.epsilon / 16 / self.step)) * self.step
+            return
         yield from (("gaussian", part * self.limit.mu**2) for part in (0.05, 0.4))
-        if "pure" in self.kinds:
-            yield "pure", round(self.limit.epsilon / 4 / self.step) * self.step
+        if "pure" in self.kinds:  # within a box, all of it, and beside it
+            for amount in (self.limit.epsilon / 4, self.rule.pure, self.limit.epsilon * 0.6):
+                yield "pure", int(amount / self.step) * self.step
         if "delta" in self.kinds:
             yield "delta", self.limit.delta / 4
 
@@ -112,12 +156,13 @@ class Attack:
         return best
 
     def choices(self, spent: Account) -> Iterator[tuple[Fraction, Fraction]]:
-        """List amounts of pure epsilon and of delta: none, one of them, or all that is left."""
-        none = Fraction(0)
-        yield none, none
-        yield max(none, self.rule.pure - spent.pure), max(none, self.rule.delta - spent.delta)
+        """List amounts of pure epsilon and of delta: none, or all that is left of box or limit."""
+        none, epsilon = Fraction(0), Fraction(self.limit.epsilon)
+        ends = {none, self.rule.pure, epsilon, epsilon * Fraction(1001, 1000)}
+        for end, own in product(ends, {none, self.rule.delta}):
+            yield max(none, end - spent.pure), max(none, own - spent.delta)
         if "pure" in self.kinds:
-            yield from ((Fraction(self.limit.epsilon) * part, none) for part in PARTS)
+            yield from ((epsilon * part, none) for part in PARTS)
         if "delta" in self.kinds:
             yield from ((none, Fraction(self.limit.delta) * part) for part in PARTS)
 
@@ -146,6 +191,30 @@ def test_within_a_box_choosing_wins_nothing(limit: hn.ApproxDP) -> None:
     """Two and three releases, each chosen by the answers before, reach the promise and no more."""
     for shape, stages in ((SHAPES[0], 2), (SHAPES[1], 3), (SHAPES[2], 2)):
         assert 1 - EXACT <= won(Allowance, limit, shape, "pure delta", stages) <= 1 + EXACT
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=str)
+def test_many_small_steps_of_pure_epsilon_win_nothing(limit: hn.ApproxDP) -> None:
+    """Through the box and out of it, and after each a choice of all that is left by then."""
+    for shape in (("0", "1/2"), ("1/4", "0"), ("1/2", "1/10")):
+        assert 1 - EXACT <= won(Allowance, limit, shape, "steps delta", 14) <= 1 + EXACT
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=str)
+@pytest.mark.parametrize(
+    ("rule", "kinds", "stages", "least"),
+    [
+        (Beside, "pure", 2, 1000),
+        (Further, "pure", 2, 100),
+        (Small, "steps", 14, 1000),
+        (Discovers, "pure delta", 2, 1.02),
+    ],
+)
+def test_pure_epsilon_with_too_large_a_place_is_seen(
+    rule: type[Allowance], limit: hn.ApproxDP, kinds: str, stages: int, least: float
+) -> None:
+    """Beside mu, above that of the limit, by small steps, or with more discovering than a box."""
+    assert won(rule, limit, SHAPES[1], kinds, stages) > least
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,9 +14,11 @@ import halfnoise as hn
 from halfnoise.noise.law import Noise
 from halfnoise.planning import choice
 from halfnoise.planning.choice import WORTH, best
+from halfnoise.privacy.account import Account
 from halfnoise.privacy.allowance import Allowance
 
 APPROX, WIDE = hn.ApproxDP(epsilon=1, delta=1e-6), hn.ApproxDP(epsilon=3, delta=1e-6)
+SOME = Account(squares=Fraction(1, 10**9))
 LIMITS: list[Any] = [
     WIDE,
     APPROX,
@@ -26,7 +29,10 @@ LIMITS: list[Any] = [
     hn.PureDP(epsilon=3),
     Allowance(limit=WIDE),
     Allowance(limit=WIDE, pure=Fraction(1)),
-    Allowance(limit=WIDE, pure=Fraction(5, 2)),
+    Allowance(limit=WIDE, spent=SOME),
+    Allowance(limit=WIDE, pure=Fraction(1), spent=SOME),
+    Allowance(limit=WIDE, pure=Fraction(5, 2), spent=SOME),
+    Allowance(limit=WIDE, pure=Fraction(1), spent=Account(pure=Fraction(3, 2))),
 ]
 REQUESTS = [APPROX, hn.ApproxDP(epsilon=0.1, delta=1e-9), hn.ApproxDP(epsilon=9, delta=1e-6)]
 
@@ -39,10 +45,12 @@ def taken(limit: Any, epsilon: float, mu: float) -> tuple[float, float]:
             return epsilon / most, mu**2 / limit.mu**2
         case hn.PureDP(epsilon=most):
             return epsilon / most, math.inf
-        case Allowance(pure=pure):
-            squares = limit.mu**2
-            laplace = epsilon / float(pure) if epsilon <= pure else implied / squares
-            return laplace, mu**2 / squares
+        case Allowance(pure=pure, spent=spent):
+            place = pure if spent.squares else 3  # pure epsilon alone has all of it
+            fits, squares = epsilon + spent.pure <= place, limit.mu**2
+            in_mu = squares if spent.pure <= pure else 0.0
+            laplace = epsilon / float(place) if fits else implied / in_mu if in_mu else math.inf
+            return laplace, mu**2 / in_mu if in_mu else math.inf
         case hn.GaussianDP(mu=most):
             return implied / most**2, mu**2 / most**2
     rho = limit.mu**2 / 2
@@ -55,6 +63,8 @@ def wrong_choices() -> Iterator[str]:
         found = hn.plan([hn.Counts(d)], privacy=asked, i_know=True, limit=limit)
         both = [best(found.designs, found.workload, kind) for kind in (Noise.LAPLACE, *Noise)][:2]
         shares = taken(limit, asked.epsilon, asked.mu)
+        if min(shares) == math.inf:  # no place for either: it is left to the charge to refuse
+            shares = (1.0, 1.0)
         laplace, gaussian = (
             math.sqrt(design.total_error(found.workload.size_importance) * share)
             for design, share in zip(both, shares, strict=True)
@@ -68,8 +78,7 @@ def test_noise_is_judged_in_the_unit_of_the_ledger(monkeypatch: pytest.MonkeyPat
     assert not list(wrong_choices())
     monkeypatch.setattr(choice, "at_equal_cost", lambda *_: 1.0)
     caught = "\n".join(wrong_choices())
-    # Where all of the limit is asked for, or it has a place for Laplace noise, all is as before.
-    assert all(str(limit) in caught for limit in LIMITS[2:6])
+    assert all(str(limit) in caught for limit in (*LIMITS[2:6], *LIMITS[7:12]))
     assert f"{APPROX}, {WIDE}" in caught
 
 
@@ -106,11 +115,12 @@ def test_noise_that_is_asked_for_is_not_judged(noise: str) -> None:
 
 def test_noise_without_a_price() -> None:
     """Where a limit has no place for one kind the other is taken, if there is one."""
-    found = hn.plan([hn.Counts(50)], privacy=APPROX, limit=hn.PureDP(epsilon=3))
-    assert found.chosen.noise is Noise.LAPLACE
-    assert "The ledger's limit has no place for Gaussian noise." in found.why
-    shares = found.to_dict()["noise"]["share_of_limit"]
-    assert shares == {"gaussian": None, "laplace": pytest.approx(1 / 3)}
+    for limit in (hn.PureDP(epsilon=3), LIMITS[-1]):  # pure, or with more of that than a box has
+        found = hn.plan([hn.Counts(50)], privacy=APPROX, limit=limit)
+        assert found.chosen.noise is Noise.LAPLACE
+        assert "The ledger's limit has no place for Gaussian noise." in found.why
+        shares = found.to_dict()["noise"]["share_of_limit"]
+        assert shares == {"gaussian": None, "laplace": pytest.approx(1 / 3)}
     alone = hn.plan([hn.Counts(50)], privacy=hn.GaussianDP(mu=1), limit=hn.PureDP(epsilon=3))
     assert alone.chosen.noise is Noise.GAUSSIAN  # the charge will refuse it
     assert "ledger" not in alone.why
@@ -123,10 +133,12 @@ def test_groups_that_are_discovered() -> None:
     nowhere = hn.plan([hn.Count("a")], **rules, limit=hn.GaussianDP(mu=1))
     assert nowhere.why == plain.why
     box = Allowance(limit=WIDE, delta=Fraction(1, 10**6) / 4)
-    within = hn.plan([hn.Count("a")], **rules, limit=box)
-    assert float(within.shares[Noise.GAUSSIAN]) == pytest.approx(0.4)  # of the delta
-    assert within.chosen.noise is Noise.GAUSSIAN
-    assert "In the ledger" in within.why
+    for spent, chosen in ((Account(), Noise.LAPLACE), (SOME, Noise.GAUSSIAN)):
+        within = hn.plan([hn.Count("a")], **rules, limit=replace(box, spent=spent))
+        assert float(within.shares[Noise.GAUSSIAN]) == pytest.approx(0.4)  # of the delta
+        assert (within.shares[Noise.LAPLACE] > Fraction(1, 2)) is bool(spent)  # has it a place?
+        assert within.chosen.noise is chosen
+        assert "In the ledger" in within.why
 
 
 def test_what_budgets_bring_and_what_a_margin_needs() -> None:

@@ -20,9 +20,9 @@ from halfnoise.proof import down, exactly, sqrt_down
 
 MORE = int(os.environ.get("HALFNOISE_SOAK", "1"))
 MIXTURES = 12 * MORE
-# Their losses lie on a grid, to which those of randomised response are rounded up; all that is pure
-# lies on it here (binary fractions of binary numbers). With fifty steps to a mu and 1024 to epsilon
-# each Gaussian release but the first adds up to 7e-5 to delta, a quarter of that at half the step.
+# Their losses lie on a grid, to which others are rounded up; the largest of all that is pure lie on
+# it here (binary fractions of binary numbers). With fifty steps to a mu and 1024 to epsilon each
+# Gaussian release but the first adds up to 7e-5 to delta, a quarter of that at half the step.
 TOLERANCE = 5e-4
 STEPS, FAR = 1024, 1e-20
 LIMITS = [(1.0, 1e-6), (3.0, 1e-6), (0.5, 1e-9), (8.0, 1e-5), (0.125, 1e-4)]
@@ -62,22 +62,25 @@ def mixture(box: Allowance, epsilon: float, draw: random.Random) -> list[tuple[s
 
     def ask(kind: str, amount: float) -> None:
         nonlocal spent
-        if kind == "pure":  # which they round up to their grid
+        if kind in PURE:  # which they round up to their grid
             amount = math.floor(amount / epsilon * STEPS) * (epsilon / STEPS)
         power = 2 if kind == "gaussian" else 1
         price = box.price(Account(**{names[kind]: Fraction(amount) ** power}), spent)
-        if amount and box.fits(spent + price):
+        if amount > 0 and box.fits(spent + price):
             spent += price
             taken.append((kind, amount))
 
     if draw.random() < 0.5:
-        ask(draw.choice(PURE), box.mu)  # more than a limit in mu has room for
-    for _ in range(draw.randint(1, 3)):
+        ask(draw.choice(PURE), box.mu)  # more than a box or a limit in mu may have room for
+    else:
+        ask("gaussian", box.mu * draw.uniform(0.3, 0.6))
+    for _ in range(draw.randint(0, 2)):
         asked = [("gaussian", box.mu), ("discover", float(whole.delta))]
         asked += [(draw.choice(PURE), most) for most in (float(whole.pure), box.mu)]
         for kind, most in draw.sample(asked, draw.randint(2, 4)):
             ask(kind, most * draw.uniform(0.05, 0.8))
-    ask(draw.choice(PURE), down(whole.pure - spent.pure))
+    most_pure = exactly(epsilon) if spent.pure > whole.pure else whole.pure
+    ask(draw.choice(PURE), down(most_pure - spent.pure))
     ask("discover", down(whole.delta - spent.delta))
     ask("gaussian", sqrt_down(whole.squares - spent.squares))
     return taken
@@ -103,10 +106,14 @@ def excess() -> list[float]:
 
 
 def test_what_a_box_takes_keeps_the_promise(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gaussian and Laplace noise, randomised response and discovering, in random mixtures."""
+    """Gaussian and Laplace noise, randomised response and discovering, in random mixtures.
+
+    Mutants: a rule that is blind to pure epsilon, and one that has a place for all of it beside mu.
+    """
     found = excess()
     assert max(found) <= 1 + TOLERANCE
     assert max(found) > 0.95  # some of them are as bad as the box allows
+    assert min(found) < 1e-9  # and some are pure alone, which costs no delta
     if MORE > 1:
         print(f"\n{len(found)} mixtures, the worst used {max(found):.7f} of its delta")  # noqa: T201  # figures
     real = calibration.mixed_delta
@@ -114,8 +121,11 @@ def test_what_a_box_takes_keeps_the_promise(monkeypatch: pytest.MonkeyPatch) -> 
     def blind(_: arb, mu: arb, epsilon: arb) -> arb:  # to the pure part
         return real(arb(0), mu, epsilon)
 
-    monkeypatch.setattr(calibration, "mixed_delta", blind)
-    assert max(excess()) > 1.5
+    with monkeypatch.context() as broken:
+        broken.setattr(calibration, "mixed_delta", blind)
+        assert max(excess()) > 1.5
+    monkeypatch.setattr(Allowance, "_place", lambda self, _: exactly(self.limit.epsilon))
+    assert max(excess()) > 100
 
 
 def test_the_corner_is_exact() -> None:

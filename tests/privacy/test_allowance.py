@@ -4,6 +4,7 @@ import itertools
 import math
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -219,6 +220,30 @@ def test_room_is_what_can_be_charged_one_by_one() -> None:
     assert not BOXES[1].room(Account(pure=Fraction(1)), Account(pure=Fraction(1, 1000)))
 
 
+def release(box: Allowance, draw: random.Random) -> Account:
+    """Return what some release costs: of one kind or of two, large or small beside the limit."""
+    mu = Fraction(box.mu or 1)
+    pure = Fraction(1) if isinstance(box.limit, hn.ApproxDP) else box.pure or mu
+    most = {"pure": pure, "squares": mu**2, "delta": box.delta or Fraction(1, 10**7)}
+    kinds = draw.sample(sorted(most), draw.choice([1, 1, 2]))
+    return Account(**{kind: most[kind] * draw.randint(12, 140) / 120 for kind in kinds})
+
+
+def test_room_beside_random_mixtures() -> None:
+    """Whatever was charged before; who does not see that there is no mu as yet is caught."""
+    draw, blind = random.Random(8), 0
+    for box, _ in itertools.product(BOXES, range(12)):
+        spent = Account()
+        for _ in range(draw.randint(0, 4)):
+            price = box.price(asked := release(box, draw), spent)
+            spent += price if box.fits(spent + price) else Account()
+        each = asked if draw.random() < 0.3 and spent else release(box, draw)
+        times = by_hand(box, spent, each)
+        assert box.room(spent, each) == times
+        blind += box.room(spent + Account(squares=Fraction(1, 10**99)), each) != times
+    assert blind
+
+
 def test_the_largest_mu_fits_and_not_much_more_does() -> None:
     """``mu`` is within the box as written and as stored; a part in 1e14 above it is not."""
     for box in BOXES:
@@ -274,21 +299,63 @@ def test_laplace_noise_without_a_place_costs_what_it_implies() -> None:
     for epsilon in (1e-9, 0.01, 1.0, 7.0, 9.0, 300.0):
         one = Account(pure=Fraction(epsilon), delta=Fraction(1, 10**9))
         mu = Fraction(hn.PureDP(epsilon=epsilon).mu) ** 2
-        priced = {id(box): box.price(one) for box in BOXES}
-        for box in BOXES:
+        for box, spent in itertools.product(BOXES, (Account(), TINY)):
             expected = Account(squares=mu, delta=one.delta)
             if isinstance(box.limit, hn.ConcentratedDP | hn.RenyiDP):
                 expected = Account(squares=min(mu, Fraction(epsilon) ** 2), delta=one.delta)
-            if one.pure <= box.pure or isinstance(box.limit, hn.PureDP):
+            alone = not spent and isinstance(box.limit, hn.ApproxDP)
+            if one.pure <= max(box.pure, Fraction(alone)) or isinstance(box.limit, hn.PureDP):
                 expected = one
-            assert priced[id(box)] == expected
+            assert box.price(one, spent) == expected
+            assert replace(box, spent=spent).price(one) == expected
     half = Account(pure=Fraction(1, 8))
-    assert BOXES[1].price(half, spent=half) == half
-    assert not BOXES[1].price(half, spent=half + half).pure
+    assert BOXES[1].price(half, spent=half + TINY) == half
+    assert not BOXES[1].price(half, spent=half + half + TINY).pure
+    assert BOXES[1].price(half, spent=half * 7) == half
+    assert not BOXES[1].price(half, spent=half * 8).pure
     endless = Account(pure=Fraction(10**400))
     for box in BOXES:  # an epsilon without a finite mu has no price, and is refused
         assert not box.fits(box.price(endless))
         assert box.room(Account(), endless) == 0
+
+
+def test_pure_epsilon_alone_has_all_of_epsilon() -> None:
+    """With the box's own delta; then there is no mu beside it, be it that of Laplace noise."""
+    more, least = Fraction(1, 10**30), Account(squares=Fraction(1, 10**300))
+    for box in BOXES[:4]:
+        whole = Account(pure=Fraction(1), delta=box.delta)
+        assert box.fits(whole)
+        assert not box.fits(whole + Account(pure=more))
+        assert not box.fits(whole + Account(delta=more))
+        edge = Account(pure=box.pure)
+        assert box.fits(edge + least)
+        assert not box.fits(edge + least + Account(pure=more))
+        for spent in (Account(pure=box.pure + more), Account(pure=Fraction(1))):
+            if box.pure < spent.pure <= 1:
+                assert box.room(spent, least) == box.room(spent, Account(pure=Fraction(2))) == 0
+                assert replace(box, spent=spent).share(least) == BEYOND
+    for limit in LIMITS[3:7]:
+        assert not Allowance(limit=limit).fits(Account(pure=more))
+
+
+def test_a_tenth_of_delta_is_for_discovering() -> None:
+    """Where the first release, as often as it is to be made, leaves it, and discovers nothing."""
+    tenth, most = Fraction("1e-7"), Fraction(APPROX.mu) ** 2
+    for asked, times, own in [
+        (Account(squares=most / 2), 1, tenth),
+        (Account(squares=most / 2), 2, 0),  # all of delta is for mu
+        (Account(pure=Fraction(1)), 1, tenth),
+        (Account(pure=Fraction(1, 365)), 365, tenth),
+        (Account(pure=Fraction(1, 2), squares=most / 9), 1, tenth),
+        (Account(squares=most / 3, delta=Fraction("3e-8")), 2, Fraction("6e-8")),
+        (Account(squares=most * 2), 1, 0),  # too much anyway
+    ]:
+        box = Allowance.around(APPROX, asked, times)
+        assert (box.pure, box.delta) == (asked.pure * times, own)
+        assert box.fits(asked * times) is (asked.squares <= most)
+    for power in range(1, 15):  # as it is written
+        limit = hn.ApproxDP(epsilon=1, delta=float(f"1e-{power}"))
+        assert Allowance.around(limit, Account()).delta == Fraction(1, 10 ** (power + 1))
 
 
 @pytest.mark.parametrize("alpha", [1.01, 2, 8, 64])
@@ -319,7 +386,11 @@ def test_which_part_of_a_limit_is_taken() -> None:
     assert taken(APPROX, pure) == Fraction(1, 4)
     assert taken(APPROX, gaussian) == Fraction(1, 5)
     assert taken(APPROX, Account(delta=Fraction("1e-7")) + gaussian) == Fraction(1, 5)
-    assert taken(BOXES[1], pure) == 1
-    assert taken(BOXES[0], pure) > 1
+    assert taken(BOXES[1], pure) == taken(BOXES[0], pure) == Fraction(1, 4)  # alone as yet
+    assert taken(replace(BOXES[1], spent=TINY), pure) == 1
+    assert taken(replace(BOXES[0], spent=TINY), pure) > 1
+    assert taken(replace(BOXES[1], spent=pure), gaussian) == gaussian.part_of(BOXES[1].whole)
+    assert taken(replace(BOXES[1], spent=pure * 2), gaussian) == BEYOND  # no place any more
+    assert taken(replace(BOXES[1], spent=pure * 2), pure) == Fraction(1, 4)
     assert taken(hn.PureDP(epsilon=1), gaussian) == BEYOND
     assert taken(hn.GaussianDP(mu=1), Account(delta=Fraction("1e-30"))) == BEYOND

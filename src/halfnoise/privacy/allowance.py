@@ -16,7 +16,9 @@ and then chooses whether to spend the rest as Laplace or as Gaussian noise reach
 and more (``tests/attack/test_admission.py``).
 
 Beside the box, pure epsilon up to that of the limit is allowed as long as there is no mu at all:
-what ends there never has a loss above epsilon, so it adds nothing to delta, whoever chooses it.
+what ends there never has a loss above epsilon, so it adds nothing to delta but what discovering
+shows, of which there is no more than D on any path. Who leaves the box that way never comes back,
+and so has no more to choose from than somebody who stops at its edge.
 
 Laplace noise that has no place, and all of it where the limit is a mu or a rho, costs the squared
 mu that it implies there, which is within the box.
@@ -31,7 +33,7 @@ from flint import arb
 
 from halfnoise.checks import refuse
 from halfnoise.privacy import calibration
-from halfnoise.privacy.account import NOTHING, Account
+from halfnoise.privacy.account import BEYOND, NOTHING, Account
 from halfnoise.privacy.definitions import (
     ApproxDP,
     ConcentratedDP,
@@ -49,6 +51,8 @@ MOST = 2**40  # nobody makes more releases
 class Allowance:
     """What a limit allows: ``pure`` epsilon, ``delta`` of discovering, and the rest for mu.
 
+    ``spent``: what a plan takes for granted when it asks what something costs.
+
     >>> limit = Allowance(limit=ConcentratedDP(rho=0.3))
     >>> spent = Account.of(GaussianDP(mu=ConcentratedDP(rho=0.1).mu))
     >>> limit.fits(spent * 3), limit.fits(spent * 4)
@@ -58,9 +62,7 @@ class Allowance:
     limit: Privacy
     pure: Fraction = NOTHING
     delta: Fraction = NOTHING
-    spent: Account = field(
-        default_factory=Account
-    )  # by the time that a plan asks what something costs
+    spent: Account = field(default_factory=Account)
 
     def __post_init__(self) -> None:
         """Let a limit that is pure be for nothing else, and one in mu have nothing beside it."""
@@ -81,7 +83,7 @@ class Allowance:
             return cls(limit=limit)
         asked = first * times
         box = cls(limit=limit, pure=asked.pure, delta=asked.delta)
-        tenth = cls(limit=limit, pure=asked.pure, delta=least(limit.delta) / 10)
+        tenth = cls(limit=limit, pure=asked.pure, delta=exactly(limit.delta) / 10)
         return tenth if not asked.delta and tenth.fits(asked) else box
 
     def price(self, cost: Account, spent: Account | None = None) -> Account:
@@ -156,7 +158,10 @@ class Allowance:
 
     def share(self, price: Account) -> Fraction:
         """Return which part of the whole a price is, by the kind of which it takes most."""
-        return price.part_of(replace(self.whole, pure=self._place(self.spent + price)))
+        place = self._place(self.spent + price)
+        if self.spent.pure > place:
+            return BEYOND  # mu, beside more pure epsilon than the box has
+        return price.part_of(replace(self.whole, pure=place))
 
     def room(self, spent: Account, cost: Account) -> int:
         """Return how many more releases of such a cost fit."""
