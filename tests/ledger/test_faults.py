@@ -537,3 +537,8 @@ def test_a_file_system_without_links(
     count = sweep(folders, full, lambda label: label == "before os replace", **kind)
     assert count == 2
     assert [ran.status for ran in runs] == [5, 5]
+
+
+def test_a_fork_starts_anew(folders: Callable[[], Path], forks: Call) -> None:
+    """What was read, and a lock that a thread held, stays with the parent."""
+    assert forks("forked_ledger", root=str(folders())) == {"parent": 3, "child": 0}

@@ -18,6 +18,9 @@ from typing import Any
 import pytest
 
 from halfnoise.ledger.entries import History
+from halfnoise.ledger.ledger import Ledger
+from halfnoise.ledger.terms import Bill
+from halfnoise.privacy.definitions import GaussianDP
 from support.cheap import Job, claims, without_engine
 from support.commands import Ran
 from support.instants import Instants
@@ -238,3 +241,22 @@ def _forked(work: Callable[[], object]) -> int:
         finally:
             os._exit(99)
     return child
+
+
+def forked_ledger(root: str) -> dict[str, int]:
+    """Charge in a process, in a fork of it, and again in the first, all with one ledger."""
+    bill = Bill(guarantee=GaussianDP(mu=0.5), request="asked", what="a")
+    ledger = Ledger.create(Path(root) / "a.ledger")
+    ledger.charge(bill)
+    ledger.history()
+    ledger._lock.acquire()  # as a thread may have done, which the fork does not have
+
+    def charge() -> None:
+        ledger.charge(bill)
+        if len(ledger.history().charges) == 2:
+            os._exit(0)
+
+    ended = died(charge)
+    ledger._lock.release()
+    ledger.charge(bill)
+    return {"parent": len(ledger.history().charges), "child": ended}
