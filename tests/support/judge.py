@@ -120,11 +120,13 @@ def _mutated(patch: pytest.MonkeyPatch, mutant: str) -> None:
         MUTANTS[mutant](patch)
 
 
-def deaths(root: str, mutant: str = "", *, log: bool = True, **kind: Any) -> int:
+def deaths(
+    root: str, mutant: str = "", *, log: bool = True, late: bool = False, **kind: Any
+) -> int:
     """Die at each instant at which the files differ from those before; return how many.
 
     ``log``: else somebody else has the ledger open, so that nobody who closes it is the last, all
-    die, and the write-ahead log of SQLite is deleted.
+    die, and the write-ahead log of SQLite is deleted. ``late``: only once the result is kept.
     """
     with pytest.MonkeyPatch.context() as patch:
         _mutated(patch, mutant)
@@ -137,7 +139,7 @@ def deaths(root: str, mutant: str = "", *, log: bool = True, **kind: Any) -> int
             nonlocal last
             now = {path.name: path.read_bytes() for path in job.folder.iterdir()}
             now = {("partial" if ".partial" in name else name): x for name, x in now.items()}
-            if now != last:
+            if now != last and (not late or "after step keep" in found.labels):
                 states.append((len(found.labels) - 1, label))
             last = now
 
