@@ -18,7 +18,6 @@ from halfnoise.ledger.ledger import Ledger
 from halfnoise.mechanism import Step, carry_out
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.request import Request
-from halfnoise.results import document
 from halfnoise.results.release import GroupedRelease, Release
 from halfnoise.spec.header import Header
 from halfnoise.spec.toml import beside, read_spec, said_in_python
@@ -168,7 +167,7 @@ def release(  # noqa: PLR0913  # the face of the library
             raise InvalidParameterError("queries must be given, here or in a spec; got none")
         about = ([Path(name).name for name in files], text or text_format(words))
         table = carry_out(source, request, booking=books, about=about, step=step)
-    books.handed_over(document.to_keep(table))
+    books.handed_over(books.kept or b"")
     return table
 
 

@@ -152,8 +152,9 @@ def forks() -> Iterator[Call]:
 @pytest.mark.parametrize("ending", [".csv", ".json", ".jsonl", ""])
 def test_death_at_each_step(folders: Callable[[], Path], forks: Call, ending: str) -> None:
     """Whatever is on disk at that instant is enough to go on."""
-    kind = {"ending": ending, "own": ending == ".csv"}
-    assert forks("deaths", root=str(folders()), **kind) > 10
+    early = ending == ".csv" or MORE > 1  # until the result is kept formats do not differ
+    kind = {"ending": ending, "own": ending == ".csv", "late": not early}
+    assert forks("deaths", root=str(folders()), **kind) > (10 if early else 5)
 
 
 def test_death_at_each_step_and_the_log_is_lost(folders: Callable[[], Path], forks: Call) -> None:
@@ -166,9 +167,9 @@ def test_death_at_each_step_and_the_log_is_lost(folders: Callable[[], Path], for
     {
         "keep_after_writing": {"ending": ".csv"},
         "no_checkpoint": {"ending": "", "log": False},
-        "draw_anew": {"ending": ""},
-        "append_twice": {"ending": ".jsonl"},
-        "charge_twice": {"ending": ".csv"},
+        "draw_anew": {"ending": "", "late": True},
+        "append_twice": {"ending": ".jsonl", "late": True},
+        "charge_twice": {"ending": "", "own": True},
     }.items(),
 )
 def test_death_finds_mutants(
@@ -539,3 +540,8 @@ def test_a_file_system_without_links(
     count = sweep(folders, full, lambda label: label == "before os replace", **kind)
     assert count == 2
     assert [ran.status for ran in runs] == [5, 5]
+
+
+def test_a_fork_starts_anew(folders: Callable[[], Path], forks: Call) -> None:
+    """What was read, and a lock that a thread held, stays with the parent."""
+    assert forks("forked_ledger", root=str(folders())) == {"parent": 3, "child": 0}

@@ -18,6 +18,9 @@ from typing import Any
 import pytest
 
 from halfnoise.ledger.entries import History
+from halfnoise.ledger.ledger import Ledger
+from halfnoise.ledger.terms import Bill
+from halfnoise.privacy.definitions import GaussianDP
 from support.cheap import Job, claims, without_engine
 from support.commands import Ran
 from support.instants import Instants
@@ -117,11 +120,13 @@ def _mutated(patch: pytest.MonkeyPatch, mutant: str) -> None:
         MUTANTS[mutant](patch)
 
 
-def deaths(root: str, mutant: str = "", *, log: bool = True, **kind: Any) -> int:
+def deaths(
+    root: str, mutant: str = "", *, log: bool = True, late: bool = False, **kind: Any
+) -> int:
     """Die at each instant at which the files differ from those before; return how many.
 
     ``log``: else somebody else has the ledger open, so that nobody who closes it is the last, all
-    die, and the write-ahead log of SQLite is deleted.
+    die, and the write-ahead log of SQLite is deleted. ``late``: only once the result is kept.
     """
     with pytest.MonkeyPatch.context() as patch:
         _mutated(patch, mutant)
@@ -134,7 +139,7 @@ def deaths(root: str, mutant: str = "", *, log: bool = True, **kind: Any) -> int
             nonlocal last
             now = {path.name: path.read_bytes() for path in job.folder.iterdir()}
             now = {("partial" if ".partial" in name else name): x for name, x in now.items()}
-            if now != last:
+            if now != last and (not late or "after step keep" in found.labels):
                 states.append((len(found.labels) - 1, label))
             last = now
 
@@ -238,3 +243,22 @@ def _forked(work: Callable[[], object]) -> int:
         finally:
             os._exit(99)
     return child
+
+
+def forked_ledger(root: str) -> dict[str, int]:
+    """Charge in a process, in a fork of it, and again in the first, all with one ledger."""
+    bill = Bill(guarantee=GaussianDP(mu=0.5), request="asked", what="a")
+    ledger = Ledger.create(Path(root) / "a.ledger")
+    ledger.charge(bill)
+    ledger.history()
+    ledger._lock.acquire()  # as a thread may have done, which the fork does not have
+
+    def charge() -> None:
+        ledger.charge(bill)
+        if len(ledger.history().charges) == 2:
+            os._exit(0)
+
+    ended = died(charge)
+    ledger._lock.release()
+    ledger.charge(bill)
+    return {"parent": len(ledger.history().charges), "child": ended}

@@ -41,13 +41,14 @@ class Booking:
         self, ledger: Ledger | None, *, name: str | None = None, resume: bool = False
     ) -> None:
         """Refuse what needs a ledger where there is none."""
-        self.ledger, self.resume, self.charge = ledger, resume, None
+        self.ledger, self.resume, self.charge, self.kept = ledger, resume, None, None
         self.name = None if name is None else check_name(name, "resume" if resume else "name")
         if ledger is None and name is not None:
             why = "a name makes a release repeatable, which needs a ledger"
             raise InvalidParameterError(f"{why}; name one (--ledger FILE, ledger='FILE')")
 
-    charge: Charge | None
+    charge: Charge | None  # that was made, or stands
+    kept: bytes | None  # the result, once the ledger keeps it
 
     @property
     def files(self) -> list[str]:
@@ -81,7 +82,8 @@ class Booking:
         if self.ledger is None or self.name is None:
             return None
         self.charge = self.ledger.find(self.name, request)
-        return None if self.charge is None else self.ledger.result(self.charge)
+        self.kept = None if self.charge is None else self.ledger.result(self.charge)
+        return self.kept
 
     def make(self, bill: Bill) -> None:
         """Charge the release, unless its charge stands already."""
@@ -99,7 +101,8 @@ class Booking:
         """Keep the result in the ledger before anybody sees it; return the one that was first."""
         if self.ledger is None or self.charge is None:
             return document
-        return self.ledger.keep(self.charge, document)
+        self.kept = self.ledger.keep(self.charge, document)
+        return self.kept
 
     def handed_over(self, output: bytes) -> History | None:
         """Record what was handed over, and return where all stands."""

@@ -49,7 +49,7 @@ class Rows:
     def keep(self, hashed: str, document: bytes) -> None:
         """Keep a result under its hash."""
         statement = "insert into @documents (hash, content) values (?, ?)"
-        self._run(statement, hashed, zlib.compress(document))
+        self._run(statement, hashed, zlib.compress(document, 1))
 
     def document(self, hashed: str) -> bytes | None:
         """Return a result by its hash."""
