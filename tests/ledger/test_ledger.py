@@ -20,7 +20,9 @@ import halfnoise as hn
 from halfnoise.ledger import booking, sqlite_file
 from halfnoise.ledger.booking import NO_LEDGER
 from halfnoise.ledger.entries import History, Row
-from halfnoise.ledger.ledger import ENDING, Ledger, _priced
+from halfnoise.ledger.ledger import Ledger
+from halfnoise.ledger.pricing import priced
+from halfnoise.ledger.sqlite_file import ENDING
 from halfnoise.ledger.terms import Bill
 from halfnoise.privacy.definitions import Privacy
 from support.cheap import Job, claims, without_engine
@@ -28,12 +30,6 @@ from support.commands import EXACT, PEOPLE, refused, run, write_survey
 
 BESIDE = booking.beside  # as users have it
 MU = hn.GaussianDP(mu=0.5)
-
-
-@pytest.fixture
-def ledgers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have a ledger beside each file, as users have it."""
-    monkeypatch.setattr(booking, "beside", BESIDE)
 
 
 @pytest.fixture
@@ -235,7 +231,7 @@ def test_365_of_a_limit_fit_and_no_more(job: Job, tmp_path: Path) -> None:
         with ledger.store.writing() as rows:  # as many more in one go, each checked as ever
             history = ledger._read(rows)
             for _ in range(363):
-                row, _ = _priced(history, bill(guarantee=mu, times=365, unit=("person_id",)))
+                row, _ = priced(history, bill(guarantee=mu, times=365, unit=("person_id",)))
                 history.read([row])
                 rows.append(row)
         assert job.run(**share, name="the last one").status == 0

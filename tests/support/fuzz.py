@@ -2,6 +2,7 @@
 
 import contextlib
 import faulthandler
+import json
 import os
 import re
 import signal
@@ -68,10 +69,8 @@ def spent(folder: Path) -> int:
     charges = 0
     for path in folder.rglob("*.ledger"):
         with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as ledger:
-            found = ledger.execute("select name from sqlite_master where type = 'table'").fetchall()
-            for (name,) in found:
-                rows = ledger.execute(f'select * from "{name}"')
-                charges += sum("charged" in row for row in rows)
+            bodies = ledger.execute("select body from entries").fetchall()
+            charges += sum(json.loads(body)["kind"] == "charged" for (body,) in bodies)
     return charges
 
 
