@@ -168,6 +168,22 @@ def test_the_365_of_a_year_fit_and_the_366th_does_not(tmp_path: Path) -> None:
         ledger.charge(bills[365])
 
 
+def test_laplace_noise_alone_leaves_no_place_for_gaussian(survey: Path) -> None:
+    """It has all of epsilon to itself, and what is refused then is told with its remedy."""
+    made("s.ledger", *BUDGET, "--laplace", "1")
+    words = ("release", survey, *ASKED, "--ledger", "s.ledger")
+    assert run(*words, "--epsilon", "2").status == 0
+    for asked, why, remedy in (
+        ("--mu 0.1", "Laplace noise of up to epsilon 1, and epsilon 2 of 3", "take Laplace noise"),
+        ("--epsilon 1.5", "costs epsilon 1.5, delta 1e-06, and epsilon 2 of 3", "ask for less"),
+    ):
+        said = refused(*words, *asked.split(), status=4)
+        assert why in said
+        assert f"nothing was spent; {remedy}" in said
+    assert run(*words, "--epsilon", "1").status == 0
+    assert charges() == 2
+
+
 @pytest.mark.parametrize("ending", ["csv", "json", "jsonl", "parquet", "md", "-"])
 def test_a_name_returns_the_same_bytes(survey: Path, ending: str) -> None:
     """However often it is tried, also where the output is there already, or gone."""

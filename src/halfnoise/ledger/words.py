@@ -82,14 +82,19 @@ def part(spent: Account, limit: Privacy) -> str:
 def refusal(history: History, allowance: Allowance, cost: Account, price: Account) -> str:
     """Say why a charge is refused, with the amounts."""
     limit, spent = allowance.limit, history.spent
-    why = f"this costs {said(price, limit)}, and {part(spent, limit)} is spent"
+    alone = spent.pure > allowance.pure  # then there is no place for any mu
+    why = f"this costs {said(cost if alone else price, limit)}, and {part(spent, limit)} is spent"
     remedy = "ask for less (halfnoise ledger show says what is left)"
     if price.delta > allowance.delta - spent.delta:
         kept = f"{float(allowance.delta):g} of delta is kept for discovering groups"
         why = f"discovering costs delta {float(price.delta):.3g}, and {kept}"
         why += f", of which {float(spent.delta):.3g} is spent" if spent.delta else ""
         remedy = "list the groups, or make a ledger with --discover-delta"
-    elif price != cost:
+    elif alone and cost.squares:
+        most = f"only beside Laplace noise of up to epsilon {float(allowance.pure):g}"
+        why = f"Gaussian noise has a place {most}, and {part(spent, limit)} is spent"
+        remedy = "take Laplace noise, or make a ledger with --laplace"
+    elif price != cost and not alone:
         why += "; Laplace noise costs here what it implies in mu"
         remedy = "take Gaussian noise, or make a ledger with --laplace"
     elif price.pure and not allowance.mu:
