@@ -13,6 +13,7 @@ import shutil
 import signal
 import sqlite3
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -193,13 +194,23 @@ def test_killed_again_and_again(
     folders: Callable[[], Path], forks: Call, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """At random instants, alone and with others that release the same names."""
-    alone = forks("kills", root=str(folders()), many=20 * MORE, seed=1)
-    others = forks("kills", root=str(folders()), many=20 * MORE, seed=2, workers=2)
-    assert alone["kills"] >= 20 * MORE
-    assert others["kills"] >= 20 * MORE
+    total = Counter[str]()
+    for seed in range(MORE):
+        for workers in (1, 2):
+            how = {"many": 20, "seed": seed + workers * 1000, "workers": workers}
+            total.update(forks("kills", root=str(folders()), **how))
+    assert total["kills"] >= 40 * MORE
+    assert total["charges"] > total["kills"] / 4
     if MORE > 1:
         with capsys.disabled():
-            print(f"\nkilled: {alone}, among others: {others}; violations: 0")  # noqa: T201
+            print(f"\nkills survived, charges: {dict(total)}, violations: 0")  # noqa: T201
+
+
+@pytest.mark.parametrize("mutant", ["draw_anew", "charge_twice"])
+def test_kills_find_mutants(folders: Callable[[], Path], forks: Call, mutant: str) -> None:
+    """Who draws anew, or charges anew, after a death."""
+    with pytest.raises(JobFailedError, match="AssertionError"):
+        forks("kills", root=str(folders()), many=8, seed=1, mutant=mutant)
 
 
 def test_no_room_on_a_real_disk(folders: Callable[[], Path], forks: Call) -> None:

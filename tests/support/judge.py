@@ -27,7 +27,6 @@ from support.instants import Instants
 from support.ledger_mutants import MUTANTS
 
 MORE = int(os.environ.get("HALFNOISE_SOAK", "1"))
-LIFE = 0.1  # seconds, at most, before one is killed
 
 
 def judge(job: Job, ran: Ran | None = None) -> None:
@@ -203,17 +202,15 @@ def kills(root: str, many: int, seed: int, mutant: str = "", workers: int = 1) -
         ledger = _job(folder, 0)
         ledger.begin()
         while struck < many:
-            first = max(0, len(known | set(seen)) - draw.randrange(1, 4))
-
-            def live(first: int = first) -> None:
-                for number in range(first, 10**6):
-                    _job(folder, number).run(folder / f"printed-{os.getpid()}")
-
-            children = [_forked(live) for _ in range(workers)]
-            for child in children:
-                time.sleep(draw.random() * LIFE)
+            first = max(0, len(known | set(seen)) - draw.randrange(3))
+            lives = [_living(folder, first) for _ in range(workers)]
+            for child, told_of in lives:
+                began = time.monotonic()
+                releases = sum(len(os.read(told_of, 1)) for _ in range(draw.randrange(1, 3)))
+                time.sleep(draw.random() * 1.2 * (time.monotonic() - began) / max(1, releases))
                 os.kill(child, signal.SIGKILL)
                 _, how = os.waitpid(child, 0)
+                os.close(told_of)
                 struck += os.waitstatus_to_exitcode(how) == -signal.SIGKILL
             if draw.random() < 0.5:  # else the next one is the first to look
                 known |= set(ledger.ledger.history().charges)
@@ -221,6 +218,7 @@ def kills(root: str, many: int, seed: int, mutant: str = "", workers: int = 1) -
                 content = path.read_bytes()
                 assert seen.setdefault(path.stem, content) == content, "another draw"
         for name in ledger.ledger.history().charges:
+            assert name[1:].isdigit(), "a charge was made twice"
             job = _job(folder, int(name.removeprefix("n")))
             ran = job.run()
             assert ran.status == 0, ran
@@ -229,6 +227,20 @@ def kills(root: str, many: int, seed: int, mutant: str = "", workers: int = 1) -
         assert known <= set(seen), "a charge was lost"
         settled(ledger.history(), seen)
     return {"kills": struck, "charges": len(seen)}
+
+
+def _living(folder: Path, first: int) -> tuple[int, int]:
+    """Start one that releases name after name; return its number, and where it tells of each."""
+    told_of, told_at = os.pipe()
+
+    def live() -> None:
+        for number in range(first, 10**6):
+            _job(folder, number).run(folder / f"printed-{os.getpid()}")
+            os.write(told_at, b"!")
+
+    child = _forked(live)
+    os.close(told_at)
+    return child, told_of
 
 
 def _job(folder: Path, number: int) -> Job:
