@@ -1,16 +1,16 @@
 """Whatever is typed: the command does it, or refuses in a sentence, in time, and spends nothing."""
 
-import contextlib
-import sqlite3
 from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
 import pytest
 
+from halfnoise import GaussianDP, Ledger
 from halfnoise.cli import commands
 from halfnoise.cli.options import OPTIONS, PLAN, RELEASE, Word
 from halfnoise.data.quiet import quietly
+from halfnoise.ledger.terms import Bill
 from halfnoise.mechanism import carry_out
 from halfnoise.spec.words import read
 from support.fuzz import MORE, Hang, Meter, Tried, fuzz, spent
@@ -141,8 +141,6 @@ def test_a_hang_is_seen(meter: Meter, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_charges_in_ledgers_are_counted(tmp_path: Path) -> None:
     """What ledgers hold is counted by the kind of an entry; where there is none, nothing is."""
     assert spent(tmp_path) == 0
-    with contextlib.closing(sqlite3.connect(tmp_path / "a.csv.ledger")) as ledger:
-        ledger.execute("create table entries (number integer, kind text)")
-        ledger.execute("insert into entries values (1, 'opened'), (2, 'charged'), (3, 'released')")
-        ledger.commit()
+    ledger = Ledger.create(tmp_path / "a.csv.ledger")
+    ledger.charge(Bill(guarantee=GaussianDP(mu=1), request="", what=""))
     assert spent(tmp_path) == 1

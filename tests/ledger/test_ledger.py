@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import halfnoise as hn
-from halfnoise.ledger import booking, sqlite_file
+from halfnoise.ledger import sqlite_file
 from halfnoise.ledger.booking import NO_LEDGER
 from halfnoise.ledger.entries import History, Row
 from halfnoise.ledger.ledger import Ledger
@@ -28,7 +28,6 @@ from halfnoise.privacy.definitions import Privacy
 from support.cheap import Job, claims, without_engine
 from support.commands import EXACT, PEOPLE, refused, run, write_survey
 
-BESIDE = booking.beside  # as users have it
 MU = hn.GaussianDP(mu=0.5)
 
 
@@ -93,11 +92,11 @@ def test_a_name_is_a_line(tmp_path: Path, name: str) -> None:
 def test_who_one_person_is_stays(tmp_path: Path) -> None:
     """Amounts about other people, or under another rule, do not add up."""
     ledger = Ledger.create(tmp_path / "a.ledger", unit="person_id")
-    with pytest.raises(hn.InvalidParameterError, match="one person is 'person_id' for good"):
+    with pytest.raises(hn.InvalidParameterError, match="unit must be 'person_id'"):
         ledger.charge(bill())
-    with pytest.raises(hn.InvalidParameterError, match="one person is 'person_id' for good"):
+    with pytest.raises(hn.InvalidParameterError, match="unit must be 'person_id'"):
         ledger.charge(bill(unit=("person_id", "day")))
-    with pytest.raises(hn.InvalidParameterError, match="neighbors are 'add-remove' for good"):
+    with pytest.raises(hn.InvalidParameterError, match="neighbors must be 'add-remove'"):
         ledger.charge(bill(unit=("person_id",), neighbors=hn.Neighbors.REPLACE))
     assert not ledger.history().charges
     ledger.charge(bill(unit=("person_id",)))
@@ -110,7 +109,7 @@ def test_a_limit(tmp_path: Path) -> None:
     for _ in range(3):
         ledger.charge(bill(guarantee=tenth))
     before = ledger.history().head
-    with pytest.raises(hn.BudgetError, match=r"rho 0.3.* of rho 0.3 is spent; nothing was spent"):
+    with pytest.raises(hn.BudgetError, match=r"rho 0.3 of 0.3 is spent; nothing was spent"):
         ledger.charge(bill(guarantee=hn.GaussianDP(mu=1e-6)))
     assert ledger.history().head == before
 
@@ -123,12 +122,12 @@ def test_the_first_release_decides_the_box(tmp_path: Path) -> None:
     laplace.charge(bill(guarantee=hn.PureDP(epsilon=0.5), times=4))
     allowance = laplace.history().allowance
     assert allowance is not None
-    assert [allowance.pure, allowance.delta] == [Fraction(2), Fraction(0)]
+    assert [allowance.pure, allowance.delta] == [Fraction(2), Fraction("1e-7")]
     gaussian = Ledger.create(tmp_path / "gaussian.ledger", limit=limit)
     gaussian.charge(bill())
     allowance = gaussian.history().allowance
     assert allowance is not None
-    assert [allowance.pure, allowance.delta] == [Fraction(0), Fraction(0)]
+    assert [allowance.pure, allowance.delta] == [Fraction(0), Fraction("1e-7")]
     found = gaussian.charge(bill(guarantee=hn.PureDP(epsilon=0.1)))
     assert [found.cost.pure, found.price.pure] == [Fraction(0.1), Fraction(0)]
     assert found.price.squares > 0

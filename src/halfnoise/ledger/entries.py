@@ -209,8 +209,9 @@ class History:
             raise ValueError(number)
         said = {each: body[each] for each in ("name", "time", "request", "what", "times", "terms")}
         price = _account(body["price"])
-        if not self.charges and self.allowance is None and self.limit is not None:
-            self.allowance = Allowance.around(self.limit, cost, body["times"])
+        if self.allowance is None and self.limit is not None:  # the first of all decides for good
+            box = {each: Fraction(body["box"][each]) for each in ("pure", "delta")}
+            self.allowance = Allowance(limit=self.limit, pure=box["pure"], delta=box["delta"])
         self.charges[name] = Charge(entry=number, cost=cost, price=price, **said)
         self._names[number] = name
         self.spent += price

@@ -11,9 +11,10 @@ from halfnoise.privacy.allowance import Allowance
 def priced(history: History, bill: Bill) -> tuple[Row, Charge]:
     """Return the entry for a charge that fits, or refuse."""
     cost, limit = Account.of(bill.guarantee), history.limit
-    allowance, price = history.allowance, cost
+    allowance, price, box = history.allowance, cost, {}
     if allowance is None and limit is not None:
         allowance = Allowance.around(limit, cost, bill.times)
+        box = {"box": {"pure": str(allowance.pure), "delta": str(allowance.delta)}}
     if allowance is not None:
         price = allowance.price(cost, history.spent)
         if not allowance.fits(history.spent + price):
@@ -31,7 +32,7 @@ def priced(history: History, bill: Bill) -> tuple[Row, Charge]:
         times=bill.times,
         terms=bill.terms,
     )
-    return Row.after(history.last, **charge.to_dict()), charge
+    return Row.after(history.last, **charge.to_dict(), **box), charge
 
 
 def _unused(history: History, entry: int) -> str:

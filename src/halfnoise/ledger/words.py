@@ -114,6 +114,9 @@ def left(history: History) -> str:
     if limit is None:
         return f"{releases}: {said(history.spent, ApproxDP(epsilon=1, delta=DELTA))}; no limit"
     more = f"room for {room(history):,} more like the last one"
+    box = history.allowance
+    if box is not None and isinstance(limit, ApproxDP) and history.spent.pure > box.pure:
+        more += ", and for Laplace noise alone"
     return f"{releases}: {part(history.spent, limit)}; {more}"
 
 
