@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 
+from halfnoise.data.sources import connection
 from halfnoise.ledger import booking
 from halfnoise.planning import outlook
 from halfnoise.privacy.reason import check_reason
+from support.one_database import connect
+from support.soak import SOAKS
 
 # Words in the names of tests that go together: a session of Spark takes long to start and to warm
 # up, a server of PostgreSQL is one for all; an enumeration, the points of a far tail, figures and
@@ -43,6 +46,24 @@ def no_ledgers() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(booking, "beside", lambda _: None)
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_database() -> Iterator[None]:
+    """Let tests share a database, unless there is time; whose point it is ask for ``databases``."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not SOAKS:
+            patch.setattr(connection, "_connect", connect)
+        yield
+
+
+@pytest.fixture
+def databases(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Open a database for each table, as users have it."""
+    monkeypatch.setattr(connection, "_connect", _connect)
+
+
+_connect = connection._connect
 
 
 @pytest.fixture

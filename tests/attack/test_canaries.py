@@ -41,6 +41,7 @@ from support.scenarios import (
 from support.soak import SOAKS, tell
 from support.worlds import DAMAGED, FILES, World
 
+pytestmark = pytest.mark.usefixtures("databases")
 q: Any = hn  # what strict types would refuse is tried, too
 
 BUDGETS = Budgets(mu=4e-6, epsilon=1e-5)  # noise in the millions, which hits no total by chance

@@ -20,6 +20,7 @@ import halfnoise.cli.commands
 from halfnoise.scratch import LOCK, MARK, own_folder, sweep
 from support.commands import EXACT, SURVEY, run, write_survey
 
+pytestmark = pytest.mark.usefixtures("databases")
 # A command that is stopped while it reads: in Python, or in a query that takes DuckDB hours.
 PROGRAM = """
 import sys, time

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from support import one_database
 from support.soak import SOAKS
 
 Make = Callable[[pa.Table, Path], Any]
@@ -96,7 +97,7 @@ def objects(table: pa.Table, _: Path) -> pd.DataFrame:
 
 def relation(table: pa.Table, _: Path) -> duckdb.DuckDBPyRelation:
     """Return a relation of a connection that stays open as long as it is used."""
-    return duckdb.connect().from_arrow(table)
+    return (duckdb.connect() if SOAKS else one_database.connect()).from_arrow(table)
 
 
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xms1g -Xmn500m"

@@ -46,7 +46,8 @@ def _disable(connection: Any, *optimizers: str) -> None:
 def _limit_memory(connection: Any) -> None:
     """Let DuckDB hold half a GB for each thread, one at least; beyond that it spills to disk."""
     settings = "select current_setting('threads'), current_setting('memory_limit')"
-    threads, limit = connection.execute(settings).fetchone()
+    # Fetched to the end: a connection with a result that is left open reads nothing else.
+    ((threads, limit),) = connection.execute(settings).fetchall()
     amount, _, unit = limit.partition(" ")
     wanted = max(2, int(threads)) * 10**9 // 2
     if wanted < float(amount) * _BYTES.get(unit, 1):
