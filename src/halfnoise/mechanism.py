@@ -20,9 +20,11 @@ from halfnoise.design.design import Measurement, Recovered
 from halfnoise.ledger.booking import Booking
 from halfnoise.ledger.terms import Bill
 from halfnoise.noise.law import Noise
+from halfnoise.planning.choice import WORTH
 from halfnoise.planning.outlook import Terms, plan
 from halfnoise.planning.plan import Plan
 from halfnoise.privacy import words
+from halfnoise.privacy.definitions import Privacy
 from halfnoise.request import Request
 from halfnoise.results import document
 from halfnoise.results.inference import Errors, Estimate
@@ -32,6 +34,7 @@ from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.groups import Grouping, Key, in_order
 from halfnoise.workload.question import SIZE
 from halfnoise.workload.totals import Totals
+from halfnoise.workload.workload import Workload
 
 _log = logging.getLogger("halfnoise")
 Step = Callable[[str], AbstractContextManager[object]]  # told which step of the work begins
@@ -112,14 +115,29 @@ def shared(request: Request, booking: Booking) -> tuple[Request, int]:
     elif request.one_of is None:
         return request, 1
     else:
-        times, found = request.one_of, workload.discovers
-        laplace = noise == Noise.LAPLACE.value
-        limit, kept = booking.share(times, discovers=found, laplace=laplace)
-        delta = kept if found and delta is None else delta
+        times = request.one_of
+        parts = booking.parts(times, noise, discovers=workload.discovers)
+        limit, kept = _better(workload, parts, times)
+        delta = kept if workload.discovers and delta is None else delta
     if delta != workload.discover_delta:
         workload = replace(workload, discover_delta=delta)
     given: dict[str, Any] = {"workload": workload, "privacy": limit, "noise": noise}
     return replace(request, **given, one_of=None), times
+
+
+def _better(
+    workload: Workload, parts: Sequence[tuple[Privacy, float | None]], times: int
+) -> tuple[Privacy, float | None]:
+    """Return the part of a limit that brings less error: each has a place of its own there."""
+    if len(parts) == 1:
+        return parts[0]
+    errors = []
+    for privacy, kept in parts:
+        own = replace(workload, discover_delta=kept) if workload.discovers else workload
+        chosen = plan(own, privacy=privacy, releases=times, i_know=True).chosen
+        worth = WORTH if chosen.noise is Noise.GAUSSIAN else 1.0
+        errors.append(worth * chosen.total_error(workload.size_importance) ** 0.5)
+    return parts[errors.index(min(errors))]
 
 
 @contextmanager

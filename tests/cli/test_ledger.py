@@ -352,3 +352,51 @@ def test_who_goes_on_draws_what_was_charged(
 def broken(*_: object) -> bytes:
     """Fail as a full disk does."""
     raise hn.TryAgainError("the disk is full")
+
+
+@pytest.mark.parametrize("times", [2, 3, 7])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("--count", "q_a"),  # for which Laplace noise is better
+        ("--count", "q_a", "--by", "blood", "--groups", "discover"),
+        ("--count", "q_a", "--noise", "laplace"),
+        ("--count", "q_a", "--noise", "gaussian"),
+        ("--bins", "age=0,10,20,30,40,50,60,70"),
+    ],
+)
+def test_equal_parts_are_equal(survey: Path, asked: tuple[str, ...], times: int) -> None:
+    """Each of many has the same noise, whatever its kind, and exactly so many fit."""
+    made()
+    who = ("--unit", "person_id", "--ledger", "s.ledger", "--one-of", str(times))
+    words: list[str | Path] = ["release", survey, *asked, *who]
+    for each in range(times):
+        ran = run(*words, "--out", f"{each}.json")
+        assert ran.status == 0, ran.err
+    refused(*words, status=4)
+    outputs = [Path(f"{each}.json").read_text(encoding="utf-8") for each in range(times)]
+    found = [hn.Release.from_json(text) for text in outputs]
+    assert len({each.facts["design"]["name"] for each in found}) == 1
+    guesses = [each.guarantee.best_guess for each in found]
+    assert max(guesses) - min(guesses) < 1e-9
+
+
+def test_a_dry_run_says_what_the_ledger_would_refuse(survey: Path) -> None:
+    """The plan is shown, and then the refusal, with its status."""
+    made()
+    words = ("release", survey, *ASKED, "--epsilon", "4", "--delta", "1e-6", "--dry-run")
+    ran = run(*words, "--ledger", "s.ledger")
+    assert ran.status == 4
+    assert "the budget does not allow it" in ran.err
+    assert "Chosen (*)" in ran.out
+    assert charges() == 0
+
+
+def test_a_ledger_shows_its_places(survey: Path) -> None:
+    """How much there is for each kind of noise, and how much of it is used."""
+    shown = run("ledger", "init", "s.ledger", *BUDGET, "--laplace", "1", "--unit", "person_id").out
+    assert "Its places: Gaussian noise mu 0 of 0.4" in shown
+    assert "Laplace noise epsilon 0 of 1; discovering delta 0 of 0" in shown
+    made("t.ledger")
+    assert "the first release decides" in run("ledger", "show", "t.ledger").out
+    assert survey.exists()

@@ -16,7 +16,7 @@ from halfnoise.ledger.entries import History
 from halfnoise.ledger.ledger import Ledger
 from halfnoise.ledger.sqlite_file import ENDING
 from halfnoise.ledger.words import left, table, to_dict
-from halfnoise.privacy.definitions import Neighbors, Privacy
+from halfnoise.privacy.definitions import ApproxDP, Neighbors, Privacy
 from halfnoise.privacy.words import amounts
 from halfnoise.request import Request
 from halfnoise.spec.lists import ANYWHERE
@@ -114,6 +114,9 @@ def one_of_them(
     who = [f"--unit={name}" for name in request.unit] or ["--unit=COLUMN"]
     who = ["--row-is-person"] if request.row_is_person else who
     limit = [f"--{name}={amount!r}" for name, amount in amounts(budget).items()]
+    delta = request.workload.discover_delta
+    if delta is not None and not isinstance(budget, ApproxDP):  # else the first release decides
+        limit.append(f"--discover-delta={delta!r}")
     if "rdp" in words:
         limit = [f"--rdp={words['rdp']}"]
     rule = request.workload.neighbors

@@ -9,7 +9,7 @@ from functools import partial
 from importlib.metadata import version as installed
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -23,6 +23,7 @@ from halfnoise.data.sources import Source, open_source
 from halfnoise.errors import InvalidParameterError
 from halfnoise.files import same_place
 from halfnoise.ledger.booking import Booking
+from halfnoise.ledger.terms import Bill
 from halfnoise.mechanism import Step, carry_out, shared
 from halfnoise.planning.outlook import DELTA, Outlook, Terms, budget_for, plan
 from halfnoise.planning.plan import Plan
@@ -230,6 +231,10 @@ def _dry_run(request: Request, books: Booking) -> None:
         typer.echo(request.workload.grouping.words)
     who = f"rows with the same {', '.join(request.unit)}" if request.unit else "one row"
     typer.echo(f"One person: {who}. No row was read and nothing was spent.\n\n{planned!r}")
+    if isinstance(planned, Plan):
+        cost, alike = planned.measurement.guarantee, request.workload.neighbors
+        said: dict[str, Any] = {"request": "", "what": "", "unit": request.unit, "times": times}
+        books.check(Bill(guarantee=cost, neighbors=alike, **said))
 
 
 def _released(

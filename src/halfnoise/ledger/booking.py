@@ -10,8 +10,9 @@ from halfnoise.checks import refuse, whole
 from halfnoise.errors import HalfnoiseError, InvalidParameterError
 from halfnoise.ledger.entries import Charge, History
 from halfnoise.ledger.ledger import Ledger
+from halfnoise.ledger.pricing import priced
 from halfnoise.ledger.sqlite_file import ENDING
-from halfnoise.ledger.terms import Bill, check_name
+from halfnoise.ledger.terms import Bill, check_name, check_terms
 from halfnoise.privacy.allowance import Allowance
 from halfnoise.privacy.definitions import ApproxDP, GaussianDP, Privacy, PureDP
 from halfnoise.proof import down, least
@@ -65,17 +66,30 @@ class Booking:
             return history.limit
         return replace(history.allowance, spent=history.spent)
 
-    def share(self, times: int, *, discovers: bool, laplace: bool) -> tuple[Privacy, float | None]:
-        """Return what so many equal releases may spend together, and the delta of discovering."""
+    def parts(
+        self, times: int, noise: str | None, *, discovers: bool
+    ) -> list[tuple[Privacy, float | None]]:
+        """Return what so many equal releases may spend together, and the delta of discovering.
+
+        Where both kinds of noise have a place of their own, there is a part for each.
+        """
         whole(one_of=times)
-        history = None
-        if self.ledger is not None and self.ledger.is_there():
-            history = self.ledger.history()
-        if history is None or history.limit is None:
-            remedy = "make one: halfnoise ledger init FILE --epsilon 3 --delta 1e-6, and name it"
+        limit = self.limit
+        if limit is None:
+            remedy = "make one: halfnoise ledger init FILE --epsilon 3 --delta 1e-6 --unit COLUMN"
             rule = "used with a ledger that has a limit"
-            raise refuse("one_of", rule, times, f"{remedy} (--ledger FILE)")
-        return _part(history.allowance, history.limit, discovers=discovers, laplace=laplace)
+            raise refuse("one_of", rule, times, f"{remedy}, and name it (--ledger FILE)")
+        if not isinstance(limit, Allowance):
+            return [(limit, None)]
+        kept = down(limit.delta) if limit.delta else None
+        if not isinstance(limit.limit, ApproxDP):
+            return [(limit.limit, kept)]
+        if limit.pure or noise == "laplace":
+            return _parts(limit, kept, noise) or [(limit.limit, kept)]
+        if discovers or kept is None:
+            return [(limit.limit, kept)]
+        rest = down(least(limit.limit.delta) - limit.delta)
+        return [(ApproxDP(epsilon=limit.limit.epsilon, delta=rest), None)]
 
     def stored(self, request: str) -> bytes | None:
         """Return the result that is kept under the name, if it was drawn."""
@@ -96,6 +110,14 @@ class Booking:
             self.charge = next(filter(self.ledger.holds, tried), None)
             self.tell(error)
             raise
+
+    def check(self, bill: Bill) -> None:
+        """Refuse what the ledger would not allow now; nothing is charged."""
+        if self.ledger is None or not self.ledger.is_there():
+            return
+        history = self.ledger.history()
+        check_terms(history, bill)
+        priced(history, bill)
 
     def keep(self, document: bytes) -> bytes:
         """Keep the result in the ledger before anybody sees it; return the one that was first."""
@@ -129,19 +151,13 @@ class Booking:
         return f"the charge {name!r} stands in {place!r} and is not made twice: {how} to go on"
 
 
-def _part(
-    allowance: Allowance | None, limit: Privacy, *, discovers: bool, laplace: bool
-) -> tuple[Privacy, float | None]:
-    """Return the part of a limit that a kind of release may take, as a budget."""
-    if allowance is None or not isinstance(limit, ApproxDP):
-        delta = None if allowance is None or not allowance.delta else down(allowance.delta)
-        return limit, delta
-    if laplace and allowance.pure:
-        return PureDP(epsilon=down(allowance.pure)), None
-    kept = down(allowance.delta) if allowance.delta else None
-    if allowance.pure:
-        return GaussianDP(mu=allowance.mu), kept
-    if discovers or kept is None:
-        return limit, kept
-    rest = down(least(limit.delta) - allowance.delta)
-    return ApproxDP(epsilon=limit.epsilon, delta=rest), None
+def _parts(
+    box: Allowance, kept: float | None, noise: str | None
+) -> list[tuple[Privacy, float | None]]:
+    """Return the places that noise of each kind has in a box, as budgets."""
+    parts = list[tuple[Privacy, float | None]]()
+    if noise != "laplace" and box.mu:
+        parts.append((GaussianDP(mu=box.mu), kept))
+    if noise != "gaussian" and (place := box.pure or box.place()):
+        parts.append((PureDP(epsilon=down(place)), kept))
+    return parts

@@ -5,7 +5,7 @@ from typing import Any
 
 from halfnoise.errors import InvalidParameterError
 from halfnoise.ledger.entries import Charge, History, Opening
-from halfnoise.privacy.account import Account
+from halfnoise.privacy.account import KINDS, Account
 from halfnoise.privacy.allowance import Allowance
 from halfnoise.privacy.definitions import ApproxDP, ConcentratedDP, Privacy, PureDP, RenyiDP
 from halfnoise.privacy.words import amounts, upward
@@ -85,6 +85,8 @@ def refusal(history: History, allowance: Allowance, cost: Account, price: Accoun
     alone = spent.pure > allowance.pure  # then there is no place for any mu
     why = f"this costs {said(cost if alone else price, limit)}, and {part(spent, limit)} is spent"
     remedy = "ask for less (halfnoise ledger show says what is left)"
+    if allowance.pure > spent.pure or allowance.delta > spent.delta:
+        why += " (some of it is kept for Laplace noise or discovering)"
     if price.delta > allowance.delta - spent.delta:
         kept = f"{float(allowance.delta):g} of delta is kept for discovering groups"
         why = f"discovering costs delta {float(price.delta):.3g}, and {kept}"
@@ -112,12 +114,20 @@ def left(history: History) -> str:
         return "Nothing is spent"
     releases = f"{many:,} releases together" if many > 1 else "One release so far"
     if limit is None:
-        return f"{releases}: {said(history.spent, ApproxDP(epsilon=1, delta=DELTA))}; no limit"
+        return f"{releases}: {said(history.spent, unit_of(history))}; no limit"
     more = f"room for {room(history):,} more like the last one"
     box = history.allowance
     if box is not None and isinstance(limit, ApproxDP) and history.spent.pure > box.pure:
-        more += ", and for Laplace noise alone"
+        more += ", and from now on for Laplace noise alone"
     return f"{releases}: {part(history.spent, limit)}; {more}"
+
+
+def unit_of(history: History) -> Privacy:
+    """Return the budget in whose unit all is told: the limit, or epsilon at a delta."""
+    delta = DELTA
+    while exactly(delta) <= 2 * history.spent.delta:  # what discovering costs is a part of it
+        delta = float(f"{10 * delta:.0e}")
+    return history.limit or ApproxDP(epsilon=1, delta=min(delta, 0.5))
 
 
 def room(history: History) -> int | None:
@@ -138,22 +148,43 @@ def used(history: History) -> float | None:
 def table(history: History) -> str:
     """Return the ledger as text: what it is about, what was spent on what, and what is left."""
     opening = history.opening or Opening(data_set="")
-    unit = history.limit or ApproxDP(epsilon=1, delta=DELTA)
     who = ", ".join(opening.unit) or "each row"
     lines = [
         f"Ledger of {opening.data_set}. One person: {who}; neighbours: {opening.neighbors.value}.",
         f"Limit: {'none' if history.limit is None else stated(history.limit)}.",
+        *places(history),
     ]
-    rows = list[list[str]]()
-    for charge, spent in _one_by_one(history):
-        moment = charge.time[:19].replace("T", " ")
-        cells = [moment, charge.what, said(charge.price, unit), said(spent, unit)]
-        rows.append([charge.name, *cells, charge.state])
+    rows = [
+        [charge.name, charge.time[:19].replace("T", " "), charge.what, costs(charge), charge.state]
+        for charge in history.charges.values()
+    ]
     if rows:
-        header = ["name", "time (UTC)", "what", "cost", "together", "state"]
-        lines += ["", text_table(header, rows), ""]
+        lines += ["", text_table(["name", "time (UTC)", "what", "cost", "state"], rows), ""]
     lines += bars(history)
     return "\n".join([*lines, f"{left(history)}.", f"Head: {history.head}"])
+
+
+def costs(charge: Charge) -> str:
+    """Say what the noise of a release costs, each kind in its own measure."""
+    cost, said = charge.cost, list[str]()
+    said += [f"epsilon {upward(up(cost.pure))}"] if cost.pure else []
+    said += [f"mu {upward(sqrt_up(cost.squares))}"] if cost.squares else []
+    said += [f"delta {upward(up(cost.delta))}"] if cost.delta else []
+    as_mu = charge.price.squares > cost.squares
+    return " + ".join(said) + (f", as mu {upward(sqrt_up(charge.price.squares))}" if as_mu else "")
+
+
+def places(history: History) -> list[str]:
+    """Say how much of each kind a limit of epsilon and delta has a place for."""
+    box, spent = history.allowance, history.spent
+    if not isinstance(history.limit, ApproxDP):
+        return []
+    if box is None:
+        return ["How much of it is for which kind of noise, the first release decides."]
+    of = [f"Gaussian noise mu {upward(sqrt_up(spent.squares))} of {box.mu:.6g}"]
+    of.append(f"Laplace noise epsilon {upward(up(spent.pure))} of {float(box.pure):.6g}")
+    of.append(f"discovering delta {upward(up(spent.delta))} of {float(box.delta):.6g}")
+    return [f"Its places: {'; '.join(of)}."]
 
 
 def _one_by_one(history: History) -> Iterator[tuple[Charge, Account]]:
@@ -187,31 +218,35 @@ def bars(history: History) -> list[str]:
 def to_dict(history: History) -> dict[str, Any]:
     """Return the ledger as plain values."""
     opening, unit = history.opening or Opening(data_set=""), history.limit
-    shown = unit or ApproxDP(epsilon=1, delta=DELTA)
+    box = history.allowance
     limit = None if unit is None else {"kind": type(unit).__name__, **amounts(unit)}
     return {
         "data_set": opening.data_set,
         "unit": list(opening.unit) or "row",
         "neighbors": opening.neighbors.value,
         "limit": limit,
-        "spent": amount(history.spent, shown),
+        "places": None if box is None else _plain(box.whole),
+        "spent": amount(history.spent, unit_of(history)),
         "used": used(history),
         "room_for_more_like_the_last": room(history),
-        "releases": [_release(charge, shown) for charge in history.charges.values()],
+        "releases": [_release(charge) for charge in history.charges.values()],
         "head": history.head,
     }
 
 
-def _release(charge: Charge, unit: Privacy) -> Mapping[str, Any]:
-    cost, price = charge.to_dict()["cost"], charge.to_dict()["price"]
+def _plain(account: Account) -> dict[str, str]:
+    return {name: str(getattr(account, name)) for name in KINDS}
+
+
+def _release(charge: Charge) -> Mapping[str, Any]:
     return {
         "name": charge.name,
         "time": charge.time,
         "what": charge.what,
         "state": charge.state,
-        "amount": amount(charge.price, unit),
-        "cost": cost,
-        "price": price,
+        "cost": _plain(charge.cost),
+        "price": _plain(charge.price),
+        "one_of": charge.times,
         "request": charge.request,
         "result_sha256": charge.document,
         "outputs_sha256": list(charge.outputs),

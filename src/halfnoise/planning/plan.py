@@ -13,7 +13,7 @@ from halfnoise.noise.law import Noise
 from halfnoise.planning.choice import best, compared, in_words, there
 from halfnoise.planning.spending import Discovery, Spending
 from halfnoise.privacy.account import BEYOND, Account
-from halfnoise.privacy.allowance import Allowance, taken
+from halfnoise.privacy.allowance import Allowance, still_fits, taken
 from halfnoise.privacy.composition import compose
 from halfnoise.privacy.definitions import ApproxDP, DiscoveryDP, Guarantee, Privacy, PureDP
 from halfnoise.privacy.words import amounts, definition, spending
@@ -53,8 +53,10 @@ class Plan:
             return {}
         found = Spending.of(self.privacy, self.workload.grouping, self.releases).delta
         discovering, shares = Account(delta=Fraction(found or 0)), {}
-        for kind, design in self._best.items():
-            shares[kind] = taken(self.limit, Account.of(design.guarantee) + discovering)
+        costs = {kind: Account.of(d.guarantee) + discovering for kind, d in self._best.items()}
+        fit = [kind for kind, cost in costs.items() if still_fits(self.limit, cost)]
+        for kind, cost in costs.items():  # what will be refused is no choice where another is
+            shares[kind] = taken(self.limit, cost) if kind in fit or not fit else BEYOND
         return shares if min(shares.values()) < BEYOND else {}
 
     @property

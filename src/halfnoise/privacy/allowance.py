@@ -163,6 +163,10 @@ class Allowance:
             return BEYOND  # mu, beside more pure epsilon than the box has
         return price.part_of(replace(self.whole, pure=place))
 
+    def place(self) -> Fraction:
+        """Return how much pure epsilon has a place by now."""
+        return self._place(self.spent)
+
     def room(self, spent: Account, cost: Account) -> int:
         """Return how many more releases of such a cost fit."""
         place = max(NOTHING, self._place(spent + cost) - spent.pure)
@@ -193,3 +197,10 @@ def taken(limit: Privacy | Allowance, cost: Account) -> Fraction:
         return cost.part_of(Account(pure=pure, squares=squares, delta=delta))
     box = limit if isinstance(limit, Allowance) else Allowance(limit=limit)
     return box.share(box.price(cost))
+
+
+def still_fits(limit: Privacy | Allowance, cost: Account) -> bool:
+    """Whether a release fits beside what was spent; with no box as yet, that is left open."""
+    if not isinstance(limit, Allowance):
+        return True
+    return limit.fits(limit.spent + limit.price(cost))
