@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from halfnoise.errors import DataError, HalfnoiseError, InvalidParameterError, TryAgainError
 from halfnoise.ledger import sqlite_file
-from halfnoise.ledger.entries import History, Row, digest
+from halfnoise.ledger.entries import Charge, History, Row, digest
 from halfnoise.ledger.ledger import Ledger, _document
 from halfnoise.ledger.terms import Bill
 from halfnoise.privacy.definitions import GaussianDP
@@ -140,9 +141,11 @@ def test_flipped_bytes_find_who_does_not_look(
 
 def blind(history: History, rows: Iterable[tuple[int, str, str]]) -> None:
     """Take in entries whatever they are."""
+    news = dict[str, dict[str, Any]]()
     for row in rows:
-        history._take(json.loads(row[1]), row[0])
+        history._take(json.loads(row[1]), row[0], news)
         history.last = Row(*row)
+    history.charges.update((name, Charge(**said)) for name, said in news.items())
 
 
 def test_truncated(whole: bytes, tmp_path: Path) -> None:

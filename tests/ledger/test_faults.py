@@ -13,6 +13,8 @@ import shutil
 import signal
 import sqlite3
 import tempfile
+import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -556,3 +558,43 @@ def test_a_file_system_without_links(
 def test_a_fork_starts_anew(folders: Callable[[], Path], forks: Call) -> None:
     """What was read, and a lock that a thread held, stays with the parent."""
     assert forks("forked_ledger", root=str(folders())) == {"parent": 3, "child": 0}
+
+
+def test_a_signal_is_heard_while_waiting(folders: Callable[[], Path]) -> None:
+    """Nobody waits for the lock of another until patience ends."""
+    job = Job(folder=folders())
+    job.begin()
+    alarm = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    with closing(looking_on(job)) as another:
+        another.execute("begin immediate")
+        began = time.monotonic()
+        alarm.start()
+        ran = job.run()
+        assert time.monotonic() - began < sqlite_file.PATIENCE / 3
+        another.execute("rollback")
+    assert ran.status == 130
+    judge(job, ran)
+
+
+def test_where_sqlite_has_gone_back_itself(
+    folders: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a full disk it may have; that is no damage."""
+
+    class Full(sqlite3.Connection):
+        """Has no room for an entry."""
+
+        def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
+            if statement.startswith("insert"):
+                super().execute("rollback")
+                full("before sql insert")
+            return super().execute(statement, *values)
+
+    job = Job(folder=folders())
+    job.begin()
+    with monkeypatch.context() as patch:
+        connect = functools.partial(sqlite3.connect, factory=Full)
+        patch.setattr(sqlite_file, "sqlite3", plain(connect=connect))
+        ran = job.run()
+    assert ran.status == 5, ran
+    judge(job, ran)

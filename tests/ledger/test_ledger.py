@@ -330,9 +330,9 @@ def test_only_what_is_new_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ledger.charge(bill())
     take = History._take
 
-    def watched(history: History, body: Any, number: int) -> None:
+    def watched(history: History, body: Any, number: int, news: Any) -> None:
         seen.append(number)
-        take(history, body, number)
+        take(history, body, number, news)
 
     ledger.history()
     monkeypatch.setattr(History, "_take", watched)

@@ -9,9 +9,10 @@ import contextlib
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import quote
 
 from halfnoise import files
@@ -19,7 +20,9 @@ from halfnoise.errors import AGAIN, DataError, HalfnoiseError, InvalidParameterE
 from halfnoise.ledger.entries import Row, damaged
 from halfnoise.ledger.store import Rows
 
+T = TypeVar("T")
 PATIENCE = 30.0  # seconds to wait for others
+AT_ONCE = 0.2  # seconds of it inside SQLite, where no signal is heard
 OURS = 0x686E6C67  # in the head of the file: this is a ledger
 FULL = 2
 ENDING = ".ledger"
@@ -37,10 +40,8 @@ _KEPT = tuple(
     for verb in ("update", "delete")
 )
 SCHEMA = (*_TABLES, *_KEPT)
-_LATER = (
-    *("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL", "SQLITE_INTERRUPT"),
-    *("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_NOMEM"),
-)
+_OTHERS = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
+_LATER = (*_OTHERS, "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_NOMEM", "SQLITE_INTERRUPT")
 _CLOSED = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")
 
 
@@ -104,11 +105,12 @@ class SqliteFile:
     def writing(self) -> Iterator[Rows]:
         """Write alone, and have it in the file itself when this ends."""
         with self._open() as connection:
-            connection.execute("begin immediate")
+            _patiently(lambda: connection.execute("begin immediate"))
             try:
                 yield Rows(connection.execute)
             except BaseException:
-                connection.execute("rollback")
+                if connection.in_transaction:  # else SQLite did so itself, as on a full disk
+                    connection.execute("rollback")
                 raise
             connection.execute("commit")
             _checkpoint(connection)
@@ -130,7 +132,8 @@ class SqliteFile:
                 raise damaged(f"{self.name!r} is not a file")
             if not self.path.stat().st_size:
                 raise damaged("the file is empty")
-            with contextlib.closing(self._connected(read=read)) as connection:
+            opened = _patiently(lambda: self._connected(read=read))
+            with contextlib.closing(opened) as connection:
                 yield connection
         except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter where its words are none
             raise self._ours(error) from None
@@ -148,7 +151,7 @@ class SqliteFile:
             raise self._closed()
         how = "mode=ro&immutable=1" if alone else "mode=rw"
         found = sqlite3.connect(
-            f"file:{where}?{how}", uri=True, timeout=PATIENCE, isolation_level=None
+            f"file:{where}?{how}", uri=True, timeout=min(AT_ONCE, PATIENCE), isolation_level=None
         )
         try:
             for setting in ("trusted_schema = off", "cell_size_check = on", "fullfsync = on"):
@@ -183,6 +186,19 @@ class SqliteFile:
         if kind.startswith(_CLOSED):
             return self._closed()
         return damaged(f"{self.name!r} is no sound file of SQLite ({kind or 'SQLITE_ERROR'})")
+
+
+def _patiently(work: Callable[[], T]) -> T:
+    """Do something as soon as others let go of the file; a signal is heard meanwhile."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return work()
+        except sqlite3.OperationalError as error:
+            busy = getattr(error, "sqlite_errorname", "").startswith(_OTHERS)
+            if not busy or time.monotonic() > until:
+                raise
+        time.sleep(0.001)
 
 
 def _check(connection: sqlite3.Connection) -> None:
