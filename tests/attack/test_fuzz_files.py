@@ -124,11 +124,11 @@ def all_tried(meter: Meter, many: int, *, same: bool = True) -> Tried:
 
 def test_any_damage(meter: Meter) -> None:
     """No damage leads to a traceback, a hang, words of an engine, or a cell on the screen."""
-    all_tried(meter, 50 * MORE, same=MORE == 1).told(50 * MORE)
+    all_tried(meter, 40 * MORE, same=MORE == 1).told(40 * MORE)
 
 
 def test_words_of_an_engine_are_seen(meter: Meter, monkeypatch: pytest.MonkeyPatch) -> None:
     """An error that passes on what an engine says is caught."""
     monkeypatch.setattr(quiet, "ours", lambda error, said: DataError(f"{said} {error}"))
     with pytest.raises(AssertionError):
-        all_tried(meter, 50)
+        all_tried(meter, 40)

@@ -191,6 +191,7 @@ BROKEN: dict[str, Callable[[dict[str, Any]], object]] = {
     "rounded is a word": lambda v: v.update(rounded="no"),
     "a known size of text": lambda v: v.update(known_size="many"),
     "remarks that are no list": lambda v: v.update(remarks="one"),
+    "a promise of nothing": lambda v: v["guarantee"].update(mu=1e200),
     "a mixture as a promise": lambda v: v.update(
         privacy={"kind": "MixedDP", "pure": 1, "gaussian": 1}
     ),

@@ -27,6 +27,7 @@ SCHEMA = 1
 # What a release writes itself; the rest are its public facts.
 OWN = ("schema", "guarantee", "level", "intervals", "by", "size", "queries", "groups", "notes")
 DEPTH = 20  # so far may facts be nested; ours are three deep
+LARGEST = 1e10  # no release of ours spends so much, or as little as one part of it
 _BROKEN = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _ASKED = (dp.GaussianDP, dp.ApproxDP, dp.ConcentratedDP, dp.RenyiDP, dp.PureDP)
 READERS: dict[str, Callable[[str], object]] = {
@@ -97,6 +98,7 @@ def _template(found: dict[str, Any], values: dict[str, Any]) -> Release:
     guarantee, asked = (privacy.from_dict(values[name]) for name in ("guarantee", "privacy"))
     kept = guarantee.kept if isinstance(guarantee, dp.DiscoveryDP) else guarantee
     _hold(isinstance(kept, dp.GaussianDP | dp.PureDP))
+    _hold(all(1 / LARGEST <= amount <= LARGEST for amount in privacy.amounts(kept).values()))
     if not isinstance(guarantee, dp.Guarantee) or not isinstance(asked, _ASKED):
         raise TypeError
     facts = {name: value for name, value in found.items() if name not in (*OWN, "values")}
