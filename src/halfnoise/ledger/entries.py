@@ -230,11 +230,6 @@ class History:
         """The charge that was made last."""
         return next(reversed(self.charges.values()), None)
 
-    @property
-    def total(self) -> Account:
-        """What the noise of all releases costs, whatever was charged for it."""
-        return sum((charge.cost for charge in self.charges.values()), Account())
-
 
 def _amounts(account: Account) -> dict[str, str]:
     return {name: str(getattr(account, name)) for name in ("pure", "squares", "delta")}
