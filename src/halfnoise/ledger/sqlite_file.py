@@ -17,6 +17,7 @@ from urllib.parse import quote
 from halfnoise import files
 from halfnoise.errors import AGAIN, DataError, HalfnoiseError, InvalidParameterError, TryAgainError
 from halfnoise.ledger.entries import Row, damaged
+from halfnoise.ledger.one_name import check_one_name
 from halfnoise.ledger.store import Rows
 
 PATIENCE = 30.0  # seconds to wait for others
@@ -130,6 +131,7 @@ class SqliteFile:
                 raise damaged(f"{self.name!r} is not a file")
             if not self.path.stat().st_size:
                 raise damaged("the file is empty")
+            check_one_name(self.path, self.name)
             with contextlib.closing(self._connected(read=read)) as connection:
                 yield connection
         except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter where its words are none
