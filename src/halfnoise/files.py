@@ -76,7 +76,7 @@ def _place(partial: Path, path: Path) -> None:
                 path.unlink()
                 raise
     else:
-        partial.unlink()
+        partial.unlink(missing_ok=True)  # who opens a ledger meanwhile may take it away
 
 
 def append(path: Path, content: bytes, *, once: bool = False) -> None:

@@ -58,6 +58,16 @@ def test_a_release_records_itself_beside_its_file(survey: Path) -> None:
     assert "older copy" in refused("ledger", "verify", beside, "--head", "0" * 64, status=3)
 
 
+@pytest.mark.parametrize(
+    "head", ["", "0", "0" * 63, "0" * 65, "g" * 64, "0" * 63 + "\n", "\u0660" * 64]
+)
+def test_what_is_no_head_is_refused(survey: Path, head: str) -> None:
+    """It would be in no ledger, or, where nothing stands for any, in each."""
+    made()
+    assert "head must be 64 digits" in refused("ledger", "verify", "s.ledger", "--head", head)
+    assert survey.with_name("s.ledger").exists()
+
+
 @pytest.mark.usefixtures("ledgers")
 def test_one_file_has_one_ledger_by_whatever_name(survey: Path) -> None:
     """A link, a path with dots and a pattern lead to the ledger of the file itself."""

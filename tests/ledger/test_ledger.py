@@ -1,8 +1,10 @@
 """The ledger where nothing goes wrong: charges, names, limits, places, and who may look."""
 
 import contextlib
+import datetime as dt
 import hashlib
 import json
+import math
 import os
 import pickle
 import sqlite3
@@ -12,12 +14,14 @@ from collections.abc import Callable
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import halfnoise as hn
-from halfnoise.ledger import sqlite_file
+from halfnoise.ledger import entries, sqlite_file
+from halfnoise.ledger import ledger as ledger_module
 from halfnoise.ledger.booking import NO_LEDGER
 from halfnoise.ledger.entries import History, Row
 from halfnoise.ledger.ledger import Ledger
@@ -100,6 +104,40 @@ def test_who_one_person_is_stays(tmp_path: Path) -> None:
         ledger.charge(bill(unit=("person_id",), neighbors=hn.Neighbors.REPLACE))
     assert not ledger.history().charges
     ledger.charge(bill(unit=("person_id",)))
+
+
+@pytest.mark.parametrize("units", [(("a", "b"), ("a, b",)), ((), ("one row",)), (("a",), ("b",))])
+def test_units_are_compared_as_they_are(
+    tmp_path: Path, units: tuple[tuple[str, ...], tuple[str, ...]]
+) -> None:
+    """Not as a message writes them."""
+    for number, (one, other) in enumerate([units, units[::-1]]):
+        ledger = Ledger.create(tmp_path / f"{number}.ledger", unit=one)
+        ledger.charge(bill(unit=one))
+        with pytest.raises(hn.InvalidParameterError, match="unit must be"):
+            ledger.charge(bill(unit=other))
+        assert len(ledger.history().charges) == 1
+
+
+def test_one_that_is_made_anew_is_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also with the same words in the same second: whoever has the old one open is told."""
+    now = SimpleNamespace(now=lambda _: dt.datetime(2026, 11, 15, tzinfo=dt.UTC))
+    monkeypatch.setattr(entries, "dt", SimpleNamespace(UTC=dt.UTC, datetime=now))
+    path = tmp_path / "a.ledger"
+
+    def made_anew() -> None:
+        path.unlink(missing_ok=True)
+        ledger = Ledger.create(path)
+        ledger.history()
+        path.unlink()
+        Ledger.create(path)
+        ledger.charge(bill())
+
+    with pytest.raises(hn.DataError, match="not the one that was open"):
+        made_anew()
+    same = SimpleNamespace(token_hex=lambda _: "0")
+    monkeypatch.setattr(ledger_module, "secrets", same)
+    made_anew()  # and nobody would be told
 
 
 def test_a_limit(tmp_path: Path) -> None:
@@ -414,6 +452,12 @@ def test_a_ledger_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert len(Ledger(path).history().charges) == 1
 
 
+def keeping(part: str, amount: Any) -> Callable[[Path], object]:
+    """Return what makes a ledger that keeps so much for something."""
+    limit, said = hn.ApproxDP(epsilon=1, delta=1e-6), {part: amount}
+    return lambda path: Ledger.create(path, limit=limit, **said)
+
+
 TERMS: dict[str, Callable[[Path], object]] = {
     "limit": lambda path: Ledger.create(path, limit=3),  # type: ignore[arg-type]  # refused
     "unit twice": lambda path: Ledger.create(path, unit=["a", "a"]),
@@ -426,6 +470,19 @@ TERMS: dict[str, Callable[[Path], object]] = {
     "more than all": lambda path: Ledger.create(
         path, discover_delta=1e-5, limit=hn.ApproxDP(epsilon=1, delta=1e-6)
     ),
+    "a class": lambda path: Ledger.create(path, limit=hn.GaussianDP),  # type: ignore[arg-type]  # refused
+    "a guarantee": lambda path: Ledger.create(
+        path,
+        limit=hn.DiscoveryDP(kept=MU, delta=1e-7),  # type: ignore[arg-type]  # refused
+    ),
+    "no unit": lambda path: Ledger.create(path, unit=None),  # type: ignore[arg-type]  # refused
+    "numbers": lambda path: Ledger.create(path, unit=b"id"),  # type: ignore[arg-type]  # refused
+    "no name": lambda path: Ledger.create(path, data_set=""),
+    **{
+        f"{kept} {amount}": keeping(kept, amount)
+        for kept in ("laplace", "discover_delta")
+        for amount in ("x", True, math.nan, math.inf)
+    },
     "place": lambda _: Ledger(7),  # type: ignore[arg-type]  # refused
 }
 

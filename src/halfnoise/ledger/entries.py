@@ -19,10 +19,21 @@ from halfnoise.errors import DataError
 from halfnoise.privacy import words
 from halfnoise.privacy.account import Account
 from halfnoise.privacy.allowance import Allowance
-from halfnoise.privacy.definitions import ApproxDP, Neighbors, Privacy
+from halfnoise.privacy.definitions import (
+    ApproxDP,
+    ConcentratedDP,
+    GaussianDP,
+    Neighbors,
+    Privacy,
+    PureDP,
+    RenyiDP,
+)
 
 START = "0" * 64  # what comes before the first hash
 FORMAT = 1
+LIMITS: Mapping[str, type[Any]] = {
+    kind.__name__: kind for kind in (ApproxDP, ConcentratedDP, GaussianDP, PureDP, RenyiDP)
+}
 _DECODE = json.JSONDecoder().decode
 
 

@@ -2,15 +2,17 @@
 
 import hashlib
 import os
+import re
+import secrets
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Self
 
-from halfnoise.checks import refuse
+from halfnoise.checks import not_negative, refuse
 from halfnoise.errors import HalfnoiseError, InvalidParameterError, TryAgainError
-from halfnoise.ledger.entries import Charge, History, Opening, Row, damaged
+from halfnoise.ledger.entries import LIMITS, Charge, History, Opening, Row, damaged
 from halfnoise.ledger.places import on_server, store_at
 from halfnoise.ledger.pricing import priced
 from halfnoise.ledger.store import Rows, Store
@@ -18,6 +20,8 @@ from halfnoise.ledger.terms import Bill, check_opening, check_terms, same
 from halfnoise.privacy.account import Account
 from halfnoise.privacy.definitions import Neighbors, Privacy
 from halfnoise.proof import exactly
+
+_HEAD = re.compile("[0-9a-fA-F]{64}")
 
 
 class Ledger:
@@ -75,21 +79,27 @@ class Ledger:
         delta for discovering groups. Where neither is said the first release decides.
         """
         ledger = cls(place)
-        if limit is not None and not hasattr(limit, "budget"):
+        if limit is not None and type(limit) not in LIMITS.values():
             raise refuse("limit", "a privacy definition", limit, "for example GaussianDP(mu=1)")
+        if not isinstance(unit, Sequence):
+            raise refuse("unit", "a column's name, or a list of such", unit)
+        kept = {"laplace": laplace, "discover_delta": discover_delta}
+        pure, delta = (
+            None if x is None else exactly(not_negative(**{n: x})) for n, x in kept.items()
+        )
         opening = Opening(
-            data_set=data_set or ledger.store.title,
+            data_set=ledger.store.title if data_set is None else data_set,
             unit=(unit,) if isinstance(unit, str) else tuple(unit),
             neighbors=neighbors,
             limit=limit,
-            pure=None if laplace is None else exactly(float(laplace)),
-            delta=None if discover_delta is None else exactly(float(discover_delta)),
+            pure=pure,
+            delta=delta,
         )
         check_opening(opening)
         if ledger.store.exists():
             raise _exists(ledger)
         try:
-            ledger.store.create(Row.after(None, **opening.to_dict()))
+            ledger.store.create(_first(opening))
         except FileExistsError:
             raise _exists(ledger) from None
         return ledger
@@ -132,6 +142,8 @@ class Ledger:
         An old copy that was put back cannot be told from inside: it lacks the head that was
         printed after it was made.
         """
+        if head is not None and not _HEAD.fullmatch(head):
+            raise refuse("head", "64 digits of 0-9 and a-f, as a release prints it", head)
         check = getattr(self.store, "check", None)
         if check is not None:
             check()
@@ -145,8 +157,8 @@ class Ledger:
                 drawn.discard(hashed)
             if drawn:
                 raise damaged("a result that was drawn is missing")
-            heads = {hashed for _, _, hashed in rows.since(0)} if head else set()
-        if head and head.lower() not in heads:
+            heads = {hashed for _, _, hashed in rows.since(0)}
+        if head is not None and head.lower() not in heads:
             raise damaged("it does not hold the head that was printed: an older copy was put back")
         return found
 
@@ -162,7 +174,8 @@ class Ledger:
             with suppress(FileExistsError):  # by another release of the same moment
                 named = self.store.title
                 about = Opening(data_set=named, unit=bill.unit, neighbors=bill.neighbors)
-                self.store.create(Row.after(None, **about.to_dict()))
+                check_opening(about)
+                self.store.create(_first(about))
         with self.store.writing() as rows:
             history = self._read(rows)
             check_terms(history, bill)
@@ -254,6 +267,11 @@ class Ledger:
 
 def _reopened(store: Store, new: bool) -> Ledger:  # noqa: FBT001  # pickle knows no keywords
     return Ledger(store, new=new)
+
+
+def _first(opening: Opening) -> Row:
+    """Return the first entry, which is like no other: one made anew is told from the old one."""
+    return Row.after(None, **opening.to_dict(), nonce=secrets.token_hex(16))
 
 
 def _exists(ledger: Ledger) -> InvalidParameterError:

@@ -18,6 +18,7 @@ from urllib.parse import quote
 from halfnoise import files
 from halfnoise.errors import AGAIN, DataError, HalfnoiseError, InvalidParameterError, TryAgainError
 from halfnoise.ledger.entries import Row, damaged
+from halfnoise.ledger.one_name import check_one_name
 from halfnoise.ledger.store import Rows
 
 T = TypeVar("T")
@@ -132,6 +133,7 @@ class SqliteFile:
                 raise damaged(f"{self.name!r} is not a file")
             if not self.path.stat().st_size:
                 raise damaged("the file is empty")
+            check_one_name(self.path, self.name)
             opened = _patiently(lambda: self._connected(read=read))
             with contextlib.closing(opened) as connection:
                 yield connection

@@ -51,8 +51,6 @@ def check_opening(opening: Opening) -> None:
     for name, amount in kept.items():
         if amount is None:
             continue
-        if amount < 0:
-            raise refuse(name, "zero or more", float(amount))
         if limit is None or isinstance(limit, PureDP) or (name == "laplace" and _in_mu(limit)):
             remedy = "give a limit of epsilon and delta, or leave it out"
             raise refuse(name, "a part of a limit in epsilon and delta", float(amount), remedy)
@@ -79,12 +77,16 @@ def check_terms(history: History, bill: Bill) -> None:
     opening = history.opening
     if opening is None:
         raise damaged("it has no first entry")
-    own = (", ".join(opening.unit) or "one row", opening.neighbors.value)
-    other = (", ".join(bill.unit) or "one row", bill.neighbors.value)
-    for what, here, there in zip(("unit", "neighbors"), own, other, strict=True):
-        if here != there:
-            remedy = "amounts under others do not add up; keep another ledger (--ledger) for them"
-            raise refuse(what, f"{here!r}, as the ledger was made for", there, remedy)
+    remedy = "amounts under others do not add up; keep another ledger (--ledger) for them"
+    if bill.unit != opening.unit:
+        here, there = (
+            ", ".join(map(repr, unit)) or "one row" for unit in (opening.unit, bill.unit)
+        )
+        why = f"unit must be {here}, as the ledger was made for, got {there}"
+        raise InvalidParameterError(f"{why}; {remedy}")
+    if bill.neighbors is not opening.neighbors:
+        rule = f"{opening.neighbors.value!r}, as the ledger was made for"
+        raise refuse("neighbors", rule, bill.neighbors.value, remedy)
 
 
 def check_name(name: str, flag: str = "name") -> str:
