@@ -26,6 +26,15 @@ def paths_in(data: object) -> list[str]:
     return paths if len(paths) == len(named) else []
 
 
+def opened(names: Iterable[str]) -> list[str]:
+    """Return the real names of all files that are named, by patterns too, in one order."""
+    found = (
+        [name] if os.path.exists(name) else glob(name, recursive=True)  # noqa: PTH110  # any name
+        for name in names
+    )
+    return sorted({os.path.realpath(path) for each in found for path in each})
+
+
 def is_among(found: os.stat_result, names: Iterable[str]) -> bool:
     """Whether a file is one of those named, by patterns too, whatever it is called itself."""
     for name in names:

@@ -21,7 +21,7 @@ from halfnoise.cli.options import PLAN, RELEASE, Once, with_options
 from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source, open_source
 from halfnoise.errors import InvalidParameterError
-from halfnoise.files import same_place
+from halfnoise.files import opened, same_place
 from halfnoise.ledger.booking import Booking
 from halfnoise.mechanism import Step, carry_out, shared
 from halfnoise.planning.outlook import DELTA, Outlook, Terms, budget_for, plan
@@ -110,8 +110,9 @@ def release_command(words: Words, data: Annotated[list[str], FILES]) -> None:
     with open_source(data, text=text) as source:
         request = read(words, Header.of(source), data)
         _check_release(request, words)
-        books, about = booked(words, data), ([Path(name).name for name in data], text)
-        again = books.stored(request.fingerprint(*about)) is not None
+        books, about = booked(words, data), (opened(data), source.text)
+        asked = request.fingerprint(*about, named=books.name is not None)
+        again = books.stored(asked) is not None
         if out is not None:
             spec = [own["spec"]] if "spec" in own else []
             out.check([*data, *spec, *Lists.named_in(words), *books.files], again=again)
