@@ -216,10 +216,12 @@ def test_a_name_returns_the_same_bytes(survey: Path, ending: str) -> None:
         assert Path(out).read_bytes() == content
         Path(out).write_bytes(b"something else\n")
         if ending != "jsonl":
-            other = run(*words)
-            assert other.status == 3
-            assert "by now there is another file" in other.err
-            assert "the charge 'd' stands" in other.err
+            assert f"the output {out!r} exists and is another; name another, or say" in refused(
+                *words
+            )
+            assert Path(out).read_bytes() == b"something else\n"
+            assert run(*words, "--overwrite").status == 0
+            assert Path(out).read_bytes() == content
     assert charges() == 1
     assert "stands for another request" in refused(*words, "--level", "0.9")
     assert charges() == 1
@@ -250,8 +252,8 @@ def test_a_name_stands_for_all_that_was_asked(survey: Path) -> None:
 def test_the_command_and_python_ask_for_the_same(survey: Path) -> None:
     """What is said in words and in Python, and what holds unless said, is one request."""
     made("s.ledger", "--mu", "9")
-    words = ["release", str(survey), "--count", "old=age:at-least:65", "--sum", "visits=0:20", *UNIT]
-    words += ["--where", "age:between:18..99", "--missing", "-99", "--by", "blood"]
+    words = ["release", str(survey), "--count", "old=age:at-least:65", "--sum", "visits=0:20"]
+    words += [*UNIT, "--where", "age:between:18..99", "--missing", "-99", "--by", "blood"]
     words += ["--groups", "A,B", "--mu", "0.3", "--level", "0.9", "--ledger", "s.ledger"]
     first = run(*words, "--name", "d", "--out", "a.json")
     assert first.status == 0, first.err
@@ -379,6 +381,32 @@ def test_a_ledger_is_made_once(survey: Path) -> None:
         words = ("--ledger", "s.ledger", "--out", out, "--overwrite")
         refused("release", survey, *ASKED, "--mu", "0.1", *words)
     assert charges() == 0
+
+
+@pytest.mark.usefixtures("ledgers")
+def test_no_output_replaces_a_ledger(survey: Path) -> None:
+    """Neither its own, which is there or will be, nor any other; by whatever name."""
+    beside, ask = "survey.csv.ledger", (*ASKED, "--mu", "0.1", "--overwrite")
+    for word in ("plan", "release"):
+        said = refused(
+            word, survey, *ask, "--ledger", made(f"{word}.l"), "--save-spec", f"{word}.l"
+        )
+        assert "--save-spec must be another file than the input" in said
+        assert "than the input" in refused(word, survey, *ask, "--save-spec", beside)
+    assert run("release", survey, *ask).status == 0
+    Path("spec.toml").symlink_to(beside)
+    Path("table.csv").hardlink_to("plan.l")
+    Path("table.jsonl").hardlink_to("plan.l")
+    before = Path(beside).read_bytes(), Path("plan.l").read_bytes()
+    for word in ("plan", "release"):
+        for target in (beside, "spec.toml", "plan.l", "table.csv"):
+            assert "must be another file than" in refused(word, survey, *ask, "--save-spec", target)
+            none = (*ask, "--no-ledger", "--save-spec", target)
+            assert "than a ledger or another database" in refused(word, survey, *none)
+    for target in ("table.csv", "table.jsonl"):
+        said = refused("release", survey, *ask[:-1], "--out", target)
+        assert "--out must be another file than a ledger or another database" in said
+    assert (Path(beside).read_bytes(), Path("plan.l").read_bytes()) == before
 
 
 def test_a_dry_run_spends_nothing(survey: Path) -> None:
