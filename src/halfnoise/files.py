@@ -4,7 +4,7 @@ import contextlib
 import mmap
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from glob import glob
 from pathlib import Path
 
@@ -16,6 +16,7 @@ except ImportError:  # a system without such locks
 # Not every system has each of these flags.
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 OWNER = 0o600
+_DATABASE = b"SQLite format 3\0"
 _TELLING = 64  # bytes that tell where lines may begin
 
 
@@ -26,6 +27,15 @@ def paths_in(data: object) -> list[str]:
     return paths if len(paths) == len(named) else []
 
 
+def opened(names: Iterable[str]) -> list[str]:
+    """Return the real names of all files that are named, by patterns too, in one order."""
+    found = (
+        [name] if os.path.exists(name) else glob(name, recursive=True)  # noqa: PTH110  # any name
+        for name in names
+    )
+    return sorted({os.path.realpath(path) for each in found for path in each})
+
+
 def is_among(found: os.stat_result, names: Iterable[str]) -> bool:
     """Whether a file is one of those named, by patterns too, whatever it is called itself."""
     for name in names:
@@ -33,6 +43,20 @@ def is_among(found: os.stat_result, names: Iterable[str]) -> bool:
             with contextlib.suppress(OSError, ValueError):
                 if os.path.samestat(os.stat(path), found):  # noqa: PTH116
                     return True
+    return False
+
+
+def is_one_of(path: Path, names: Sequence[str]) -> bool:
+    """Whether a file is one of those named, or will be, once it is there."""
+    if path.exists() and is_among(path.stat(), names):
+        return True
+    return any(same_place(path, Path(name)) for name in names)
+
+
+def is_database(path: Path) -> bool:
+    """Whether a file is one of SQLite, as ledgers are, whatever it is called."""
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        return file.read(len(_DATABASE)) == _DATABASE
     return False
 
 

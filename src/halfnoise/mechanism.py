@@ -55,7 +55,7 @@ def carry_out(
     """
     request.check(counted=source.counted)
     booking = booking or Booking(None)
-    asked = request.fingerprint(*about)
+    asked = request.fingerprint(*about, named=booking.name is not None)
     stored = booking.stored(asked)
     if stored is not None:
         return document.from_json(stored.decode())

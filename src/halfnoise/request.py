@@ -1,12 +1,11 @@
 """What is asked of a table, and what is refused before any row of it is read."""
 
-import hashlib
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+import secrets
+from dataclasses import dataclass, fields
 
 from halfnoise.checks import is_name, positive, refuse, whole
-from halfnoise.errors import InvalidParameterError
+from halfnoise.errors import InvalidParameterError, NotSupportedError
+from halfnoise.identity import digest
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.workload.groups import Grouping
 from halfnoise.workload.numbers import Counts
@@ -60,12 +59,19 @@ class Request:
         by = ", ".join(self.workload.group_columns)
         return f"{asked} by {by}" if by else asked
 
-    def fingerprint(self, *about: object) -> str:
-        """Return a hash of all that was asked, and ``about`` what: the same for the same alone."""
-        asked = {each.name: getattr(self, each.name) for each in fields(self)}
-        asked.pop("i_know")
-        content = json.dumps([_plain(asked), _plain(about)], sort_keys=True)
-        return hashlib.sha256(content.encode()).hexdigest()
+    def fingerprint(self, *about: object, named: bool = True) -> str:
+        """Return a hash of all that was asked, and ``about`` what: the same for the same alone.
+
+        What cannot be told from others is refused, or, unless it is ``named``, like nothing else.
+        """
+        apart = ("i_know", "delta")  # what does not change a release
+        asked = [getattr(self, each.name) for each in fields(self) if each.name not in apart]
+        try:
+            return digest(asked, about)
+        except NotSupportedError:
+            if named:
+                raise
+            return secrets.token_hex(32)
 
     @property
     def budget(self) -> Privacy:
@@ -142,18 +148,3 @@ class Request:
                 why = "a group of one person has no privacy, so group by another column"
                 both = f"{by.column!r} is the unit and names groups at once"
                 raise InvalidParameterError(f"{both}; {why}")
-
-
-def _plain(value: object) -> object:
-    """Return what a value says, in kinds that JSON tells apart; what is worked out is left out."""
-    if is_dataclass(value):
-        said = {each.name: getattr(value, each.name) for each in fields(value) if each.init}
-        return [type(value).__name__, _plain(said)]
-    if isinstance(value, Mapping):
-        return [[_plain(name), _plain(value[name])] for name in sorted(value, key=repr)]
-    if isinstance(value, list | tuple | set | frozenset):
-        found = [_plain(each) for each in value]
-        return found if isinstance(value, list | tuple) else sorted(found, key=repr)
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    return [type(value).__name__, str(value)]  # numbers as they are written, days, expressions

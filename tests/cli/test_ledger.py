@@ -5,8 +5,11 @@ import os
 import re
 import shlex
 import stat
+from functools import partial
 from pathlib import Path
 
+import narwhals as nw
+import polars as pl
 import pytest
 
 import halfnoise as hn
@@ -15,6 +18,7 @@ from halfnoise.privacy.account import Account
 from support.commands import refused, run, write_survey
 
 ASKED = ("--count", "smoker", "--count", "q_a", "--sum", "visits=0:20", "--unit", "person_id")
+UNIT = ("--unit", "person_id")
 BUDGET = ("--epsilon", "3", "--delta", "1e-6")
 HEAD = re.compile(r"Head of the ledger: ([0-9a-f]{64})\n")
 
@@ -214,7 +218,7 @@ def test_a_name_returns_the_same_bytes(survey: Path, ending: str) -> None:
     first = run(*words)
     content = first.out if out == "-" else Path(out).read_bytes()
     again = run(*words)
-    assert "Returned as it was drawn; nothing was charged: 'd'" in again.err
+    assert "nothing was charged: 'd'" in again.err
     assert (again.out if out == "-" else Path(out).read_bytes()) == content
     if out != "-":
         Path(out).unlink()
@@ -222,10 +226,12 @@ def test_a_name_returns_the_same_bytes(survey: Path, ending: str) -> None:
         assert Path(out).read_bytes() == content
         Path(out).write_bytes(b"something else\n")
         if ending != "jsonl":
-            other = run(*words)
-            assert other.status == 3
-            assert "by now there is another file" in other.err
-            assert "the charge 'd' stands" in other.err
+            assert f"the output {out!r} exists and is another; name another, or say" in refused(
+                *words
+            )
+            assert Path(out).read_bytes() == b"something else\n"
+            assert run(*words, "--overwrite").status == 0
+            assert Path(out).read_bytes() == content
     assert charges() == 1
     assert "stands for another request" in refused(*words, "--level", "0.9")
     assert charges() == 1
@@ -250,6 +256,68 @@ def test_a_name_stands_for_all_that_was_asked(survey: Path) -> None:
         assert "another request" in refused(*words, *other), other
     assert "another request" in refused("release", copy, *words[2:])
     assert "another request" in refused(*[{"0.3": "0.31"}.get(str(w), w) for w in words])
+    assert charges() == 1
+
+
+def test_the_command_and_python_ask_for_the_same(survey: Path) -> None:
+    """What is said in words and in Python, and what holds unless said, is one request."""
+    made("s.ledger", "--mu", "9")
+    words = ["release", str(survey), "--count", "old=age:at-least:65", "--sum", "visits=0:20"]
+    words += [*UNIT, "--where", "age:between:18..99", "--missing", "-99", "--by", "blood"]
+    words += ["--groups", "A,B", "--mu", "0.3", "--level", "0.9", "--ledger", "s.ledger"]
+    first = run(*words, "--name", "d", "--out", "a.json")
+    assert first.status == 0, first.err
+    said = ("--delimiter", ",", "--encoding", "UTF8", "--importance", "old=1", "--max-groups", "1")
+    again = run(*words, "--name", "d", "--out", "b.json", *said)
+    assert "Returned as it was drawn" in again.err
+    table = hn.release(
+        "../" + survey.parent.name + "/survey.csv",
+        [
+            hn.Sum("visits", bounds=(0, 20), missing=["-99"]),
+            hn.Count("age", at_least=65, name="old", missing=-99),
+        ],
+        where=hn.Where("age", between=(18, 99), missing=[-99]),
+        by="blood",
+        groups=["A", "B"],
+        max_groups=1,
+        unit="person_id",
+        privacy=hn.GaussianDP(mu=0.3),
+        level=0.9,
+        ledger="s.ledger",
+        name="d",
+    )
+    assert Path("a.json").read_bytes() == Path("b.json").read_bytes() == table.to_json().encode()
+    assert charges() == 1
+
+
+def test_the_same_file_name_elsewhere_is_another_table(survey: Path) -> None:
+    """A name stands for the files themselves, by whatever path; not for what they are called."""
+    made("s.ledger", "--mu", "9")
+    ask = (*ASKED, "--mu", "0.3", "--ledger", "s.ledger", "--name", "d")
+    Path("there").mkdir()
+    Path("link.csv").symlink_to(survey)
+    other = write_survey(Path("there"))
+    assert run("release", survey, *ask).status == 0
+    for same in ("survey.csv", "there/../survey.csv", "link.csv", "surv*.csv"):
+        assert "Returned as it was drawn for the charge of " in run("release", same, *ask).err
+    assert "another request" in refused("release", other, *ask)
+    assert "another request" in refused("release", survey, other, *ask)
+    both = (*ask[:-1], "both")
+    assert run("release", survey, other, *both).status == 0
+    assert "Returned as it was drawn" in run("release", other, survey, *both).err
+    assert charges() == 2
+
+
+def test_no_name_for_what_cannot_be_told_apart(survey: Path) -> None:
+    """An expression that holds more than plain values is refused before anything is charged."""
+    made()
+    ask = partial(hn.release, survey, unit="person_id", privacy=hn.GaussianDP(mu=0.1))
+    long = nw.col("age").is_in(nw.from_native(pl.Series(["70"]), series_only=True))
+    with pytest.raises(hn.NotSupportedError, match="cannot be given a name"):
+        ask([hn.Count(long, name="n")], ledger="s.ledger", name="d")
+    ask([hn.Count(nw.col("age") == "70", name="n")], ledger="s.ledger", name="d")
+    with pytest.raises(hn.InvalidParameterError, match="another request"):
+        ask([hn.Count(nw.col("age") == 70, name="n")], ledger="s.ledger", name="d")
     assert charges() == 1
 
 
@@ -323,6 +391,32 @@ def test_a_ledger_is_made_once(survey: Path) -> None:
         words = ("--ledger", "s.ledger", "--out", out, "--overwrite")
         refused("release", survey, *ASKED, "--mu", "0.1", *words)
     assert charges() == 0
+
+
+@pytest.mark.usefixtures("ledgers")
+def test_no_output_replaces_a_ledger(survey: Path) -> None:
+    """Neither its own, which is there or will be, nor any other; by whatever name."""
+    beside, ask = "survey.csv.ledger", (*ASKED, "--mu", "0.1", "--overwrite")
+    for word in ("plan", "release"):
+        said = refused(
+            word, survey, *ask, "--ledger", made(f"{word}.l"), "--save-spec", f"{word}.l"
+        )
+        assert "--save-spec must be another file than the input" in said
+        assert "than the input" in refused(word, survey, *ask, "--save-spec", beside)
+    assert run("release", survey, *ask).status == 0
+    Path("spec.toml").symlink_to(beside)
+    Path("table.csv").hardlink_to("plan.l")
+    Path("table.jsonl").hardlink_to("plan.l")
+    before = Path(beside).read_bytes(), Path("plan.l").read_bytes()
+    for word in ("plan", "release"):
+        for target in (beside, "spec.toml", "plan.l", "table.csv"):
+            assert "must be another file than" in refused(word, survey, *ask, "--save-spec", target)
+            none = (*ask, "--no-ledger", "--save-spec", target)
+            assert "than a ledger or another database" in refused(word, survey, *none)
+    for target in ("table.csv", "table.jsonl"):
+        said = refused("release", survey, *ask[:-1], "--out", target)
+        assert "--out must be another file than a ledger or another database" in said
+    assert (Path(beside).read_bytes(), Path("plan.l").read_bytes()) == before
 
 
 def test_a_dry_run_spends_nothing(survey: Path) -> None:

@@ -18,7 +18,7 @@ LAYERS = (
     ("report", "mechanism"),
     ("spec",),
     ("request",),
-    ("planning", "results", "ledger"),
+    ("planning", "results", "ledger", "identity"),
     ("data", "design"),
     ("noise", "workload"),
     ("privacy",),

@@ -100,8 +100,9 @@ def told(books: Booking, history: History | None, *, again: bool) -> None:
     if history is None or books.charge is None or books.ledger is None:
         typer.echo(NO_LEDGER, err=True)
         return
-    how = "Returned as it was drawn; nothing was charged" if again else "Charged"
-    place = books.ledger.store.name
+    place, day = books.ledger.store.name, books.charge.time[:10]
+    drawn = f"Returned as it was drawn for the charge of {day}; nothing was charged"
+    how = drawn if again else "Charged"
     typer.echo(f"{how}: {books.charge.name!r} in {place}. {left(history)}.", err=True)
     typer.echo(f"Head of the ledger: {history.head}", err=True)
 

@@ -21,7 +21,7 @@ from halfnoise.cli.options import PLAN, RELEASE, Once, with_options
 from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source, open_source
 from halfnoise.errors import InvalidParameterError
-from halfnoise.files import same_place
+from halfnoise.files import opened, same_place
 from halfnoise.ledger.booking import Booking
 from halfnoise.ledger.terms import Bill
 from halfnoise.mechanism import Step, carry_out, shared
@@ -30,6 +30,7 @@ from halfnoise.planning.plan import Plan
 from halfnoise.privacy.allowance import Allowance
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.request import Request
+from halfnoise.results import document
 from halfnoise.results.formats import Output, as_csv
 from halfnoise.results.release import GroupedRelease, Release
 from halfnoise.results.render import NOISE_ONLY
@@ -77,9 +78,9 @@ def plan_command(words: Words, data: Annotated[list[str] | None, HEADERS] = None
     with open_source(data, text=text) if data else nullcontext() as source:
         request = read(words, None if source is None else Header.of(source), data or [])
         _check_columns(source, request)
-    save = _saving(words, request, data or [])
-    releases, margin = whole_number("--releases", words.get("releases", "1")), words.get("margin")
     books = booked(words, data or [])
+    save = _saving(words, request, [*(data or []), *books.files])
+    releases, margin = whole_number("--releases", words.get("releases", "1")), words.get("margin")
     request, releases = _part(request, books, releases)
     known = "known-size" in words
     planned = _planned(request, known=known, margin=margin, releases=releases, limit=books.limit)
@@ -111,19 +112,21 @@ def release_command(words: Words, data: Annotated[list[str], FILES]) -> None:
     with open_source(data, text=text) as source:
         request = read(words, Header.of(source), data)
         _check_release(request, words)
-        books, about = booked(words, data), ([Path(name).name for name in data], text)
-        again = books.stored(request.fingerprint(*about)) is not None
+        books, about = booked(words, data), (opened(data), source.text)
+        asked = request.fingerprint(*about, named=books.name is not None)
+        kept, inputs = books.stored(asked), [*data, *books.files]
         if out is not None:
+            again = None if kept is None else document.from_json(kept.decode())
             spec = [own["spec"]] if "spec" in own else []
-            out.check([*data, *spec, *Lists.named_in(words), *books.files], again=again)
-        save = _saving(words, request, data)
+            out.check([*inputs, *spec, *Lists.named_in(words)], again=again)
+        save = _saving(words, request, inputs)
         if "dry-run" in words:
             _check_columns(source, request)
             request.check(counted=source.counted)
             _dry_run(request, books)
         else:
             release = partial(carry_out, source, request, about=about, step=_spinner())
-            _released(release, books, out, words, again=again)
+            _released(release, books, out, words, again=kept is not None)
     save()
 
 
@@ -160,12 +163,12 @@ def figures_command(folder: Annotated[Path, FIGURES]) -> None:
         typer.echo(path)
 
 
-def _saving(words: Words, request: Request, data: Sequence[str]) -> Callable[[], None]:
+def _saving(words: Words, request: Request, inputs: Sequence[str]) -> Callable[[], None]:
     """Check where the spec shall go, and return what writes it once all went well."""
     if "save-spec" not in words:
         return lambda: None
     spec = Output("--save-spec", Path(words["save-spec"]), "overwrite" in words)
-    spec.check([*data, *Lists.named_in(words)], a_release=False)
+    spec.check([*inputs, *Lists.named_in(words)], a_release=False)
     if words.get("out", "-") != "-" and same_place(spec.path, Path(words["out"])):
         raise refuse("--save-spec", "another file than --out", str(spec.path))
     text = write_spec(words, request, spec.path.parent)

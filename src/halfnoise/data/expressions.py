@@ -7,6 +7,7 @@ the private parts are not those that were known when this was written, everythin
 """
 
 import datetime as dt
+import json
 from collections.abc import Iterable
 from decimal import Decimal
 from enum import Enum
@@ -17,7 +18,7 @@ import numpy as np
 from narwhals import Expr
 from narwhals.dtypes import DType
 
-from halfnoise.errors import InvalidParameterError
+from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.workload.queries import Query
 
 _PARTS = {
@@ -83,6 +84,43 @@ def roots(expression: Expr) -> set[str]:
         if not node.str_as_lit:
             found.update(part for part in node.exprs if isinstance(part, str))
     return found
+
+
+def written(expression: object) -> Any:
+    """Return all that an expression is made of, each part with its type, in kinds of JSON.
+
+    Two of which the same is written are the same; what is not known is refused.
+
+    >>> written(nw.col("a") == 1) == written(nw.col("a") == "1")
+    False
+    """
+    if not isinstance(expression, Expr) or not _row_by_row(expression):
+        raise NotSupportedError(
+            "a request with such an expression cannot be given a name: it could not be told from"
+            " others like it, and a name returns the same result; leave the name out, or compare"
+            " columns with plain values"
+        )
+    return _written(expression)
+
+
+def _written(part: Any) -> Any:
+    kind = part if isinstance(part, type) else type(part)
+    typed = f"{kind.__module__}.{kind.__qualname__}"
+    if isinstance(part, Expr):
+        nodes: Any = part._nodes  # noqa: SLF001  # there is no public way
+        return [typed, *([n.kind.name, n.name, *map(_written, _parts(n))] for n in nodes)]
+    if kind in (list, tuple):
+        return [typed, *map(_written, part)]
+    if kind in (dict, set, frozenset):
+        pairs = part.items() if kind is dict else part
+        return [typed, *sorted(map(_written, pairs), key=json.dumps)]
+    if _is_of_numpy(part):
+        return [typed, part.dtype.str, part.tobytes().hex()]
+    return [typed, repr(part)]  # a plain value, or a type, which show all that they are
+
+
+def _parts(node: Any) -> Iterable[Any]:
+    return node.exprs, node.kwargs, node.str_as_lit, node.allow_multi_output
 
 
 def _walked(expression: Expr) -> Iterable[Any]:

@@ -37,10 +37,12 @@ class Output:
     path: Path
     overwrite: bool = False
 
-    def check(self, inputs: Sequence[str], *, a_release: bool = True, again: bool = False) -> None:
+    def check(
+        self, inputs: Sequence[str], *, a_release: bool = True, again: Released | None = None
+    ) -> None:
         """Refuse what cannot or must not be written, before anything is spent.
 
-        ``again``: what is there may be the very same.
+        ``again``: what is to be written, where it is known; the very same may be there.
         """
         path, ending = self.path, self.path.suffix.lower()
         if a_release and ending not in FORMATS:
@@ -48,13 +50,19 @@ class Output:
         appended = a_release and ending == ".jsonl" and not self.overwrite
         if rule := self._obstacle(replaced=not appended):
             raise refuse(self.flag, rule, str(path))
-        if path.exists() and files.is_among(path.stat(), inputs):
+        if files.is_one_of(path, inputs):
             raise refuse(self.flag, "another file than the input", str(path))
+        if path.is_file() and files.is_database(path):
+            raise refuse(self.flag, "another file than a ledger or another database", str(path))
         if path.is_symlink() and appended:
             raise refuse(self.flag, "a file, not a link to one", str(path), "name that file")
-        if os.path.lexists(path) and not (self.overwrite or appended or again):
-            why = f"the output {str(path)!r} exists; name another, or say --overwrite"
-            raise InvalidParameterError(why)
+        if os.path.lexists(path) and not (self.overwrite or appended):
+            if again is not None and self._is(FORMATS[ending](again)):
+                return
+            why = f"the output {str(path)!r} exists" + (
+                " and is another" if again is not None else ""
+            )
+            raise InvalidParameterError(f"{why}; name another, or say --overwrite")
 
     def _obstacle(self, *, replaced: bool) -> str:
         """Say what it must be to be written, or ``replaced`` by a new one, if it cannot."""

@@ -1,0 +1,128 @@
+"""Which requests are the same: those that nothing which comes out, or what it means, tells apart.
+
+What was worked out is compared, not what was said, so that it does not matter where and in which
+words it was. Whatever is not known here is refused: what an object shows of itself may leave out
+what tells it from others.
+"""
+
+import codecs
+import datetime as dt
+import enum
+import hashlib
+import json
+import numbers
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass, replace
+from functools import singledispatch
+from typing import Any
+
+from halfnoise.data.expressions import written
+from halfnoise.data.sources.source import TextFormat
+from halfnoise.errors import NotSupportedError
+from halfnoise.workload.column_query import ColumnQuery
+from halfnoise.workload.conditions import WORDS, Where, as_date, as_number
+from halfnoise.workload.groups import Grouping
+from halfnoise.workload.workload import Workload
+
+VERSION = 2  # of what is below: another one makes every request another
+_ANY_ORDER = ("true", "missing")  # of a query: codes, of which any will do
+
+
+def digest(*values: object) -> str:
+    """Return a hash of values: the same for the same alone.
+
+    >>> digest(Where("age", at_least=65)) == digest(Where("age", at_least="65.0"))
+    True
+    """
+    return hashlib.sha256(json.dumps([VERSION, told(values)]).encode()).hexdigest()
+
+
+@singledispatch
+def told(value: object) -> Any:
+    """Return what tells a value from others, in kinds of JSON."""
+    if isinstance(value, type) or not is_dataclass(value):
+        kind = type(value).__name__
+        why = "it could not be told from others like it, and a name returns the same result"
+        raise NotSupportedError(
+            f"a request with a {kind} in it cannot be given a name: {why}; leave the name out, or"
+            " say the same with plain text, numbers, days and lists"
+        )
+    said = {each.name: told(getattr(value, each.name)) for each in fields(value)}
+    return [type(value).__name__, said]
+
+
+@told.register
+def _literal(value: str | numbers.Real | dt.date) -> Any:
+    """Tell all that a cell is compared with: the text, the number and the day that it is."""
+    day = as_date(value)  # type: ignore[arg-type]  # a number of any kind will do
+    return [str(value), as_number(value), day and day.isoformat()]  # type: ignore[arg-type]
+
+
+@told.register
+def _itself(value: bool | None) -> Any:  # noqa: FBT001  # True is no number here
+    return value
+
+
+@told.register
+def _one_of_few(value: enum.Enum) -> Any:
+    return [type(value).__name__, value.name]
+
+
+@told.register
+def _in_order(values: list | tuple) -> Any:  # type: ignore[type-arg]  # of anything
+    return [told(value) for value in values]
+
+
+@told.register
+def _condition(where: Where) -> Any:
+    """Tell days and numbers as they are compared, whatever spells them; codes in any order."""
+    values = _as_set(where.values)
+    if where.word not in ("equals", "is_in"):
+        days, amounts = (list(map(read, where.values)) for read in (as_date, as_number))
+        values = told(amounts if None in days else days)
+    return ["Where", where.column, where.word, values, _as_set(where.codes)]
+
+
+@told.register
+def _query(query: ColumnQuery) -> Any:
+    said = {each.name: getattr(query, each.name) for each in fields(query)}
+    known = {name: told(value) for name, value in said.items() if name not in (*WORDS, "column")}
+    known |= {name: _as_set(said[name]) for name in _ANY_ORDER if name in said}
+    column = query.column if isinstance(query.column, str) else written(query.column)
+    condition = told(getattr(query, "condition", None))
+    known |= {"name": query.label, "column": column, "condition": condition}
+    return [type(query).__name__, known]
+
+
+@told.register
+def _groups(grouping: Grouping) -> Any:
+    """Tell keys with their types: each is released as it was listed."""
+    keys = None
+    if grouping.keys is not None:
+        keys = [[[_kind(value), str(value)] for value in key] for key in grouping.keys]
+    rest = (grouping.by, grouping.number, grouping.other, grouping.most, grouping.delta)
+    return ["Grouping", keys, told(rest)]
+
+
+@told.register
+def _workload(workload: Workload) -> Any:
+    """Tell what is asked block by block, which is how it comes out, each with its weight."""
+    blocks = [(block.importance, block.asked) for block in workload.blocks]
+    groups = None if workload.grouping is None else (workload.grouping, workload.group_sizes)
+    rules = (workload.who, workload.neighbors, groups, workload.at_most, workload.size_importance)
+    return ["Workload", told(blocks), told(rules)]
+
+
+@told.register
+def _text(text: TextFormat) -> Any:
+    plain = replace(text, encoding=codecs.lookup(text.encoding).name)
+    return ["TextFormat", *(told(getattr(plain, each.name)) for each in fields(plain))]
+
+
+def _as_set(values: Iterable[object]) -> list[str]:
+    return sorted({json.dumps(told(value)) for value in values})
+
+
+def _kind(value: object) -> str:
+    kinds = (type(None), bool, int, float, str, dt.datetime, dt.date)
+    return next(kind.__name__ for kind in kinds if isinstance(value, kind))
