@@ -16,6 +16,7 @@ import halfnoise as hn
 from support import engines
 from support.ids import INVALID, PEOPLE, SPARK, People, inferred, objects
 from support.loss import Scale
+from support.soak import SOAKS
 
 q: Any = hn  # queries also take lists and expressions, which their annotations do not say
 
@@ -69,14 +70,15 @@ def test_one_odd_cell_changes_no_other() -> None:
         groups=[1, 2.0],
     )
     zone = [pd.Timestamp("2026-11-14T20:00Z").tz_convert("Asia/Tokyo")] * 6
-    for cells in (
-        [1, 2, 1, 2, 2, 1],
-        [1.0, 2.0, 2.5, 1e-300, 1.5e308, -0.0],
-        [np.nan, 1, 2, 1, 2, 2],
+    odds = ["x", b"\xff", object(), 2.0, True]
+    for cells, some in (
+        ([1, 2, 1, 2, 2, 1], odds),
+        ([1.0, 2.0, 2.5, 1e-300, 1.5e308, -0.0], odds if SOAKS else odds[:1]),
+        ([np.nan, 1, 2, 1, 2, 2], odds if SOAKS else odds[:1]),
     ):
         rest = {"id": range(6), "t": zone}
         numbers = scale.totals(pd.DataFrame({"c": cells, **rest}))
-        for odd in ("x", b"\xff", object(), 2.0, True):
+        for odd in some:
             more = pd.DataFrame(
                 {"c": [*cells, odd], "id": range(7), "t": pd.Series([*zone, odd], dtype=object)}
             )

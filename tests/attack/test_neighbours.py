@@ -152,7 +152,7 @@ crowd: st.SearchStrategy[list[Row]] = st.tuples(
     rows_of("p", 3), rows_of("q", 3), rows_of(None, 2)
 ).map(lambda parts: [row for part in parts for row in part])
 replay = settings(
-    max_examples=12,
+    max_examples=12 if SOAKS else 6,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     derandomize=True,
@@ -185,8 +185,8 @@ def beyond(
 ) -> Iterator[bool]:
     """Yield for each design and each person who comes whether the noise hides too little."""
     first, workload = GRIDS[name]
-    # A file is read by the rules of a frame of text, and takes longer to open: three people come.
-    crowds = itertools.islice(growing(len(name)), 4 if make is file else None)
+    # A file is read by the rules of a frame of text, and takes longer to open: two people come.
+    crowds = itertools.islice(growing(len(name)), 3 if make is file and not SOAKS else None)
     tables = [exact_totals(make(rows, folder), first, workload) for rows in crowds]
     for grid in ALIKE[name]:
         for without, with_them in itertools.pairwise(entering(each, grid) for each in tables):

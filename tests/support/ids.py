@@ -10,14 +10,13 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import duckdb
 import ibis
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 
-from support import engines
+from support import engines, one_database
 
 Make = Callable[[Sequence[Any]], Any]
 People = list[list[Any]]
@@ -77,7 +76,7 @@ def rows_in_sql(cells: Sequence[Any], kind: str) -> str:
 
 def of_duckdb(kind: str) -> Make:
     """Return a maker of relations."""
-    return lambda cells: duckdb.connect().sql(rows_in_sql(cells, kind))
+    return lambda cells: one_database.connect().sql(rows_in_sql(cells, kind))
 
 
 def of_ibis(kind: str) -> Make:
