@@ -67,7 +67,9 @@ def expected(workload: str, unit: str, rows: str) -> tuple[list[list[int]], int]
     return typed
 
 
-ASKED = dict.fromkeys(engines.READERS, ("counts", "at most", "amounts", "items", "some"))
+ASKED: dict[str, tuple[str, ...]] = dict.fromkeys(
+    engines.READERS, ("counts", "at most", "amounts", "items", "some")
+)
 if not SOAKS:
     ASKED["spark"] = ("each", "items")
 
