@@ -14,7 +14,7 @@ from halfnoise.checks import not_negative, refuse
 from halfnoise.errors import HalfnoiseError, InvalidParameterError, TryAgainError
 from halfnoise.ledger.entries import LIMITS, Charge, History, Opening, Row, damaged
 from halfnoise.ledger.places import on_server, store_at
-from halfnoise.ledger.pricing import priced
+from halfnoise.ledger.pricing import priced, replay
 from halfnoise.ledger.store import Rows, Store
 from halfnoise.ledger.terms import Bill, check_opening, check_terms, same
 from halfnoise.privacy.account import Account
@@ -151,6 +151,7 @@ class Ledger:
             found = History()
             found.read(rows.since(0))
             _check_head(found, rows)
+            replay(found)
             drawn = {charge.document for charge in found.charges.values()} - {None}
             for hashed, document in rows.documents():
                 _check_document(hashed, document)

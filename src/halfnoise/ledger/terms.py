@@ -7,6 +7,7 @@ from typing import Any
 from halfnoise.checks import is_name, refuse
 from halfnoise.errors import InvalidParameterError
 from halfnoise.ledger.entries import Charge, History, Opening, damaged
+from halfnoise.ledger.plain import is_line
 from halfnoise.privacy.account import Account
 from halfnoise.privacy.definitions import (
     ApproxDP,
@@ -42,11 +43,15 @@ def check_opening(opening: Opening) -> None:
     """Refuse terms that make no sense together."""
     if not all(map(is_name, opening.unit)) or len(set(opening.unit)) < len(opening.unit):
         raise refuse("unit", "columns that are each named once", opening.unit)
+    if not all(map(is_line, opening.unit)):
+        remedy = "rename it, or keep no ledger (--no-ledger)"
+        raise refuse("unit", "columns whose names are of one line", opening.unit, remedy)
     if not isinstance(opening.neighbors, Neighbors):
         rule = "Neighbors.ADD_REMOVE or Neighbors.REPLACE"
         raise refuse("neighbors", rule, opening.neighbors)
-    if not is_name(opening.data_set) or len(opening.data_set) > LONGEST:
-        raise refuse("data_set", f"a name of up to {LONGEST} letters", opening.data_set)
+    named = opening.data_set
+    if not is_name(named) or len(named) > LONGEST or not named.isprintable():
+        raise refuse("data_set", f"a name of up to {LONGEST} letters on one line", named)
     limit, kept = opening.limit, {"laplace": opening.pure, "discover_delta": opening.delta}
     for name, amount in kept.items():
         if amount is None:
