@@ -7,6 +7,7 @@ import re
 from fractions import Fraction
 from typing import Any
 
+LONGEST = 200  # letters of a name
 DIGITS = 3000  # four times as many as the square of any float64 has
 _AMOUNT = re.compile(rf"[0-9]{{1,{DIGITS}}}(/[0-9]{{1,{DIGITS}}})?")
 # What ends a line or steers a terminal, and halves of pairs, which none can hold.

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from halfnoise.errors import DataError
+from halfnoise.errors import DataError, InvalidParameterError
 from halfnoise.ledger.entries import Row, damaged
 
 SOME = 100  # results at a time
@@ -79,6 +79,12 @@ def _unpacked(content: Any) -> bytes | None:
     except (zlib.error, TypeError, ValueError):
         return None
     return found if unpacking.eof else None
+
+
+def none_at(name: str) -> InvalidParameterError:
+    """Build the sentence for a ledger that is not there."""
+    remedy = f"halfnoise ledger init {name} --epsilon 3 --delta 1e-6 --unit person_id"
+    return InvalidParameterError(f"there is no ledger {name!r}; make it: {remedy}")
 
 
 class Store(Protocol):

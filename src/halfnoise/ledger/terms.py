@@ -7,7 +7,7 @@ from typing import Any
 from halfnoise.checks import is_name, not_negative, refuse
 from halfnoise.errors import InvalidParameterError
 from halfnoise.ledger.entries import LIMITS, Charge, History, Opening, damaged
-from halfnoise.ledger.plain import is_line
+from halfnoise.ledger.plain import LONGEST, is_line
 from halfnoise.privacy.account import Account
 from halfnoise.privacy.definitions import (
     ApproxDP,
@@ -18,8 +18,6 @@ from halfnoise.privacy.definitions import (
     PureDP,
 )
 from halfnoise.proof import exactly
-
-LONGEST = 200  # letters of a name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
