@@ -8,6 +8,7 @@ import pytest
 from halfnoise.data.sources import connection
 from halfnoise.ledger import booking
 from halfnoise.planning import outlook
+from halfnoise.privacy import reason
 from halfnoise.privacy.reason import check_reason
 from support.one_database import connect
 from support.soak import SOAKS
@@ -36,7 +37,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
 def sharp_budgets() -> Iterator[None]:
     """Let tests see through the noise: budgets that protect nobody need no ``i_know`` in them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(outlook, "check_reason", lambda *_: None)
+        for room in (outlook, reason):
+            patch.setattr(room, "check_reason", lambda *_: None)
         yield
 
 
@@ -78,4 +80,5 @@ _beside = booking.beside
 @pytest.fixture
 def limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Refuse such budgets, as users have it."""
-    monkeypatch.setattr(outlook, "check_reason", check_reason)
+    for room in (outlook, reason):
+        monkeypatch.setattr(room, "check_reason", check_reason)

@@ -370,12 +370,33 @@ def test_another_unit_does_not_add_up(survey: Path) -> None:
         (("--unit", "a", *BUDGET, "--discover-delta", "2e-6"), "within the limit"),
         (("--unit", "a", *BUDGET, "--laplace", "-1"), "zero or more"),
         (("--unit", "a", "--epsilon", "nan"), "epsilon must be"),
+        (("--unit", "a", "--delta", "1e-6"), "--delta goes with --epsilon"),
     ],
 )
 def test_what_no_ledger_is_made_with(survey: Path, words: tuple[str, ...], said: str) -> None:
     """Terms that make no sense are refused, and nothing is made."""
     assert said in refused("ledger", "init", "s.ledger", *words)
     assert not survey.with_name("s.ledger").exists()
+
+
+@pytest.mark.usefixtures("limits")
+@pytest.mark.parametrize(
+    "limit",
+    ["--epsilon 11", "--epsilon 1 --delta 1e-4", "--mu 3", "--rho 9", "--rdp 2:9"],
+)
+def test_a_limit_that_protects_hardly_anybody(survey: Path, limit: str) -> None:
+    """It needs another word, in Python too; so does the ledger that a plan tells to make."""
+    words = ("ledger", "init", "s.ledger", "--unit", "person_id", *limit.split())
+    assert "--i-know (i_know=True)" in refused(*words)
+    assert not survey.with_name("s.ledger").exists()
+    assert run(*words, "--i-know").status == 0
+    found = hn.Ledger("s.ledger").limit
+    with pytest.raises(hn.InvalidParameterError, match="i_know=True"):
+        hn.Ledger.create("t.ledger", limit=found)
+    assert hn.Ledger.create("t.ledger", limit=found, i_know=True).limit == found
+    plan = run("plan", survey, *ASKED, *limit.split(), "--releases", "3", "--i-know").out
+    (init,) = [line for line in plan.splitlines() if "ledger init" in line]
+    assert "--i-know" in init
 
 
 def test_a_ledger_is_made_once(survey: Path) -> None:

@@ -218,7 +218,7 @@ def _blind_to(*names: str) -> Patch:
             "head": (ledger, "_check_head", lambda *_: None),
             "documents": (ledger, "_document", lambda rows, hashed: rows.document(hashed)),
             "tables": (PostgresqlTables, "_check", lambda *_: None),
-            "file": (sqlite_file, "_check", lambda *_: None),
+            "file": (sqlite_file.SqliteFile, "_check", lambda *_: None),
             "chain": (entries, "digest", lambda *_: Anything("")),
         }
         for name in names:

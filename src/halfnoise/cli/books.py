@@ -43,6 +43,8 @@ def init_command(words: Words, ledger: Annotated[str, FILE]) -> None:
         said = "say who one person is: --unit person_id, or --row-is-person"
         raise InvalidParameterError(f"{said}; amounts about others do not add up")
     limit, kept = privacy(words), ("laplace", "discover-delta")
+    if limit is None and "delta" in words:
+        raise InvalidParameterError("--delta goes with --epsilon; alone it is no limit: say both")
     pure, delta = (number(f"--{n}", words[n]) if n in words else None for n in kept)
     rule = words.get("neighbors", "add-remove")
     if rule not in {each.value for each in Neighbors}:
@@ -55,6 +57,7 @@ def init_command(words: Words, ledger: Annotated[str, FILE]) -> None:
         data_set=words.get("data-set"),
         laplace=pure,
         discover_delta=delta,
+        i_know="i-know" in words,
     )
     typer.echo(table(made.history()))
 
@@ -122,6 +125,7 @@ def one_of_them(
         limit = [f"--rdp={words['rdp']}"]
     rule = request.workload.neighbors
     terms = [] if rule is Neighbors.ADD_REMOVE else [f"--neighbors={rule.value}"]
+    terms += ["--i-know"] if request.i_know else []
     init = ["halfnoise", "ledger", "init", place, *limit, *who, *terms]
     said = list[str]()
     for option in OPTIONS:

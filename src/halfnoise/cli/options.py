@@ -116,7 +116,7 @@ RELEASE = (
 )
 
 # What is fixed when a ledger is made.
-_SHARED = ("unit", "row-is-person", "epsilon", "delta", "mu", "rho", "rdp", "neighbors")
+_SHARED = ("unit", "row-is-person", "epsilon", "delta", "mu", "rho", "rdp", "i-know", "neighbors")
 INIT = (
     *(option for option in OPTIONS if option.word in _SHARED),
     Word("data-set", "NAME", PEOPLE, "What the data are called: the file's name unless given."),

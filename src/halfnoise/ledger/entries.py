@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from halfnoise.errors import DataError
+from halfnoise.ledger import plain
 from halfnoise.privacy import words
 from halfnoise.privacy.account import Account
 from halfnoise.privacy.allowance import Allowance
@@ -31,9 +32,11 @@ from halfnoise.privacy.definitions import (
 
 START = "0" * 64  # what comes before the first hash
 FORMAT = 1
+MOST = 2**1000
 LIMITS: Mapping[str, type[Any]] = {
     kind.__name__: kind for kind in (ApproxDP, ConcentratedDP, GaussianDP, PureDP, RenyiDP)
 }
+_UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError)
 _DECODE = json.JSONDecoder().decode
 
 
@@ -104,15 +107,16 @@ class Opening:
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> "Opening":
         """Read it from plain values."""
-        limit: Any = None if found["limit"] is None else words.from_dict(found["limit"])
-        pure, delta = (found[name] for name in ("pure", "delta"))
+        limit, (pure, delta) = found["limit"], (found[name] for name in ("pure", "delta"))
+        if limit is not None:
+            limit = LIMITS[limit["kind"]](**{name: limit[name] for name in limit if name != "kind"})
         return cls(
-            data_set=found["data_set"],
-            unit=tuple(found["unit"]),
+            data_set=plain.line(found["data_set"]),
+            unit=plain.lines(found["unit"]),
             neighbors=Neighbors(found["neighbors"]),
             limit=limit,
-            pure=None if pure is None else Fraction(pure),
-            delta=None if delta is None else Fraction(delta),
+            pure=None if pure is None else plain.amount(pure),
+            delta=None if delta is None else plain.amount(delta),
         )
 
 
@@ -181,7 +185,7 @@ class History:
                     raise damaged(f"entry {number} does not follow from those before it")
                 try:
                     self._take(_DECODE(body), number, news)
-                except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError):
+                except _UNREADABLE:
                     raise damaged(f"entry {number} cannot be read") from None
                 self.last = Row(entry, body, hashed)
                 number, above = number + 1, hashed
@@ -194,16 +198,14 @@ class History:
         match body["kind"]:
             case "opened":
                 if body["format"] != FORMAT:
-                    raise DataError(
-                        f"the ledger has format {body['format']!r}, and this halfnoise reads"
-                        f" {FORMAT}; use a newer one"
-                    )
+                    why = f"the ledger has another format than {FORMAT}, which this halfnoise reads"
+                    raise DataError(f"{why}; use a newer one")
                 self.opening = Opening.from_dict(body)
                 self.allowance = self.opening.allowance
             case "charged":
                 self._charge(body, number, news)
             case "drawn" | "released" as kind:
-                name, what = self._names[body["charge"]], body["sha256"]
+                name, what = self._names[body["charge"]], plain.line(body["sha256"])
                 said = news.get(name) or news.setdefault(name, self.charges[name].said)
                 if kind == "released":
                     said["outputs"] = (*said["outputs"], what)
@@ -219,12 +221,16 @@ class History:
         if name in self.charges or name in news:
             raise ValueError(number)
         if self.allowance is None and self.limit is not None:  # the first of all decides for good
-            box = {each: Fraction(body["box"][each]) for each in ("pure", "delta")}
-            self.allowance = Allowance(limit=self.limit, pure=box["pure"], delta=box["delta"])
-        said = {each: body[each] for each in ("name", "time", "request", "what", "times", "terms")}
+            pure, delta = (plain.amount(body["box"][each]) for each in ("pure", "delta"))
+            self.allowance = Allowance(limit=self.limit, pure=pure, delta=delta)
+        text = ("name", "time", "request", "what")
+        said: dict[str, Any] = {each: plain.line(body[each]) for each in text}
+        said |= {"times": plain.times(body["times"]), "terms": dict(body["terms"])}
         said |= {"entry": number, "cost": cost, "price": price, "document": None, "outputs": ()}
         news[name], self._names[number] = said, name
         self.spent += price
+        if not (holds(cost) and holds(self.spent)):
+            raise ValueError(number)
 
     @property
     def limit(self) -> Privacy | None:
@@ -242,6 +248,11 @@ class History:
         return next(reversed(self.charges.values()), None)
 
 
+def holds(account: Account) -> bool:
+    """Whether a ledger can hold so much: more is no number that anybody could say."""
+    return max(account.pure, account.delta) <= MOST and account.squares <= MOST**2
+
+
 def _amounts(account: Account) -> dict[str, str]:
     return {name: str(getattr(account, name)) for name in ("pure", "squares", "delta")}
 
@@ -252,9 +263,7 @@ def _account(found: Mapping[str, str]) -> Account:
 
 @lru_cache(maxsize=1000)  # many releases cost the same
 def _read_account(*found: str) -> Account:
-    pure, squares, delta = map(Fraction, found)
-    if min(pure, squares, delta) < 0:
-        raise ValueError(found)
+    pure, squares, delta = map(plain.amount, found)
     return Account(pure=pure, squares=squares, delta=delta)
 
 

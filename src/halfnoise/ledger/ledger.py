@@ -10,16 +10,16 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Self
 
-from halfnoise.checks import not_negative, refuse
+from halfnoise.checks import refuse
 from halfnoise.errors import HalfnoiseError, InvalidParameterError, TryAgainError
-from halfnoise.ledger.entries import LIMITS, Charge, History, Opening, Row, damaged
+from halfnoise.ledger.entries import Charge, History, Opening, Row, damaged
 from halfnoise.ledger.places import on_server, store_at
-from halfnoise.ledger.pricing import priced
+from halfnoise.ledger.pricing import priced, replay
 from halfnoise.ledger.store import Rows, Store
-from halfnoise.ledger.terms import Bill, check_opening, check_terms, same
+from halfnoise.ledger.terms import Bill, check_terms, opened, same
+from halfnoise.privacy import reason
 from halfnoise.privacy.account import Account
 from halfnoise.privacy.definitions import Neighbors, Privacy
-from halfnoise.proof import exactly
 
 _HEAD = re.compile("[0-9a-fA-F]{64}")
 
@@ -70,32 +70,27 @@ class Ledger:
         data_set: str | None = None,
         laplace: float | None = None,
         discover_delta: float | None = None,
+        i_know: bool = False,
     ) -> "Ledger":
         """Make a ledger; what is said here holds for good.
 
         ``limit``: what all releases may cost together; any amount unless given. ``unit``: the
         column, or columns, that say who one person is; none where each row is one. ``laplace``: how
         much of a limit's epsilon is kept for Laplace noise; ``discover_delta``: how much of its
-        delta for discovering groups. Where neither is said the first release decides.
+        delta for discovering groups. Where neither is said the first release decides. ``i_know``:
+        a limit that protects hardly anybody is what you want.
         """
         ledger = cls(place)
-        if limit is not None and type(limit) not in LIMITS.values():
-            raise refuse("limit", "a privacy definition", limit, "for example GaussianDP(mu=1)")
-        if not isinstance(unit, Sequence):
-            raise refuse("unit", "a column's name, or a list of such", unit)
-        kept = {"laplace": laplace, "discover_delta": discover_delta}
-        pure, delta = (
-            None if x is None else exactly(not_negative(**{n: x})) for n, x in kept.items()
-        )
-        opening = Opening(
+        opening = opened(
             data_set=ledger.store.title if data_set is None else data_set,
-            unit=(unit,) if isinstance(unit, str) else tuple(unit),
+            unit=unit,
             neighbors=neighbors,
             limit=limit,
-            pure=pure,
-            delta=delta,
+            laplace=laplace,
+            discover_delta=discover_delta,
         )
-        check_opening(opening)
+        if limit is not None and i_know is not True:
+            reason.check_reason(limit, discover_delta)
         if ledger.store.exists():
             raise _exists(ledger)
         try:
@@ -151,6 +146,7 @@ class Ledger:
             found = History()
             found.read(rows.since(0))
             _check_head(found, rows)
+            replay(found)
             drawn = {charge.document for charge in found.charges.values()} - {None}
             for hashed, document in rows.documents():
                 _check_document(hashed, document)
@@ -172,9 +168,8 @@ class Ledger:
         """
         if self._new and not self.store.exists() and not resume:
             with suppress(FileExistsError):  # by another release of the same moment
-                named = self.store.title
-                about = Opening(data_set=named, unit=bill.unit, neighbors=bill.neighbors)
-                check_opening(about)
+                title = self.store.title
+                about = opened(data_set=title, unit=bill.unit, neighbors=bill.neighbors)
                 self.store.create(_first(about))
         with self.store.writing() as rows:
             history = self._read(rows)

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from halfnoise.checks import refuse
-from halfnoise.errors import HalfnoiseError, InvalidParameterError
+from halfnoise.errors import HalfnoiseError
 from halfnoise.ledger.entries import Row, damaged
 from halfnoise.ledger.links import Link
 from halfnoise.ledger.session import Session
-from halfnoise.ledger.store import Rows
+from halfnoise.ledger.store import Rows, none_at
 
 LONGEST = 40
 _NAME = re.compile(rf"[a-z][a-z0-9_]{{0,{LONGEST - 1}}}", re.ASCII)  # needs no quotes
@@ -173,7 +173,6 @@ class PostgresqlTables:
         """Refuse tables that are not made as ours are."""
         found = sorted(fact for (fact,) in session.run(_LOOK, self._schema))
         if not found:
-            remedy = f"make it: halfnoise ledger init {self.name} --epsilon 3 --delta 1e-6"
-            raise InvalidParameterError(f"there is no ledger {self.name!r}; {remedy}")
+            raise none_at(self.name)
         if found != sorted(_facts()):
             raise damaged(f"the tables of {self.name!r} are not as halfnoise made them")

@@ -1,7 +1,10 @@
 """What a release costs in a ledger, or why it is refused there."""
 
+from dataclasses import replace
+
 from halfnoise.errors import BudgetError
-from halfnoise.ledger.entries import Charge, History, Row
+from halfnoise.ledger.entries import Charge, History, Row, damaged, holds
+from halfnoise.ledger.plain import in_a_line
 from halfnoise.ledger.terms import Bill
 from halfnoise.ledger.words import refusal
 from halfnoise.privacy.account import Account
@@ -19,6 +22,8 @@ def priced(history: History, bill: Bill) -> tuple[Row, Charge]:
         price = allowance.price(cost, history.spent)
         if not allowance.fits(history.spent + price):
             raise BudgetError(refusal(history, allowance, cost, price))
+    if not (holds(cost) and holds(history.spent + price)):
+        raise BudgetError("this costs more than a ledger can hold; nothing was spent; ask for less")
     entry = 1 if history.last is None else history.last.entry + 1
     name = bill.name or _unused(history, entry)
     charge = Charge(
@@ -26,13 +31,30 @@ def priced(history: History, bill: Bill) -> tuple[Row, Charge]:
         name=name,
         time="",
         request=bill.request,
-        what=bill.what,
+        what=in_a_line(bill.what),
         cost=cost,
         price=price,
         times=bill.times,
         terms=bill.terms,
     )
     return Row.after(history.last, **charge.to_dict(), **box), charge
+
+
+def replay(history: History) -> None:
+    """Refuse charges that would not have been admitted, by whatever halfnoise.
+
+    What was spent only grows, so all of them fit if all together do. A price may be above what is
+    asked now, since later versions may prove a smaller one.
+    """
+    allowance, spent = history.allowance, Account()
+    for charge in history.charges.values():
+        cost, price = charge.cost, charge.price
+        asked = cost if allowance is None else allowance.price(cost, spent)
+        if replace(price, squares=asked.squares) != asked or price.squares < asked.squares:
+            raise damaged(f"entry {charge.entry} was charged less than it cost")
+        spent += price
+    if allowance is not None and not allowance.fits(spent):
+        raise damaged("more was charged than its limit allows")
 
 
 def _unused(history: History, entry: int) -> str:

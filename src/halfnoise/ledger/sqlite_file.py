@@ -6,6 +6,7 @@ is taken back by one that is damaged after a crash.
 """
 
 import contextlib
+import errno
 import os
 import sqlite3
 import time
@@ -16,10 +17,11 @@ from typing import TypeVar
 from urllib.parse import quote
 
 from halfnoise import files
-from halfnoise.errors import AGAIN, DataError, HalfnoiseError, InvalidParameterError, TryAgainError
+from halfnoise.errors import AGAIN, DataError, HalfnoiseError, TryAgainError
 from halfnoise.ledger.entries import Row, damaged
 from halfnoise.ledger.one_name import check_one_name
-from halfnoise.ledger.store import Rows
+from halfnoise.ledger.plain import LONGEST, in_a_line
+from halfnoise.ledger.store import Rows, none_at
 
 T = TypeVar("T")
 PATIENCE = 30.0  # seconds to wait for others
@@ -27,6 +29,7 @@ AT_ONCE = 0.2  # seconds of it inside SQLite, where no signal is heard
 OURS = 0x686E6C67  # in the head of the file: this is a ledger
 FULL = 2
 ENDING = ".ledger"
+_MAGIC = b"SQLite format 3\0"
 # As SQLite keeps the text of statements, letter by letter.
 _TABLES = (
     "CREATE TABLE entries (entry integer primary key, body text not null, hash text not null)",
@@ -43,6 +46,7 @@ _KEPT = tuple(
 SCHEMA = (*_TABLES, *_KEPT)
 _OTHERS = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
 _LATER = (*_OTHERS, "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_NOMEM", "SQLITE_INTERRUPT")
+MAY_STAND = "what was charged may stand, and the same --name goes on with it"
 _CLOSED = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")
 
 
@@ -54,20 +58,25 @@ class SqliteFile:
 
     @property
     def name(self) -> str:
-        """The file's name, as short as it is from here."""
+        """The file's name, as short as it is from here, and as a line can show it."""
+        return in_a_line(self._near)
+
+    @property
+    def _near(self) -> str:
         with contextlib.suppress(OSError, ValueError):
             return str(self.path.relative_to(Path.cwd()))
         return str(self.path)
 
     @property
     def title(self) -> str:
-        """The same without folder and ending."""
-        return self.path.name.removesuffix(ENDING)
+        """The same without folder and ending, in letters that all can read."""
+        named = self.path.name.removesuffix(ENDING) or self.path.name
+        return "".join(x if x.isprintable() else "\ufffd" for x in named)[:LONGEST]
 
     @property
     def files(self) -> tuple[str, ...]:
         """The file, its log and what its readers share."""
-        return self.name, f"{self.name}-wal", f"{self.name}-shm"
+        return self._near, f"{self._near}-wal", f"{self._near}-shm"
 
     def exists(self) -> bool:
         """Whether something is there, be it only the log of a ledger that was taken away."""
@@ -82,17 +91,29 @@ class SqliteFile:
                 made.execute(statement)
             made.execute("insert into head values (0, '')")
             Rows(made.execute).append(first)
-            content = made.serialize()
+            content = bytearray(made.serialize())
+        # With a log from the start: many at once would get into each other's way at the change.
+        content[18:20] = 2, 2
         try:
-            files.write_whole(self.path, content, new=True)
+            with contextlib.suppress(FileNotFoundError):
+                os.lstat(f"{self.path}-journal")  # SQLite asks for it, so there must be such names
+            files.write_whole(self.path, bytes(content), new=True)
         except FileExistsError:
             raise
-        except OSError as error:
-            why = f"the ledger {self.name!r} could not be made"
-            remedy = "name another place (--ledger FILE), or say --no-ledger"
-            if error.errno in AGAIN:
-                raise TryAgainError(f"{why}: the disk is full or busy; try again") from None
-            raise DataError(f"{why}: you may not write there; {remedy}") from None
+        except (OSError, ValueError) as error:
+            raise self._not_made(error) from None
+
+    def _not_made(self, error: Exception) -> DataError:
+        why, known = f"the ledger {self.name!r} could not be made", getattr(error, "errno", None)
+        if known in AGAIN:
+            return TryAgainError(f"{why}: the disk is full or busy; try again")
+        said = "you may not write there"
+        if isinstance(error, FileNotFoundError | NotADirectoryError):
+            said = "there is no such folder"
+        elif known in (None, errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL):
+            said = "no file there can have such a name, or such a long one"
+        remedy = "name another place (--ledger FILE), or say --no-ledger"
+        return DataError(f"{why}: {said}; {remedy}")
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Rows]:
@@ -113,8 +134,11 @@ class SqliteFile:
                 if connection.in_transaction:  # else SQLite did so itself, as on a full disk
                     connection.execute("rollback")
                 raise
-            connection.execute("commit")
-            _checkpoint(connection)
+            try:
+                connection.execute("commit")
+                _checkpoint(connection)
+            except sqlite3.Error as error:
+                raise self._ours(error, MAY_STAND) from None
 
     def check(self) -> None:
         """Have SQLite look through the whole file."""
@@ -126,31 +150,37 @@ class SqliteFile:
     @contextlib.contextmanager
     def _open(self, *, read: bool = False) -> Iterator[sqlite3.Connection]:
         try:
-            if not self.exists():
-                remedy = f"make it: halfnoise ledger init {self.name} --epsilon 3 --delta 1e-6"
-                raise InvalidParameterError(f"there is no ledger {self.name!r}; {remedy}")
-            if not self.path.is_file():
-                raise damaged(f"{self.name!r} is not a file")
-            if not self.path.stat().st_size:
-                raise damaged("the file is empty")
-            check_one_name(self.path, self.name)
+            self._check_place()
             opened = _patiently(lambda: self._connected(read=read))
             with contextlib.closing(opened) as connection:
                 yield connection
         except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter where its words are none
-            raise self._ours(error) from None
+            raise self._ours(error, read=read) from None
         except OSError:
-            raise DataError(f"the ledger {self.name!r} may not be read by you") from None
+            raise self._closed(read=True) from None
+
+    def _check_place(self) -> None:
+        """Refuse what is no file, or not the only name of one."""
+        if not self.exists():
+            raise none_at(self.name)
+        if not self.path.is_file():
+            raise DataError(
+                f"there is {_there(self.path)} at {self.name!r}, and no ledger; stop releasing, and"
+                " put the ledger back, or name it (--ledger FILE)"
+            )
+        if not self.path.stat().st_size:
+            raise self._other("the file is empty")
+        check_one_name(self.path, self.name)
 
     def _connected(self, *, read: bool) -> sqlite3.Connection:
         """Open it as it must be: what is committed is on disk, whatever happens next."""
-        where = quote(os.fspath(self.path.absolute()))
+        where = quote(os.fsencode(self.path.absolute()))
         real = Path(os.path.realpath(self.path))
         # Where nothing may be written SQLite must not try: its log would be one that nobody can
         # write to, also later. What counts is in the file itself.
         alone = not all(os.access(each, os.W_OK) for each in (real, real.parent))
         if alone and not read:
-            raise self._closed()
+            raise self._closed(read=False)
         how = "mode=ro&immutable=1" if alone else "mode=rw"
         found = sqlite3.connect(
             f"file:{where}?{how}", uri=True, timeout=min(AT_ONCE, PATIENCE), isolation_level=None
@@ -158,7 +188,7 @@ class SqliteFile:
         try:
             for setting in ("trusted_schema = off", "cell_size_check = on", "fullfsync = on"):
                 found.execute(f"pragma {setting}")
-            _check(found)  # before anything is written: what is not ours stays as it is
+            self._check(found)  # before anything is written: what is not ours stays as it is
             if not alone:
                 self._settle(found)
         except BaseException:
@@ -175,19 +205,41 @@ class SqliteFile:
             said = "the file system cannot keep what is committed; put the ledger elsewhere"
             raise DataError(f"the ledger {self.name!r} cannot be kept safely: {said}")
 
-    def _closed(self) -> DataError:
-        why = f"the ledger {self.name!r} may not be written to by you"
+    def _closed(self, *, read: bool) -> DataError:
+        why = f"the ledger {self.name!r} may not be {'read' if read else 'written to'} by you"
         return DataError(f"{why}; check the file and its folder")
 
-    def _ours(self, error: Exception) -> HalfnoiseError:
+    def _ours(
+        self, error: Exception, stands: str = "nothing was charged by this", *, read: bool = False
+    ) -> HalfnoiseError:
         kind = getattr(error, "sqlite_errorname", "")
         if kind.startswith(_LATER):
-            why = "it is locked by others, or the disk is full"
-            remedy = "try again; what was charged stands, and the same --name goes on with it"
-            return TryAgainError(f"the ledger {self.name!r} could not be written: {why}; {remedy}")
+            why = f"could not be {'read' if read else 'written'}"
+            busy = "it is locked by others, or the disk is full"
+            return TryAgainError(f"the ledger {self.name!r} {why}: {busy}; {stands}; try again")
         if kind.startswith(_CLOSED):
-            return self._closed()
-        return damaged(f"{self.name!r} is no sound file of SQLite ({kind or 'SQLITE_ERROR'})")
+            return self._closed(read=read)
+        how = f"{self.name!r} is no sound file of SQLite ({kind or 'SQLITE_ERROR'})"
+        if kind != "SQLITE_NOTADB":
+            return damaged(how)
+        with self.path.open("rb") as file:  # nobody has a lock on it that closing could give up
+            return self._other(how, file.read(72))
+
+    def _check(self, connection: sqlite3.Connection) -> None:
+        """Refuse a file that is not made as ours are."""
+        (own,) = connection.execute("pragma application_id").fetchone()
+        found = connection.execute("select sql from sqlite_master where sql is not null").fetchall()
+        if own != OURS:
+            raise self._other("the file is not one that halfnoise made")
+        if sorted(sql for (sql,) in found) != sorted(SCHEMA):
+            raise damaged("its tables are not as halfnoise made them")
+
+    def _other(self, how: str, head: bytes = b"") -> DataError:
+        """Tell a ledger that is damaged, by its name or its head, from a file of another kind."""
+        if self.path.suffix == ENDING or (head[:16], head[68:]) == (_MAGIC, OURS.to_bytes(4)):
+            return damaged(how)
+        remedy = f"name the ledger itself, as {self.name}{ENDING}"
+        return DataError(f"{self.name!r} is no ledger, but a file of another kind; {remedy}")
 
 
 def _patiently(work: Callable[[], T]) -> T:
@@ -203,12 +255,13 @@ def _patiently(work: Callable[[], T]) -> T:
         time.sleep(0.001)
 
 
-def _check(connection: sqlite3.Connection) -> None:
-    """Refuse a file that is not made as ours are."""
-    (own,) = connection.execute("pragma application_id").fetchone()
-    found = connection.execute("select sql from sqlite_master where sql is not null").fetchall()
-    if own != OURS or sorted(sql for (sql,) in found) != sorted(SCHEMA):
-        raise damaged("the file is not one that halfnoise made")
+def _there(path: Path) -> str:
+    """Say what is in the place of a file."""
+    if path.is_dir():
+        return "a folder"
+    if path.is_symlink():
+        return "a link that leads to no file"
+    return "something that is no file" if os.path.lexists(path) else "only the log of a ledger"
 
 
 def _checkpoint(connection: sqlite3.Connection) -> None:

@@ -6,9 +6,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from halfnoise.errors import DataError, InvalidParameterError
 from halfnoise.ledger.entries import Row, damaged
 
 SOME = 100  # results at a time
+LARGEST = 2**30  # bytes of a result
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ class Rows:
 
     def keep(self, hashed: str, document: bytes) -> None:
         """Keep a result under its hash."""
+        if len(document) > LARGEST:
+            raise DataError(f"a ledger keeps results of up to {LARGEST >> 20:,} MiB; ask for fewer")
         statement = "insert into @documents (hash, content) values (?, ?)"
         self._run(statement, hashed, zlib.compress(document, 1))
 
@@ -68,10 +72,19 @@ class Rows:
 
 
 def _unpacked(content: Any) -> bytes | None:
+    """Return a result, if it is whole, and not one that would fill all memory."""
+    unpacking = zlib.decompressobj()
     try:
-        return zlib.decompress(bytes(content))
+        found = unpacking.decompress(content, LARGEST)
     except (zlib.error, TypeError, ValueError):
         return None
+    return found if unpacking.eof else None
+
+
+def none_at(name: str) -> InvalidParameterError:
+    """Build the sentence for a ledger that is not there."""
+    remedy = f"halfnoise ledger init {name} --epsilon 3 --delta 1e-6 --unit person_id"
+    return InvalidParameterError(f"there is no ledger {name!r}; make it: {remedy}")
 
 
 class Store(Protocol):

@@ -1,12 +1,13 @@
 """The terms of a charge: what is billed, and what does not add up with what is there."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from halfnoise.checks import is_name, refuse
+from halfnoise.checks import is_name, not_negative, refuse
 from halfnoise.errors import InvalidParameterError
-from halfnoise.ledger.entries import Charge, History, Opening, damaged
+from halfnoise.ledger.entries import LIMITS, Charge, History, Opening, damaged
+from halfnoise.ledger.plain import LONGEST, is_line
 from halfnoise.privacy.account import Account
 from halfnoise.privacy.definitions import (
     ApproxDP,
@@ -16,8 +17,7 @@ from halfnoise.privacy.definitions import (
     Privacy,
     PureDP,
 )
-
-LONGEST = 200  # letters of a name
+from halfnoise.proof import exactly
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,15 +38,47 @@ class Bill:
     terms: Mapping[str, Any] = field(default_factory=dict)
 
 
-def check_opening(opening: Opening) -> None:
+def opened(
+    *,
+    data_set: str,
+    unit: str | Sequence[str],
+    neighbors: Neighbors,
+    limit: Privacy | None = None,
+    laplace: float | None = None,
+    discover_delta: float | None = None,
+) -> Opening:
+    """Return what a ledger is made with, or refuse what makes no sense."""
+    if limit is not None and type(limit) not in LIMITS.values():
+        raise refuse("limit", "a privacy definition", limit, "for example GaussianDP(mu=1)")
+    if not isinstance(unit, Sequence):
+        raise refuse("unit", "a column's name, or a list of such", unit)
+    kept = {"laplace": laplace, "discover_delta": discover_delta}
+    pure, delta = (None if x is None else exactly(not_negative(**{n: x})) for n, x in kept.items())
+    opening = Opening(
+        data_set=data_set,
+        unit=(unit,) if isinstance(unit, str) else tuple(unit),
+        neighbors=neighbors,
+        limit=limit,
+        pure=pure,
+        delta=delta,
+    )
+    _check(opening)
+    return opening
+
+
+def _check(opening: Opening) -> None:
     """Refuse terms that make no sense together."""
     if not all(map(is_name, opening.unit)) or len(set(opening.unit)) < len(opening.unit):
         raise refuse("unit", "columns that are each named once", opening.unit)
+    if not all(map(is_line, opening.unit)):
+        remedy = "rename it, or keep no ledger (--no-ledger)"
+        raise refuse("unit", "columns whose names are of one line", opening.unit, remedy)
     if not isinstance(opening.neighbors, Neighbors):
         rule = "Neighbors.ADD_REMOVE or Neighbors.REPLACE"
         raise refuse("neighbors", rule, opening.neighbors)
-    if not is_name(opening.data_set) or len(opening.data_set) > LONGEST:
-        raise refuse("data_set", f"a name of up to {LONGEST} letters", opening.data_set)
+    named = opening.data_set
+    if not is_name(named) or len(named) > LONGEST or not named.isprintable():
+        raise refuse("data_set", f"a name of up to {LONGEST} letters on one line", named)
     limit, kept = opening.limit, {"laplace": opening.pure, "discover_delta": opening.delta}
     for name, amount in kept.items():
         if amount is None:
