@@ -19,6 +19,7 @@ import pytest
 from halfnoise import mechanism
 from halfnoise.cli import commands
 from halfnoise.cli.leaving import left_properly
+from halfnoise.data.sources.source import TextFormat
 from halfnoise.ledger.entries import History
 from halfnoise.ledger.ledger import Ledger
 from halfnoise.privacy.definitions import GaussianDP
@@ -34,7 +35,7 @@ LIMIT = GaussianDP(mu=100)
 @contextlib.contextmanager
 def _source(*_: object, **__: object) -> Iterator[SimpleNamespace]:
     facts = {"columns": COLUMNS, "from_header": False, "could_be_a_row": False}
-    yield SimpleNamespace(**facts, counted=True, extract=None)
+    yield SimpleNamespace(**facts, counted=True, extract=None, text=TextFormat())
 
 
 def _prepared(_: object, __: object, blocks: Any, ___: object) -> Any:
