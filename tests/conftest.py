@@ -46,7 +46,7 @@ def sharp_budgets() -> Iterator[None]:
 def no_ledgers() -> Iterator[None]:
     """Let tests release from one file as they like; those of the ledger ask for ``ledgers``."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(booking, "beside", lambda _: None)
+        patch.setattr(booking, "beside", lambda *_, **__: None)
         yield
 
 

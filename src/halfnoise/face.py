@@ -116,7 +116,7 @@ def release(  # noqa: PLR0913  # the face of the library
     in, with ``groups`` to list the groups; the result then has a release for each of them.
     ``known_size``: the number of people in the table, if it is public. ``noise``: "gaussian" or
     "laplace"; ``i_know``: allow a budget that protects hardly anybody. ``ledger``: where it is
-    charged, a ``Ledger`` or its file; unless given, the file beside a file with data, and nothing
+    charged, a ``Ledger`` or its file; unless given, the file beside one file with data, and nothing
     for a table in memory; None keeps no account. ``name``: the same name with the same request
     returns the result that is kept; ``resume``: go on with a charge of that name, never make one.
     ``one_of``: take that part of the ledger's limit. ``text``: what text files look like.
@@ -168,6 +168,8 @@ def release(  # noqa: PLR0913  # the face of the library
         about = (opened(files), source.text)
         table = carry_out(source, request, booking=books, about=about, step=step)
     books.handed_over(books.kept or b"")
+    if books.made:
+        _log.warning(books.made)
     return table
 
 

@@ -7,6 +7,7 @@ import shlex
 import stat
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import narwhals as nw
 import polars as pl
@@ -74,13 +75,62 @@ def test_what_is_no_head_is_refused(survey: Path, head: str) -> None:
 
 @pytest.mark.usefixtures("ledgers")
 def test_one_file_has_one_ledger_by_whatever_name(survey: Path) -> None:
-    """A link, a path with dots and a pattern lead to the ledger of the file itself."""
+    """A link and a path with dots lead to the ledger of the file itself."""
     Path("there").mkdir()
     Path("there/link.csv").symlink_to(survey)
-    for name in ("survey.csv", "there/../survey.csv", "there/link.csv", "surv*.csv", survey):
+    for name in ("survey.csv", "there/../survey.csv", "there/link.csv", survey):
         assert run("release", name, *ASKED, "--mu", "0.3").status == 0
-    assert charges("survey.csv.ledger") == 5
+    assert charges("survey.csv.ledger") == 4
     assert not list(Path("there").glob("*.ledger"))
+
+
+@pytest.mark.usefixtures("ledgers")
+@pytest.mark.parametrize("names", [("m/*.csv",), ("m/1.csv", "m/2.csv"), ("m/2.csv", "m/1.csv")])
+def test_several_files_have_no_ledger_of_their_own(
+    survey: Path, names: tuple[str, ...], caplog: pytest.LogCaptureFixture
+) -> None:
+    """One is named, or none is kept; a plan does without. No ledger appears beside any of them."""
+    Path("m").mkdir()
+    for each in ("m/1.csv", "m/2.csv"):
+        Path(each).write_bytes(survey.read_bytes())
+    ask = ("release", *names, *ASKED, "--mu", "0.3")
+    assert "several files, or a pattern, have no ledger of their own" in refused(*ask)
+    assert "have no ledger of their own" in refused(*ask, "--dry-run")
+    terms: dict[str, Any] = {"unit": "person_id", "privacy": hn.GaussianDP(mu=0.3)}
+    queries = [hn.Count("q_a")]
+    with pytest.raises(hn.InvalidParameterError, match="ledger='FILE'"):
+        hn.release(list(names), queries, **terms)
+    assert run("plan", *ask[1:]).status == 0
+    assert run(*ask, "--no-ledger").status == 0
+    assert run(*ask, "--ledger", made()).status == 0
+    hn.release(list(names), queries, **terms, ledger="s.ledger")
+    assert charges() == 2
+    assert not list(Path("m").glob("*.ledger"))
+    assert "there is no file" in refused("release", "m/3*.csv", *ask[-10:])
+    planned = run("plan", *ask[1:], "--releases", "2").out
+    init, one = (shlex.split(line)[1:] for line in planned.splitlines() if "halfnoise" in line)
+    assert [run(*each).status for each in (init, one)] == [0, 0]
+    assert charges("DATA.ledger") == 1
+    assert not caplog.messages
+
+
+@pytest.mark.usefixtures("ledgers")
+def test_a_new_ledger_is_told(survey: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """By the release that made it alone; not where it was there, made for it beforehand too."""
+    ask = ("release", survey, *ASKED, "--mu", "0.3")
+    told = "A new ledger was made: survey.csv.ledger; releases before it are not in it."
+    assert [told in run(*ask).err for _ in range(2)] == [True, False]
+    for each in Path().glob("survey.csv.ledger*"):
+        each.unlink()
+    terms: dict[str, Any] = {"unit": "person_id", "privacy": hn.GaussianDP(mu=0.3)}
+    for _ in range(2):
+        hn.release(survey, [hn.Count("q_a")], **terms)
+    assert caplog.messages == [told]
+    for each in Path().glob("survey.csv.ledger*"):
+        each.unlink()
+    made("survey.csv.ledger")
+    assert "A new ledger" not in run(*ask).err
+    assert "A new ledger" not in run(*ask, "--no-ledger").err
 
 
 @pytest.mark.usefixtures("ledgers")

@@ -246,6 +246,7 @@ def test_an_output_that_is_there_is_left_alone(job: Job) -> None:
     out.write_text("mine")
     ran = job.run(out=str(out))
     assert ran.status == 2
+    assert "exists and is another" in ran.err
     assert out.read_text() == "mine"
     assert job.run(out=str(out), overwrite=True).status == 0
     assert out.read_bytes() == content
@@ -285,7 +286,7 @@ def test_the_ledger_beside_a_file(tmp_path: Path) -> None:
     (link := tmp_path / "link.csv").symlink_to(survey)
     (folder := tmp_path / "folder").symlink_to(data)
     ask = ("--count", "smoker", *PEOPLE, "--mu", "1")
-    names: list[str | Path] = [survey, link, folder / "survey.csv", f"{data}/sur*.csv"]
+    names: list[str | Path] = [survey, link, folder / "survey.csv"]
     for number, path in enumerate(names):
         ran = run("release", path, *ask)
         assert ran.status == 0, ran
@@ -302,7 +303,7 @@ def test_the_ledger_beside_a_file(tmp_path: Path) -> None:
     assert without.err.splitlines()[-1] == NO_LEDGER
     hn.release(survey, [hn.Count("smoker")], unit="person_id", privacy=MU)
     hn.release(survey, [hn.Count("smoker")], unit="person_id", privacy=MU, ledger=None)
-    assert len(ledger.history().charges) == 5
+    assert len(ledger.history().charges) == 4
 
 
 def test_a_frame_has_no_place_of_its_own(tmp_path: Path) -> None:

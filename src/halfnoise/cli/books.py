@@ -3,6 +3,7 @@
 import json
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -85,17 +86,19 @@ def verify_command(ledger: Annotated[str, FILE], head: Annotated[str | None, HEA
         typer.echo("Say --head with one that a release printed: an old copy cannot tell its age.")
 
 
-def booked(words: Words, data: Sequence[str]) -> Booking:
-    """Return where a release is charged, as the words say."""
+def booked(words: Words, data: Sequence[str], *, needed: bool = True) -> Booking:
+    """Return where a release is charged, as the words say; ``needed``: it must be somewhere."""
     if "ledger" in words and "no-ledger" in words:
         raise InvalidParameterError("give --ledger or --no-ledger, not both")
     if "name" in words and "resume" in words:
         raise InvalidParameterError("give --name or --resume, not both: both name a charge")
     # A plan for many releases tells how to make the ledger that it names.
     later = "releases" in words
-    ledger = Ledger(words["ledger"], new=later) if "ledger" in words else booking.beside(data)
+    ledger = Ledger(words["ledger"], new=later) if "ledger" in words else None
+    if not {"ledger", "no-ledger"} & words.keys():
+        ledger = booking.beside(data, needed=needed)
     name = words.get("resume", words.get("name"))
-    return Booking(None if "no-ledger" in words else ledger, name=name, resume="resume" in words)
+    return Booking(ledger, name=name, resume="resume" in words)
 
 
 def told(books: Booking, history: History | None, *, again: bool) -> None:
@@ -106,6 +109,8 @@ def told(books: Booking, history: History | None, *, again: bool) -> None:
     place, day = books.ledger.store.name, books.charge.time[:10]
     drawn = f"Returned as it was drawn for the charge of {day}; nothing was charged"
     how = drawn if again else "Charged"
+    if books.made:
+        typer.echo(books.made, err=True)
     typer.echo(f"{how}: {books.charge.name!r} in {place}. {left(history)}.", err=True)
     typer.echo(f"Head of the ledger: {history.head}", err=True)
 
@@ -114,7 +119,8 @@ def one_of_them(
     words: Words, data: Sequence[str], request: Request, budget: Privacy, releases: int
 ) -> list[str]:
     """Return the commands for one of so many releases: the ledger, once, and each of them."""
-    place = words.get("ledger", f"{data[0] if data else 'DATA'}{ENDING}")
+    one = len(data) == 1 and Path(data[0]).exists()
+    place = words.get("ledger", f"{data[0] if one else 'DATA'}{ENDING}")
     who = [f"--unit={name}" for name in request.unit] or ["--unit=COLUMN"]
     who = ["--row-is-person"] if request.row_is_person else who
     limit = [f"--{name}={amount!r}" for name, amount in amounts(budget).items()]
@@ -131,8 +137,8 @@ def one_of_them(
     for option in OPTIONS:
         if option.word in words and option.word not in (*BUDGET, "ledger", "save-spec"):
             value = words[option.word]
-            each = value if isinstance(value, list) else [value]
-            said += [f"--{option.word}" + ("" if x is True else f"={x}") for x in each]
+            values = value if isinstance(value, list) else [value]
+            said += [f"--{option.word}" + ("" if x is True else f"={x}") for x in values]
     said += [] if {"unit", "row-is-person"} & words.keys() else who
-    one = ["halfnoise", "release", *(data or ["DATA"]), *said, f"--ledger={place}"]
-    return [shlex.join(init), shlex.join([*one, f"--one-of={releases}", "--name=1"])]
+    each = ["halfnoise", "release", *(data or ["DATA"]), *said, f"--ledger={place}"]
+    return [shlex.join(init), shlex.join([*each, f"--one-of={releases}", "--name=1"])]

@@ -78,7 +78,7 @@ def plan_command(words: Words, data: Annotated[list[str] | None, HEADERS] = None
     with open_source(data, text=text) if data else nullcontext() as source:
         request = read(words, None if source is None else Header.of(source), data or [])
         _check_columns(source, request)
-    books = booked(words, data or [])
+    books = booked(words, data or [], needed=False)
     save = _saving(words, request, [*(data or []), *books.files])
     releases, margin = whole_number("--releases", words.get("releases", "1")), words.get("margin")
     request, releases = _part(request, books, releases)

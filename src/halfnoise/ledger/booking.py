@@ -1,13 +1,12 @@
 """One release on its way through a ledger: charged, drawn, handed over."""
 
-import glob
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from halfnoise.checks import refuse, whole
 from halfnoise.errors import HalfnoiseError, InvalidParameterError
+from halfnoise.files import opened
 from halfnoise.ledger.entries import Charge, History
 from halfnoise.ledger.ledger import Ledger
 from halfnoise.ledger.pricing import priced
@@ -23,12 +22,19 @@ NO_LEDGER = (
 )
 
 
-def beside(files: Sequence[str]) -> Ledger | None:
-    """Return the ledger of files, beside the first of them and under its real name."""
-    if not files:
-        return None
-    found = [files[0]] if Path(files[0]).exists() else sorted(glob.glob(files[0], recursive=True))
-    return Ledger(os.path.realpath(found[0]) + ENDING, new=True) if found else None
+def beside(files: Sequence[str], *, needed: bool = True) -> Ledger | None:
+    """Return the ledger of one file, beside it and under its real name; several have none.
+
+    Beside the first of them it would be another one as soon as that is archived, or named later.
+    """
+    if len(files) == 1 and os.path.exists(files[0]):  # noqa: PTH110  # no name fails it
+        return Ledger(os.path.realpath(files[0]) + ENDING, new=True)
+    if needed and opened(files):
+        why = "several files, or a pattern, have no ledger of their own: which is first may change"
+        remedy = "name one (--ledger FILE, ledger='FILE'), made with halfnoise ledger init"
+        none = "or keep no account (--no-ledger, ledger=None)"
+        raise InvalidParameterError(f"{why}; {remedy}, {none}")
+    return None
 
 
 class Booking:
@@ -43,6 +49,7 @@ class Booking:
     ) -> None:
         """Refuse what needs a ledger where there is none."""
         self.ledger, self.resume, self.charge, self.kept = ledger, resume, None, None
+        self._before = ledger is None or ledger.is_there()
         self.name = None if name is None else check_name(name, "resume" if resume else "name")
         if ledger is None and name is not None:
             why = "a name makes a release repeatable, which needs a ledger"
@@ -50,6 +57,14 @@ class Booking:
 
     charge: Charge | None  # that was made, or stands
     kept: bytes | None  # the result, once the ledger keeps it
+
+    @property
+    def made(self) -> str:
+        """That the ledger was made by this release, if it was."""
+        if self._before or self.ledger is None or self.charge is None or self.charge.entry > 1:
+            return ""
+        place = self.ledger.store.name
+        return f"A new ledger was made: {place}; releases before it are not in it."
 
     @property
     def files(self) -> list[str]:
