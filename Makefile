@@ -23,7 +23,8 @@ soak: SHELL := /bin/bash -o pipefail
 soak: export HALFNOISE_SOAK = $(SOAK)
 soak: .venv/developed ## attacks, faults and fuzzing at full size, other ones each time, with figures: hours
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto -rfEP \
-		tests/attack tests/ledger tests/privacy tests/statistical $(ARGS) \
+		tests/attack tests/contract tests/data tests/design tests/ledger tests/privacy \
+		tests/statistical $(ARGS) \
 		| tee .venv/soak.log | grep --line-buffered --extended-regexp '^soak: |^(FAILED|ERROR)|passed|failed'
 
 # The parts where a version can break privacy or exactness, and the command with its pictures.

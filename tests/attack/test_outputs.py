@@ -11,6 +11,7 @@ import pytest
 
 import halfnoise as hn
 import halfnoise.cli.commands
+from halfnoise.cli import demo
 from halfnoise.cli.demo import write_survey as write_made_up
 from halfnoise.files import append, write_whole
 from halfnoise.mechanism import carry_out
@@ -93,8 +94,11 @@ def test_outputs_are_for_their_owner_alone(survey: Path, tmp_path: Path, old: in
         assert mode(folder) == 0o700
 
 
-def test_a_made_up_survey_follows_no_link(tmp_path: Path, victim: Path) -> None:
+def test_a_made_up_survey_follows_no_link(
+    tmp_path: Path, victim: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also the demonstration writes where it was told to, and nowhere else."""
+    monkeypatch.setattr(demo, "PEOPLE", 10)
     (tmp_path / "made-up-survey.csv").symlink_to(victim)
     path, _ = write_made_up(tmp_path)
     assert victim.read_text(encoding="utf-8") == VICTIM
