@@ -67,14 +67,8 @@ def expected(workload: str, unit: str, rows: str) -> tuple[list[list[int]], int]
     return typed
 
 
-<<<<<<< HEAD
-ASKED: dict[str, tuple[str, ...]] = dict.fromkeys(
-    engines.READERS, ("counts", "at most", "amounts", "items", "some")
-)
-=======
 TOTALS = ["counts", "at most", "amounts", "items", "some"]
 ASKED = dict.fromkeys(engines.READERS, TOTALS)
->>>>>>> i11-cut2
 if not SOAKS:
     ASKED["spark"] = ["each", "items"]
 
