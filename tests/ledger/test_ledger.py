@@ -479,6 +479,9 @@ TERMS: dict[str, Callable[[Path], object]] = {
     "no unit": lambda path: Ledger.create(path, unit=None),  # type: ignore[arg-type]  # refused
     "numbers": lambda path: Ledger.create(path, unit=b"id"),  # type: ignore[arg-type]  # refused
     "no name": lambda path: Ledger.create(path, data_set=""),
+    "two lines": lambda path: Ledger.create(path, data_set="a\nb"),
+    "a steered terminal": lambda path: Ledger.create(path, data_set="\x1b[2J"),
+    "a unit of two lines": lambda path: Ledger.create(path, unit="a\nb"),
     **{
         f"{kept} {amount}": keeping(kept, amount)
         for kept in ("laplace", "discover_delta")

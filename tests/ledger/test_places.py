@@ -19,6 +19,11 @@ from halfnoise.ledger.terms import Bill
 from support.commands import refused, run, write_survey
 
 
+def plain(connect: object) -> SimpleNamespace:
+    """Return SQLite as it is, but for how it connects."""
+    return SimpleNamespace(**vars(sqlite3) | {"connect": connect})
+
+
 def bill() -> Bill:
     """Return a small bill."""
     return Bill(guarantee=hn.GaussianDP(mu=0.5), request="asked", what="a")
@@ -188,7 +193,7 @@ def test_what_a_failed_charge_left(
 
     with monkeypatch.context() as broken:
         broken.setattr(Failing, "at", at)
-        fake = SimpleNamespace(connect=connect, Error=sqlite3.Error, Connection=sqlite3.Connection)
+        fake = plain(connect)
         broken.setattr(sqlite_file, "sqlite3", fake)
         with pytest.raises(hn.TryAgainError, match=told) as caught:
             ledger.charge(bill())
@@ -214,7 +219,7 @@ def test_who_may_not_is_told_what(
         error.sqlite_errorname = "SQLITE_CANTOPEN"
         raise error
 
-    fake = SimpleNamespace(connect=connect, Error=sqlite3.Error, Connection=sqlite3.Connection)
+    fake = plain(connect)
     monkeypatch.setattr(sqlite_file, "sqlite3", fake)
     with pytest.raises(hn.DataError, match="may not be read" if read else "may not be written"):
         ledger.history() if read else ledger.charge(bill())

@@ -87,7 +87,7 @@ class Job:
         """Make what must be there before."""
         (self.folder / "survey.csv").write_text(",".join(COLUMNS) + "\n")
         if not self.own:
-            Ledger.create(self.folder / "job.ledger", limit=LIMIT, unit="person_id")
+            Ledger.create(self.folder / "job.ledger", limit=LIMIT, unit="person_id", i_know=True)
         if self.ending == ".jsonl":
             self.out.write_text('{"an": "earlier line"}\n')
 
