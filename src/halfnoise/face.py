@@ -11,7 +11,7 @@ from halfnoise.checks import known_keywords, refuse
 from halfnoise.data.sources import open_source
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import InvalidParameterError
-from halfnoise.files import opened, paths_in
+from halfnoise.files import paths_in
 from halfnoise.ledger import booking
 from halfnoise.ledger.booking import NO_LEDGER, Booking
 from halfnoise.ledger.ledger import Ledger
@@ -165,7 +165,7 @@ def release(  # noqa: PLR0913  # the face of the library
             request = Request(workload=Workload.of(queries, **own), **given)
         else:
             raise InvalidParameterError("queries must be given, here or in a spec; got none")
-        about = (opened(files), source.text)
+        about = (source.files, source.text)
         table = carry_out(source, request, booking=books, about=about, step=step)
     books.handed_over(books.kept or b"")
     if books.made:

@@ -4,7 +4,7 @@ import contextlib
 import mmap
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from glob import glob
 from pathlib import Path
 
@@ -27,15 +27,6 @@ def paths_in(data: object) -> list[str]:
     return paths if len(paths) == len(named) else []
 
 
-def opened(names: Iterable[str]) -> list[str]:
-    """Return the real names of all files that are named, by patterns too, in one order."""
-    found = (
-        [name] if os.path.exists(name) else glob(name, recursive=True)  # noqa: PTH110  # any name
-        for name in names
-    )
-    return sorted({os.path.realpath(path) for each in found for path in each})
-
-
 def is_among(found: os.stat_result, names: Iterable[str]) -> bool:
     """Whether a file is one of those named, by patterns too, whatever it is called itself."""
     for name in names:
@@ -44,13 +35,6 @@ def is_among(found: os.stat_result, names: Iterable[str]) -> bool:
                 if os.path.samestat(os.stat(path), found):  # noqa: PTH116
                     return True
     return False
-
-
-def is_one_of(path: Path, names: Sequence[str]) -> bool:
-    """Whether a file is one of those named, or will be, once it is there."""
-    if path.exists() and is_among(path.stat(), names):
-        return True
-    return any(same_place(path, Path(name)) for name in names)
 
 
 def is_database(path: Path) -> bool:

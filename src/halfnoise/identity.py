@@ -14,13 +14,13 @@ import numbers
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass, replace
 from functools import singledispatch
-from typing import Any
+from typing import Any, cast
 
 from halfnoise.data.expressions import written
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import NotSupportedError
 from halfnoise.workload.column_query import ColumnQuery
-from halfnoise.workload.conditions import WORDS, Where, as_date, as_number
+from halfnoise.workload.conditions import WORDS, Literal, Where, as_date, as_number
 from halfnoise.workload.groups import Grouping
 from halfnoise.workload.workload import Workload
 
@@ -54,8 +54,9 @@ def told(value: object) -> Any:
 @told.register
 def _literal(value: str | numbers.Real | dt.date) -> Any:
     """Tell all that a cell is compared with: the text, the number and the day that it is."""
-    day = as_date(value)  # type: ignore[arg-type]  # a number of any kind will do
-    return [str(value), as_number(value), day and day.isoformat()]  # type: ignore[arg-type]
+    literal = cast("Literal", value)  # a number of any kind will do
+    day = as_date(literal)
+    return [str(value), as_number(literal), day and day.isoformat()]
 
 
 @told.register

@@ -475,7 +475,7 @@ def test_no_output_replaces_a_ledger(survey: Path) -> None:
             word, survey, *ask, "--ledger", made(f"{word}.l"), "--save-spec", f"{word}.l"
         )
         assert "--save-spec must be another file than the input" in said
-        assert "than the input" in refused(word, survey, *ask, "--save-spec", beside)
+        assert "and its ledger" in refused(word, survey, *ask, "--save-spec", beside)
     assert run("release", survey, *ask).status == 0
     Path("spec.toml").symlink_to(beside)
     Path("table.csv").hardlink_to("plan.l")

@@ -35,7 +35,7 @@ LIMIT = GaussianDP(mu=100)
 @contextlib.contextmanager
 def _source(*_: object, **__: object) -> Iterator[SimpleNamespace]:
     facts = {"columns": COLUMNS, "from_header": False, "could_be_a_row": False}
-    yield SimpleNamespace(**facts, counted=True, extract=None, text=TextFormat())
+    yield SimpleNamespace(**facts, counted=True, extract=None, files=(), text=TextFormat())
 
 
 def _prepared(_: object, __: object, blocks: Any, ___: object) -> Any:

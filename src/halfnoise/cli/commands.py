@@ -21,7 +21,7 @@ from halfnoise.cli.options import PLAN, RELEASE, Once, with_options
 from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source, open_source
 from halfnoise.errors import InvalidParameterError
-from halfnoise.files import opened, same_place
+from halfnoise.files import same_place
 from halfnoise.ledger.booking import Booking
 from halfnoise.ledger.terms import Bill
 from halfnoise.mechanism import Step, carry_out, shared
@@ -112,7 +112,7 @@ def release_command(words: Words, data: Annotated[list[str], FILES]) -> None:
     with open_source(data, text=text) as source:
         request = read(words, Header.of(source), data)
         _check_release(request, words)
-        books, about = booked(words, data), (opened(data), source.text)
+        books, about = booked(words, data), (source.files, source.text)
         asked = request.fingerprint(*about, named=books.name is not None)
         kept, inputs = books.stored(asked), [*data, *books.files]
         if out is not None:
@@ -169,8 +169,11 @@ def _saving(words: Words, request: Request, inputs: Sequence[str]) -> Callable[[
         return lambda: None
     spec = Output("--save-spec", Path(words["save-spec"]), "overwrite" in words)
     spec.check([*inputs, *Lists.named_in(words)], a_release=False)
-    if words.get("out", "-") != "-" and same_place(spec.path, Path(words["out"])):
-        raise refuse("--save-spec", "another file than --out", str(spec.path))
+    written = [words["out"]] if words.get("out", "-") != "-" else []
+    if any(same_place(spec.path, Path(each)) for each in (*inputs, *written)):
+        # A ledger that is not there yet would be, once the spec is written.
+        rule = "another file than --out, the input and its ledger"
+        raise refuse("--save-spec", rule, str(spec.path))
     text = write_spec(words, request, spec.path.parent)
     return lambda: spec.write_bytes(text.encode())
 

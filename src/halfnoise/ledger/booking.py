@@ -1,12 +1,12 @@
 """One release on its way through a ledger: charged, drawn, handed over."""
 
+import glob
 import os
 from collections.abc import Sequence
 from dataclasses import replace
 
 from halfnoise.checks import refuse, whole
 from halfnoise.errors import HalfnoiseError, InvalidParameterError
-from halfnoise.files import opened
 from halfnoise.ledger.entries import Charge, History
 from halfnoise.ledger.ledger import Ledger
 from halfnoise.ledger.pricing import priced
@@ -27,9 +27,10 @@ def beside(files: Sequence[str], *, needed: bool = True) -> Ledger | None:
 
     Beside the first of them it would be another one as soon as that is archived, or named later.
     """
-    if len(files) == 1 and os.path.exists(files[0]):  # noqa: PTH110  # no name fails it
+    there = [*filter(os.path.exists, files)]
+    if len(files) == len(there) == 1:
         return Ledger(os.path.realpath(files[0]) + ENDING, new=True)
-    if needed and opened(files):
+    if needed and (there or any(glob.glob(name, recursive=True) for name in files)):
         why = "several files, or a pattern, have no ledger of their own: which is first may change"
         remedy = "name one (--ledger FILE, ledger='FILE'), made with halfnoise ledger init"
         none = "or keep no account (--no-ledger, ledger=None)"

@@ -50,7 +50,7 @@ class Output:
         appended = a_release and ending == ".jsonl" and not self.overwrite
         if rule := self._obstacle(replaced=not appended):
             raise refuse(self.flag, rule, str(path))
-        if files.is_one_of(path, inputs):
+        if path.exists() and files.is_among(path.stat(), inputs):
             raise refuse(self.flag, "another file than the input", str(path))
         if path.is_file() and files.is_database(path):
             raise refuse(self.flag, "another file than a ledger or another database", str(path))

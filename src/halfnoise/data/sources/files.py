@@ -49,7 +49,7 @@ def open_files(data: object, text: TextFormat) -> Iterator[Source]:
         else:
             rule = "CSV, TSV, JSON lines or Parquet by its ending"
             raise refuse("the file", rule, str(paths[0]), "rename it, for example to .csv")
-        yield replace(found, unchanged=unchanged)
+        yield replace(found, unchanged=unchanged, files=tuple(sorted(map(os.path.realpath, paths))))
 
 
 def _check_options(text: TextFormat, kind: str) -> None:
