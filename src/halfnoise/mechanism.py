@@ -83,8 +83,9 @@ def carry_out(
             "discover_delta": workload.discover_delta,
         },
     )
-    with _timed("charging the budget"):
-        booking.make(bill)
+    if booking.ledger is not None:
+        with _timed("charging the budget"):
+            booking.make(bill)
     try:
         with step("adding up"), _timed("adding up"):
             totals = add_up()
@@ -109,9 +110,8 @@ def shared(request: Request, booking: Booking) -> tuple[Request, int]:
     workload, standing, noise = request.workload, booking.charge, request.noise
     limit, delta = request.privacy, workload.discover_delta
     if standing is not None:
-        times, noise = standing.times, standing.terms["noise"]
-        asked: Any = words.from_dict(standing.terms["privacy"])
-        limit, delta = asked, standing.terms["discover_delta"]
+        limit, noise, delta = standing.agreed
+        times = standing.times
     elif request.one_of is None:
         return request, 1
     else:

@@ -86,7 +86,9 @@ def test_a_signal_leaves_nothing_behind(
         process.send_signal(number)
         out, err = process.communicate(timeout=60)
     assert process.returncode == status, err
-    assert (out, err) == ("", "halfnoise: stopped\n")
+    standing, stopped = err.splitlines()
+    assert (out, stopped) == ("", "halfnoise: stopped")
+    assert re.fullmatch("halfnoise: the charge 'release-1' stands in '.*' and .*", standing)
     assert not list((tmp_path / "temporary").iterdir())
 
 

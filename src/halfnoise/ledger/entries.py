@@ -154,6 +154,16 @@ class Charge:
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @property
+    def agreed(self) -> tuple[Privacy, str, float | None]:
+        """The budget, the kind of noise and the delta of discovering that it was planned with."""
+        try:
+            terms: Any = self.terms
+            privacy: Any = words.from_dict(terms["privacy"])
+            return privacy, terms["noise"], terms["discover_delta"]
+        except (*_UNREADABLE, DataError):
+            raise damaged(f"the plan behind entry {self.entry} cannot be read") from None
+
+    @property
     def state(self) -> str:
         """How far it came."""
         if self.document is None:

@@ -1,11 +1,12 @@
 """What a ledger says: what was spent, on what, and what is left."""
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 from halfnoise.errors import InvalidParameterError
 from halfnoise.ledger.entries import Charge, History, Opening
-from halfnoise.privacy.account import KINDS, Account
+from halfnoise.privacy.account import BEYOND, KINDS, Account
 from halfnoise.privacy.allowance import Allowance
 from halfnoise.privacy.definitions import ApproxDP, ConcentratedDP, Privacy, PureDP, RenyiDP
 from halfnoise.privacy.words import amounts, upward
@@ -142,7 +143,8 @@ def used(history: History) -> float | None:
     """Return which part of the limit is used up; None where there is no limit."""
     if history.limit is None:
         return None
-    return 0.0 if history.allowance is None else float(history.allowance.share(history.spent))
+    share = Fraction(0) if history.allowance is None else history.allowance.share(history.spent)
+    return float(min(share, BEYOND))
 
 
 def table(history: History) -> str:
@@ -201,7 +203,7 @@ def bars(history: History) -> list[str]:
     if allowance is None or not history.charges:
         return []
     shares = [
-        (f"{charge.time[:10]} {charge.name}", min(1.0, float(allowance.share(spent))))
+        (f"{charge.time[:10]} {charge.name}", float(min(allowance.share(spent), 1)))
         for charge, spent in _one_by_one(history)
     ]
     if len(shares) > MOST_BARS:  # the last, and others as far apart

@@ -94,7 +94,7 @@ def _template(found: dict[str, Any], values: dict[str, Any]) -> Release:
     sized = values["covariance"]["size"] == count + 1
     _hold(count and (sized or values["covariance"]["size"] == count))  # before one is made of it
     covariance = Covariance.from_dict(values["covariance"])
-    _hold(not sized or (covariance.shared and covariance.shared[-1].weight > 0))
+    _hold(not sized or covariance.variance(count) > 0)
     guarantee, asked = (privacy.from_dict(values[name]) for name in ("guarantee", "privacy"))
     kept = guarantee.kept if isinstance(guarantee, dp.DiscoveryDP) else guarantee
     _hold(isinstance(kept, dp.GaussianDP | dp.PureDP))

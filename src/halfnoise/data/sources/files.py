@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from halfnoise.checks import refuse
+from halfnoise.checks import is_text, refuse
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources.connection import own_connection
 from halfnoise.data.sources.parquet import from_parquet
@@ -91,17 +91,24 @@ def _paths(data: Any, *, bare: bool) -> list[Path]:
             raise InvalidParameterError(f"there is no file {name!r}; check the path")
         found += map(Path, paths)
     for path in found:
-        if path.is_dir():
-            raise InvalidParameterError(f"{str(path)!r} is a folder, not a file; name its files")
-        if not os.access(path, os.R_OK):
-            raise DataError(f"the file {str(path)!r} may not be read by you")
-        if path.stat().st_size == 0 and not bare and _ending(path) not in _JSON:
-            raise DataError(f"the file {str(path)!r} is empty: it has not even a header")
+        _check_file(path, bare=bare)
     if len({path.resolve() for path in found}) < len(found):
         raise InvalidParameterError("a file is named twice; name each one once")
     if len({_ending(path) for path in found}) > 1:
         raise InvalidParameterError("several files must be of one format; release them one by one")
     return found
+
+
+def _check_file(path: Path, *, bare: bool) -> None:
+    """Refuse what cannot be read, before anything is charged for it."""
+    if not is_text(str(path)):  # which DuckDB cannot open
+        raise refuse("the file", "named in UTF-8", ascii(str(path)), "rename it")
+    if path.is_dir():
+        raise InvalidParameterError(f"{str(path)!r} is a folder, not a file; name its files")
+    if not os.access(path, os.R_OK):
+        raise DataError(f"the file {str(path)!r} may not be read by you")
+    if path.stat().st_size == 0 and not bare and _ending(path) not in _JSON:
+        raise DataError(f"the file {str(path)!r} is empty: it has not even a header")
 
 
 def _ending(path: Path) -> str:
