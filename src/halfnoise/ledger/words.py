@@ -203,7 +203,7 @@ def bars(history: History) -> list[str]:
     if allowance is None or not history.charges:
         return []
     shares = [
-        (f"{charge.time[:10]} {charge.name}", float(min(allowance.share(spent), 1)))
+        (f"{charge.time[:10]} {charge.name}", float(min(allowance.share(spent), Fraction(1))))
         for charge, spent in _one_by_one(history)
     ]
     if len(shares) > MOST_BARS:  # the last, and others as far apart
