@@ -43,7 +43,7 @@ def charges(folder: Path) -> Grid:
         "a limit in epsilon and delta": ApproxDP(epsilon=10, delta=1e-6),
     }
     for name, limit in limits.items():
-        ledger = Ledger.create(folder / f"{name}.ledger", limit=limit)
+        ledger = Ledger.create(folder / f"{name}.ledger", limit=limit, i_know=True)
         took = list[float]()
         for number in range(CHARGES):
             bill = Bill(guarantee=GaussianDP(mu=0.01), request=_hash(number), what="count of a")
@@ -96,7 +96,7 @@ def long(folder: Path) -> Grid:
 
 def build(path: Path, entries: int) -> None:
     """Write a ledger with so many entries in one go: charged, drawn, released, again and again."""
-    Ledger.create(path, limit=GaussianDP(mu=10))
+    Ledger.create(path, limit=GaussianDP(mu=10), i_know=True)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         rows = Rows(connection.execute)
         connection.execute("begin")

@@ -9,11 +9,12 @@ over). Nothing in them comes from the data but the result, which is public.
 import datetime as dt
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from halfnoise.errors import DataError
 from halfnoise.ledger import plain
@@ -37,7 +38,7 @@ LIMITS: Mapping[str, type[Any]] = {
     kind.__name__: kind for kind in (ApproxDP, ConcentratedDP, GaussianDP, PureDP, RenyiDP)
 }
 _UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError)
-_DECODE = json.JSONDecoder().decode
+_DECODE = json.JSONDecoder().raw_decode
 
 
 class Row(NamedTuple):
@@ -171,7 +172,7 @@ class Charge:
         return "released" if self.outputs else "drawn, not handed over"
 
 
-_News: TypeAlias = dict[str, dict[str, Any]]  # what charges say, by their names
+_News = dict[str, dict[str, Any]]  # what charges say, by their names
 
 
 @dataclass(slots=True)
@@ -184,23 +185,33 @@ class History:
     spent: Account = field(default_factory=Account)
     allowance: Allowance | None = None
     _names: dict[int, str] = field(default_factory=dict)
+    _prices: list[Account] = field(default_factory=list)
 
     def read(self, rows: Iterable[tuple[int, str, str]]) -> None:
         """Take in the entries that follow, or refuse what does not follow."""
         number, above = _next(self.last)
         news: _News = {}
+        last: tuple[int, str, str] | None = self.last
         try:
-            for entry, body, hashed in rows:
+            for found in rows:
+                entry, body, hashed = found
                 if entry != number or hashed != digest(above, body):
                     raise damaged(f"entry {number} does not follow from those before it")
                 try:
-                    self._take(_DECODE(body), number, news)
+                    said, end = _DECODE(body)
+                    if end != len(body):
+                        raise ValueError(end)
+                    self._take(said, number, news)
                 except _UNREADABLE:
                     raise damaged(f"entry {number} cannot be read") from None
-                self.last = Row(entry, body, hashed)
+                last = found
                 number, above = number + 1, hashed
         finally:  # each charge is made once, however many entries are about it
             self.charges.update((name, Charge(**said)) for name, said in news.items())
+            self.last = None if last is None else Row(*last)
+            self._add_up()
+        if not holds(self.spent):
+            raise damaged("its amounts are beyond any number")
 
     def _take(self, body: Mapping[str, Any], number: int, news: _News) -> None:
         if body["entry"] != number or (body["kind"] == "opened") != (number == 0):
@@ -215,7 +226,7 @@ class History:
             case "charged":
                 self._charge(body, number, news)
             case "drawn" | "released" as kind:
-                name, what = self._names[body["charge"]], plain.line(body["sha256"])
+                name, what = self._names[body["charge"]], plain.digits(body["sha256"])
                 said = news.get(name) or news.setdefault(name, self.charges[name].said)
                 if kind == "released":
                     said["outputs"] = (*said["outputs"], what)
@@ -233,14 +244,20 @@ class History:
         if self.allowance is None and self.limit is not None:  # the first of all decides for good
             pure, delta = (plain.amount(body["box"][each]) for each in ("pure", "delta"))
             self.allowance = Allowance(limit=self.limit, pure=pure, delta=delta)
-        text = ("name", "time", "request", "what")
-        said: dict[str, Any] = {each: plain.line(body[each]) for each in text}
+        text = {each: body[each] for each in ("name", "time", "request", "what")}
+        plain.line("".join(text.values()))
+        said: dict[str, Any] = text
         said |= {"times": plain.times(body["times"]), "terms": dict(body["terms"])}
         said |= {"entry": number, "cost": cost, "price": price, "document": None, "outputs": ()}
         news[name], self._names[number] = said, name
-        self.spent += price
-        if not (holds(cost) and holds(self.spent)):
-            raise ValueError(number)
+        self._prices.append(price)
+
+    def _add_up(self) -> None:
+        """Add up the prices that were read, those that are the same at once."""
+        same = {id(price): price for price in self._prices}
+        for price, times in Counter(map(id, self._prices)).items():
+            self.spent += same[price] * times
+        self._prices.clear()
 
     @property
     def limit(self) -> Privacy | None:
@@ -268,13 +285,16 @@ def _amounts(account: Account) -> dict[str, str]:
 
 
 def _account(found: Mapping[str, str]) -> Account:
-    return _read_account(*(found[name] for name in ("pure", "squares", "delta")))
+    return _read_account(found["pure"], found["squares"], found["delta"])
 
 
 @lru_cache(maxsize=1000)  # many releases cost the same
 def _read_account(*found: str) -> Account:
     pure, squares, delta = map(plain.amount, found)
-    return Account(pure=pure, squares=squares, delta=delta)
+    account = Account(pure=pure, squares=squares, delta=delta)
+    if not holds(account):
+        raise ValueError(found)
+    return account
 
 
 def damaged(how: str) -> DataError:

@@ -153,7 +153,7 @@ class Ledger:
                 drawn.discard(hashed)
             if drawn:
                 raise damaged("a result that was drawn is missing")
-            heads = {hashed for _, _, hashed in rows.since(0)}
+            heads = set() if head is None else {hashed for _, _, hashed in rows.since(0)}
         if head is not None and head.lower() not in heads:
             raise damaged("it does not hold the head that was printed: an older copy was put back")
         return found

@@ -35,6 +35,11 @@ def line(found: Any) -> str:
     return str(found)
 
 
+def digits(found: Any) -> str:
+    """Return a hash, as letters and digits."""
+    return found if type(found) is str and found.isalnum() else line(found)
+
+
 def lines(found: object) -> tuple[str, ...]:
     """Return several texts of one line each."""
     if not isinstance(found, list):

@@ -42,7 +42,7 @@ class Account:
         raise TypeError(type(guarantee).__name__)
 
     def __add__(self, other: "Account") -> "Account":
-        """Return what both amount to."""
+        """Return what both amount to; most releases cost nothing of two kinds, which is no sum."""
         return Account(
             pure=self.pure + other.pure if other.pure else self.pure,
             squares=self.squares + other.squares if other.squares else self.squares,
