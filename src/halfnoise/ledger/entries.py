@@ -199,19 +199,16 @@ class History:
                     raise damaged(f"entry {number} does not follow from those before it")
                 try:
                     said, end = _DECODE(body)
-                    if end != len(body):
-                        raise ValueError(end)
-                    self._take(said, number, news)
+                    self._take(said if end == len(body) else {}, number, news)
                 except _UNREADABLE:
                     raise damaged(f"entry {number} cannot be read") from None
-                last = found
-                number, above = number + 1, hashed
+                last, number, above = found, number + 1, hashed
         finally:  # each charge is made once, however many entries are about it
             self.charges.update((name, Charge(**said)) for name, said in news.items())
             self.last = None if last is None else Row(*last)
             self._add_up()
         if not holds(self.spent):
-            raise damaged("its amounts are beyond any number")
+            raise damaged(f"entry {number - 1} cannot be read")  # beyond any number
 
     def _take(self, body: Mapping[str, Any], number: int, news: _News) -> None:
         if body["entry"] != number or (body["kind"] == "opened") != (number == 0):
