@@ -14,9 +14,10 @@ import pytest
 
 from halfnoise.errors import BudgetError, DataError
 from halfnoise.ledger import entries, ledger, one_name, plain, sqlite_file, store
-from halfnoise.ledger.entries import START, History, Row, digest
+from halfnoise.ledger.entries import START, Charge, History, Row, digest
 from halfnoise.ledger.ledger import Ledger
 from halfnoise.ledger.terms import Bill
+from halfnoise.privacy.account import Account
 from halfnoise.privacy.definitions import GaussianDP, PureDP
 
 LIMIT, FIT = GaussianDP(mu=1), 4
@@ -328,3 +329,15 @@ def test_words_are_kept_as_one_line(tmp_path: Path) -> None:
     found.charge(Bill(guarantee=LIMIT, request="r", what="count of a\nb\x1b[2J"))
     (made,) = found.verify().charges.values()
     assert made.what == "count of a\ufffdb\ufffd[2J"
+
+
+def test_a_plan_that_cannot_be_read_is_damage() -> None:
+    """Whoever goes on with a charge needs what it was planned with."""
+    some = {"privacy": {"kind": "GaussianDP", "mu": 1.0}, "noise": "gaussian"}
+    whole = some | {"discover_delta": None}
+    made: dict[str, Any] = {"entry": 1, "name": "a", "time": "", "request": "", "what": ""}
+    made |= {"cost": Account(), "price": Account()}
+    assert Charge(**made, terms=whole).agreed[1:] == ("gaussian", None)
+    for terms in ({}, some, whole | {"privacy": {"kind": "None"}}, whole | {"privacy": 7}):
+        with pytest.raises(DataError, match="the plan behind entry 1 cannot be read"):
+            _ = Charge(**made, terms=terms).agreed
