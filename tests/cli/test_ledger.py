@@ -577,3 +577,12 @@ def test_a_ledger_shows_its_places(survey: Path) -> None:
     made("t.ledger")
     assert "the first release decides" in run("ledger", "show", "t.ledger").out
     assert survey.exists()
+
+
+@pytest.mark.usefixtures("ledgers")
+def test_a_file_that_no_engine_opens_is_not_charged(survey: Path) -> None:
+    """A name that is no UTF-8 is refused before anything is spent."""
+    odd = Path(os.fsdecode(b"sur\xffvey.csv"))
+    survey.rename(odd)
+    assert "must be named in UTF-8" in refused("release", odd, *ASKED, "--mu", "0.1")
+    assert not list(Path().glob("*.ledger"))
