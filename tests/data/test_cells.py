@@ -11,6 +11,7 @@ import pytest
 
 import halfnoise as hn
 from halfnoise.data.cells import Cell
+from halfnoise.data.spelling import Spelling
 from support.measured import grid_for
 from support.nasty import found
 
@@ -155,7 +156,7 @@ def test_codes_that_are_no_values() -> None:
 
 def test_decimal_comma() -> None:
     """With a decimal comma, a point in a number makes it no number, not another one."""
-    cell = Cell(name="x", dtype=nw.String(), label="x", decimal=",")
+    cell = Cell(name="x", dtype=nw.String(), label="x", spelling=Spelling(decimal=","))
     frame = nw.from_native(column(["1,5", "1.234", "1.234,5", "7", ",5"]))
     assert frame.select(n=cell.number())["n"].to_list() == [1.5, None, None, 7.0, 0.5]
 

@@ -18,6 +18,7 @@ from zoneinfo import ZoneInfo
 import narwhals.stable.v2 as nw
 from narwhals.dtypes import DType
 
+from halfnoise.data.spelling import PLAIN, Spelling
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.conditions import Literal, Where, as_date, as_number
 
@@ -61,7 +62,7 @@ class Cell:
     dtype: DType
     label: str
     missing: tuple[Literal, ...] = ()
-    decimal: str = "."
+    spelling: Spelling = PLAIN
     inferred: bool = False
 
     @property
@@ -242,9 +243,9 @@ class Cell:
         if not self.is_text:
             raise self.wrong_type("numbers")
         text = self.text()
-        if self.decimal != ".":
+        if self.spelling.decimal != ".":
             text = text.str.replace_all(".", "_", literal=True)
-            text = text.str.replace_all(self.decimal, ".", literal=True)
+            text = text.str.replace_all(self.spelling.decimal, ".", literal=True)
         can_be_cast = text.str.contains(_NUMBER) & ~text.str.contains(_NOT_IN_NUMBER)
         number: nw.Expr = nw.when(can_be_cast).then(text).cast(nw.Float64)
         for value, words in _NUMBERS_IN_WORDS.items():

@@ -150,7 +150,7 @@ def _read(
         label = asked.label if isinstance(asked, ColumnQuery) and by_id else str(asked.column)
         plain = Cell(name=name, dtype=dtypes[name], label=label, missing=asked.codes)
         inferred = not by_id and asked.column in source.inferred
-        return replace(plain, decimal=source.text.decimal, inferred=inferred)
+        return replace(plain, spelling=source.text.spelling, inferred=inferred)
 
     named = [
         Cell(name=name, dtype=dtypes[name], label=column, inferred=column in source.inferred)

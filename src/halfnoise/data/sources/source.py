@@ -16,6 +16,7 @@ from narwhals.stable.v2.typing import IntoFrame
 from halfnoise.checks import is_name, known_keywords, refuse
 from halfnoise.data.sources.encodings import Encoding
 from halfnoise.data.sources.lines import SEPARATOR
+from halfnoise.data.spelling import Spelling
 from halfnoise.errors import InvalidParameterError
 
 T = TypeVar("T")
@@ -46,6 +47,11 @@ class TextFormat:
     decimal: str = "."
     names: Sequence[str] | None = None
     quote_newlines: bool = False
+    thousands: str | None = None
+    dates: str = "yyyy-mm-dd"
+    yes: Sequence[str] = ()
+    no: Sequence[str] = ()
+    ignore_case: bool = False
 
     def __post_init__(self) -> None:
         """Refuse marks that are not one character, and encodings whose lines hang together."""
@@ -90,6 +96,18 @@ class TextFormat:
         for name in names:
             if getattr(said, name) != getattr(TextFormat(), name):
                 raise refuse(name, f"left out where {where}", getattr(self, name))
+
+    @property
+    def spelling(self) -> Spelling:
+        """What cells of text mean."""
+        return Spelling(
+            decimal=self.decimal,
+            thousands=self.thousands,
+            dates=self.dates,
+            yes=tuple(self.yes),
+            no=tuple(self.no),
+            ignore_case=self.ignore_case,
+        )
 
     @property
     def marks(self) -> dict[str, Any]:
