@@ -1,16 +1,15 @@
 """How a cell is read: as a number, as yes, as text or as a day. Total rules: no cell can fail.
 
-A cell that cannot be read as what a query needs is null. Text becomes a number only after a
-pattern has shown that every engine can read it, so the cast never fails; NaN is null; infinities
-are numbers. Days in text are compared as ISO text, which sorts as days do; moments with a time zone
-belong to the day that it then is in UTC. What tells people apart is never cast, but where nothing
-can be lost; a type whose values an engine might take for each other is refused.
+A cell that cannot be read as what a query needs is null; text is read by ``written``. NaN is null;
+infinities are numbers. Days in text are compared as ISO text; moments with a time zone belong to
+the day that it then is in UTC. What tells people apart is never cast, but where nothing can be
+lost; a type whose values an engine might take for each other is refused.
 """
 
 import datetime as dt
-import math
 import operator
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -18,32 +17,19 @@ from zoneinfo import ZoneInfo
 import narwhals.stable.v2 as nw
 from narwhals.dtypes import DType
 
-from halfnoise.data.spelling import PLAIN, Spelling
+from halfnoise.data.spelling import NO, PLAIN, YES, Spelling, folded, iso_day
+from halfnoise.data.usual import Usual
+from halfnoise.data.written import NUMBERS_IN_WORDS, Written
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.conditions import Literal, Where, as_date, as_number
 
-# Up to 30 digits, and exponents that cannot leave the range of a float64.
-_NUMBER = (
-    r"^[+-]?(?:(?:[0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][+-]?[0-9]{1,2})?"
-    r"|[0-9](?:\.[0-9]{0,30})?[eE](?:[+]?[12][0-9][0-9]|-[12][0-9][0-9])"
-    r"|1(?:\.0{0,30})?[eE][+]?30[0-8])$"
-)
-_NOT_IN_NUMBER = r"[^0-9eE.+-]"  # in some engines $ also holds before a last line break
-_DAY = r"^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
-_MOMENT = r"^[0-9-]{10}[T ]"
-_YES = ("true", "yes", "y", "t")
-_NO = ("false", "no", "n", "f")
-_NUMBERS_IN_WORDS = {  # true and false: one missing answer can turn a column of them into text
-    1.0: ("true",),
-    0.0: ("false",),
-    -math.inf: ("-inf", "-infinity"),
-    math.inf: ("inf", "+inf", "infinity", "+infinity"),
-}
 _NEVER = nw.lit(value=False)
 _EXACT = (nw.Boolean, nw.Date, nw.Datetime, nw.Binary, nw.Decimal)
 _WHO = "text, whole numbers, decimals, fractions, bytes, days or moments"
+_WORDS = {word for words in NUMBERS_IN_WORDS.values() for word in words}
+_WHOLE, _DECIMAL = re.compile("[+-]?[0-9]{1,15}"), re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{1,15})?")
+_FEW = 8  # values that are compared one by one; more are looked up
 
-SPACES = " \t\n\r\x0b\x0c"  # stripped around text: the same on every engine
 MOST_WHOLE = 2**62  # whole numbers are compared as such below this
 Ranked = tuple[nw.Expr, dict[Any, int]]  # a column, and where in a list its values stand
 # Ranks of plain values, as text and as numbers, of those that read the same the first; of others.
@@ -56,6 +42,8 @@ class Cell:
 
     ``inferred``: whether its type is what a frame made of its cells: there a missing one turns
     whole numbers into fractions, or numbers, yes and no into objects, whose text has one spelling.
+    ``branches``: whether the engine computes a branch only where its condition holds. ``made``: as
+    what else its text is in the frame, made once for all queries: "number" or "day".
     """
 
     name: str
@@ -64,6 +52,8 @@ class Cell:
     missing: tuple[Literal, ...] = ()
     spelling: Spelling = PLAIN
     inferred: bool = False
+    branches: bool = False
+    made: Collection[str] = ()
 
     @property
     def is_text(self) -> bool:
@@ -78,11 +68,15 @@ class Cell:
     def present(self) -> nw.Expr:
         """Whether there is a value that is not one of the codes for missing."""
         there = ~nw.col(self.name).is_null()
-        return there & ~self._is_one_of(self.missing) if self.missing else there
+        return there & ~self._is_any(self.missing) if self.missing else there
 
     def number(self) -> nw.Expr:
         """Return the value as a float64; null where there is none."""
-        return nw.when(self.present()).then(self._number())
+        codes = self._missing_numbers()
+        if codes is None:
+            return nw.when(self.present()).then(self._number())
+        number = self._number()
+        return nw.when(~number.is_in(codes)).then(number) if codes else number
 
     def whole(self) -> tuple[nw.Expr, nw.Expr]:
         """Return the value as an int64, and whether it is a whole number that small."""
@@ -114,34 +108,81 @@ class Cell:
             return nw.col(self.name)
         if not self.is_text:
             raise self.wrong_type("days")
-        text = self.text()
-        ends = (text.str.len_chars() == 10) | text.str.contains(_MOMENT)
-        return nw.when(text.str.contains(_DAY) & ends).then(text.str.slice(0, 10))
+        return nw.col(self.made_as("day")) if "day" in self.made else self._written.day()
 
     def text(self) -> nw.Expr:
         """Return the value as text, without spaces around it."""
-        return nw.col(self.name).cast(nw.String).str.strip_chars(SPACES)
+        return self._written.text()
+
+    def code(self) -> nw.Expr:
+        """Return the value as text in the way in which codes are compared."""
+        return self._written.code()
+
+    def as_code(self, literal: Literal) -> str:
+        """Return a value that somebody lists as ``code`` returns it."""
+        text = str(literal).strip()
+        return folded(text) if self.spelling.ignore_case else text
+
+    def made_as(self, kind: str) -> str:
+        """Return the name of the column that holds the text as something else."""
+        return f"{self.name}_{kind}"
+
+    def read_as(self, kind: str) -> nw.Expr:
+        """Return the text as a "number", also where it is a code for missing, or as a "day"."""
+        return self._written.number() if kind == "number" else self._written.day()
+
+    @property
+    def _written(self) -> Written:
+        raw = nw.col(self.name)
+        raw = raw if self.dtype == nw.String else raw.cast(nw.String)
+        return Written(raw=raw, spelling=self.spelling, branches=self.branches)
+
+    @property
+    def knows_usual(self) -> bool:
+        """Whether it pays, and is right, to look for usual answers first."""
+        return self.is_text and self.branches and not self.inferred
 
     def yes(self, codes: Sequence[Literal]) -> nw.Expr:
         """Whether the cell says yes: true, 1, and as text 1/true/yes/y/t; or one of ``codes``."""
-        if codes:
-            return is_true(self._is_one_of(codes) & self.present())
-        if self.dtype == nw.Boolean:
-            return is_true(nw.col(self.name) & self.present())
-        if self.is_text:
-            word = self.text().str.to_lowercase().is_in(_YES)
-            return is_true((word | is_true(self._number() == 1)) & self.present())
-        return is_true(self.number() == 1)
+        return self.is_one_of(codes or (True,))
 
-    def equals(self, literal: Literal) -> nw.Expr:
-        """Whether the cell is ``literal``: as text, or as the number or day that it spells."""
-        return is_true(self._matches(literal) & self.present())
+    def is_one_of(self, values: Sequence[Literal]) -> nw.Expr:
+        """Whether the cell is one of several values, and none of the codes for missing."""
+        if self.dtype == nw.Boolean and not self.missing and values == (True,):
+            return nw.coalesce(nw.col(self.name), _NEVER)
+        found = is_true(self._is_any(values) & self.present())
+        if not self.knows_usual:
+            return found
+        usual, raw = Usual(values, self.missing, self.spelling), nw.col(self.name)
+        for words in reversed(usual.words):
+            found = nw.when(raw.is_in(words)).then(_among(raw, usual.found(words))).otherwise(found)
+        letters = usual.letters
+        is_letter = raw.str.len_chars() == 1 if usual.are_all_letters else raw.is_in(letters)
+        return nw.when(is_letter).then(_among(raw, usual.found(letters))).otherwise(found)
+
+    def rank(self, values: Sequence[Literal]) -> nw.Expr | None:
+        """Return which of a few values the cell is, and the first if several; their number if none.
+
+        None where they are too many.
+        """
+        if len(values) > _FEW:
+            return None
+        nowhere, raw = nw.lit(len(values)), nw.col(self.name)
+        rank: nw.Expr = nowhere
+        for place in reversed(range(len(values))):
+            is_it = self._is_any(values[place : place + 1])
+            rank = nw.when(is_it).then(nw.lit(place)).otherwise(rank)
+        rank = nw.when(self.present()).then(rank).otherwise(nowhere)
+        if self.knows_usual:
+            for text, place in Usual(values, self.missing, self.spelling).ranks().items():
+                rank = nw.when(raw == text).then(nw.lit(place)).otherwise(rank)
+        return rank
 
     def lookups(self, literals: Sequence[Literal]) -> tuple[dict[str, Ranked], list[int]]:
         """Return how plain values are looked up, as text or as numbers, and which are not plain."""
         (texts, numbers, others), ranked = self._plain(literals), dict[str, Ranked]()
         if texts:
-            ranked["text"] = (nw.when(self.present()).then(self.text()), texts)
+            ranked["text"] = (nw.when(self.present()).then(self.code()), texts)
         if numbers:
             ranks = {number + 0.0: rank for number, rank in numbers.items()}
             ranked["number"] = (self.number() + 0.0, ranks)
@@ -150,9 +191,9 @@ class Cell:
     def meets(self, where: Where) -> nw.Expr:
         """Whether the cell meets a condition; a missing cell meets none."""
         if where.word in ("equals", "is_in"):
-            return is_true(self._is_one_of(where.values) & self.present())
+            return self.is_one_of(where.values)
         days = [day for day in map(as_date, where.values) if day is not None]
-        if len(days) == len(where.values):
+        if where.compares == "day":
             at_least, up_to, below, above = self._around_days(days[0], days[-1])
         else:
             value = self.number()
@@ -161,7 +202,9 @@ class Cell:
             at_least, up_to, below, above = value >= low, value <= high, value < low, value > high
         holds = {"at_least": at_least, "up_to": up_to, "below": below, "above": above}
         holds["between"] = at_least & up_to
-        return is_true(holds[where.word] & self.present())
+        held, codes = holds[where.word], self._missing_days() if where.compares == "day" else []
+        # A number is null where it is a code for missing; a day must be asked.
+        return is_true(held & ~self._is_any(codes) if codes else held)
 
     def _around_days(self, low: dt.date, high: dt.date) -> tuple[nw.Expr, ...]:
         """Compare moments with the midnights at which days begin and end."""
@@ -183,47 +226,71 @@ class Cell:
         zone = self.dtype.time_zone and ZoneInfo(self.dtype.time_zone)
         return nw.lit(midnight.astimezone(zone) if zone else midnight.replace(tzinfo=None))
 
-    def _is_one_of(self, literals: Sequence[Literal]) -> nw.Expr:
+    def _is_any(self, literals: Sequence[Literal]) -> nw.Expr:
         """Whether the cell is one of several values; a long list is looked up, not spelled out."""
         texts, numbers, others = self._plain(literals)
-        if len(literals) - len(others) < 2:
-            return combined(operator.or_, [self._matches(literal) for literal in literals])
         matches = [self._matches(literals[rank]) for rank in others]
+        texts = {text: rank for text, rank in texts.items() if not self._is_its_number(text)}
         if texts:
-            matches.append(is_true(self.text().is_in(list(texts))))
+            matches.append(is_true(_among(self.code(), list(texts))))
         if numbers:
-            matches.append(is_true(self._number().is_in(list(numbers))))
+            matches.append(is_true(_among(self._number(), list(numbers))))
         return combined(operator.or_, matches or [_NEVER])
 
     def _plain(self, literals: Sequence[Literal]) -> Plain:
         texts, numbers, others = dict[str, int](), dict[float, int](), list[int]()
         listable = self.is_text or self.dtype.is_numeric()
         for rank, literal in enumerate(literals):
-            a_word = self.inferred and str(literal).strip().lower() in (*_YES, *_NO)
+            a_word = self.inferred and str(literal).strip().lower() in (*YES, *NO)
             is_bool = isinstance(literal, bool)
             if not listable or is_bool or a_word or as_date(literal) is not None:
                 others.append(rank)
                 continue
             if self.is_text:
-                texts.setdefault(str(literal).strip(), rank)
+                texts.setdefault(self.as_code(literal), rank)
             if (number := as_number(literal)) is not None:
                 numbers.setdefault(number, rank)
         return texts, numbers, others
 
+    def _is_its_number(self, text: str) -> bool:
+        """Whether a text that spells a value need not be looked for beside its number."""
+        return not self.spelling.ignore_case and self._is_plain_number(text)
+
+    def _is_plain_number(self, text: str) -> bool:
+        marks = (self.spelling.decimal, self.spelling.thousands) != (".", None)
+        return bool((_WHOLE if marks else _DECIMAL).fullmatch(text))
+
+    def _missing_numbers(self) -> list[float] | None:
+        """Return the codes for missing that can be numbers; None if they must be read as text."""
+        if self.dtype == nw.Boolean:
+            return None
+        found = [float(c) if isinstance(c, bool) else as_number(c) for c in self.missing]
+        texts = [str(code).strip() for code in self.missing if not isinstance(code, bool)]
+        if self.is_text and not all(self._is_plain_number(t) or _is_no_number(t) for t in texts):
+            return None
+        return [number for number in found if number is not None]
+
+    def _missing_days(self) -> list[Literal]:
+        """Return the codes for missing that could be days."""
+        days = len(self.spelling.dates) < len("yyyy-mm-dd")  # and numbers
+        return [code for code in self.missing if days or not _is_no_day(str(code), self.spelling)]
+
     def _matches(self, literal: Literal) -> nw.Expr:
+        """Whether the cell is a value that is not plain: yes or no, or a day."""
         number = float(literal) if isinstance(literal, bool) else as_number(literal)
         day, text = as_date(literal), str(literal).strip()
         if self.dtype == nw.Boolean:
-            if text.lower() in _YES or number == 1:
+            if text.lower() in YES or number == 1:
                 return nw.col(self.name)
-            return ~nw.col(self.name) if text.lower() in _NO or number == 0 else _NEVER
+            return ~nw.col(self.name) if text.lower() in NO or number == 0 else _NEVER
         if self.is_text:
-            same = is_true(self.text() == text)
+            same = is_true(self.code() == self.as_code(literal))
             if isinstance(literal, bool):
-                same = self.text().str.to_lowercase().is_in(_YES if literal else _NO)
-            elif self.inferred and text.lower() in (*_YES, *_NO):
+                words = self.spelling.yes_words if literal else self.spelling.no_words
+                same = self._written.small().is_in(words)
+            elif self.inferred and text.lower() in (*YES, *NO):
                 # Yes and no among objects, as they would be compared in a column of their own.
-                same = same | (self.text() == str(text.lower() in _YES))
+                same = same | (self.text() == str(text.lower() in YES))
             if day is not None:
                 same = same | self._is_on(day)
             return same if number is None else same | is_true(self._number() == number)
@@ -239,19 +306,10 @@ class Cell:
             return nw.when(nw.col(self.name)).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
         if self.dtype.is_numeric():
             plain = nw.col(self.name).cast(nw.Float64)
-            return nw.when(~plain.is_nan()).then(plain)
+            return nw.when(~plain.is_nan()).then(plain) if self.dtype.is_float() else plain
         if not self.is_text:
             raise self.wrong_type("numbers")
-        text = self.text()
-        if self.spelling.decimal != ".":
-            text = text.str.replace_all(".", "_", literal=True)
-            text = text.str.replace_all(self.spelling.decimal, ".", literal=True)
-        can_be_cast = text.str.contains(_NUMBER) & ~text.str.contains(_NOT_IN_NUMBER)
-        number: nw.Expr = nw.when(can_be_cast).then(text).cast(nw.Float64)
-        for value, words in _NUMBERS_IN_WORDS.items():
-            is_word = text.str.to_lowercase().is_in(words)
-            number = nw.when(is_word).then(nw.lit(value)).otherwise(number)
-        return number
+        return nw.col(self.made_as("number")) if "number" in self.made else self._written.number()
 
     def wrong_type(self, wanted: str) -> InvalidParameterError:
         """Say that a column is not of a kind that will do."""
@@ -259,6 +317,24 @@ class Cell:
         kind = "numbers" if self.dtype.is_numeric() else self.dtype
         held = f"the column {self.label!r} holds {kind}, not {wanted}"
         return InvalidParameterError(f"{held}; name a column of {wanted}")
+
+
+def _among(value: nw.Expr, listed: Sequence[Any]) -> nw.Expr:
+    """Whether a value is one of a list, which may be empty."""
+    if not listed:
+        return _NEVER
+    return value == listed[0] if len(listed) == 1 else value.is_in(listed)
+
+
+def _is_no_number(text: str) -> bool:
+    """Whether no cell that reads as a number is this text, in whatever case and spacing."""
+    lettered = any(letter.isalpha() and letter not in "eE" for letter in text)
+    return lettered and folded(text) not in _WORDS
+
+
+def _is_no_day(text: str, spelling: Spelling) -> bool:
+    """Whether no cell that reads as a day is this text, in whatever case and spacing."""
+    return as_date(text) is None and iso_day(folded(text), spelling) is None
 
 
 def combined(two: Callable[[nw.Expr, nw.Expr], nw.Expr], expressions: Sequence[nw.Expr]) -> nw.Expr:

@@ -7,7 +7,7 @@ total: no row can fail, and no contribution leaves the block's set K.
 """
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import singledispatch
@@ -16,16 +16,15 @@ from typing import Any
 import narwhals.stable.v2 as nw
 from narwhals.dtypes import NumericType
 
-from halfnoise.data.cells import Cell, combined, is_true
+from halfnoise.data.cells import Cell, combined
+from halfnoise.data.columns import Columns
 from halfnoise.data.lookup import PLACE, lookup
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Bins, Choice
 from halfnoise.workload.column_query import ColumnQuery
-from halfnoise.workload.conditions import Where
+from halfnoise.workload.conditions import Literal
 from halfnoise.workload.grid import in_quanta
 from halfnoise.workload.numbers import Bounded, Count, Mean, Sum
-
-ReadCell = Callable[[ColumnQuery | Where], Cell]  # finds the cell that a query or a condition reads
 
 
 @dataclass(slots=True)
@@ -33,7 +32,7 @@ class Contribution:
     """How a block, of any kind but items, reads rows, and what a person adds to its sums."""
 
     block: Block
-    cell: ReadCell
+    cell: Columns
     prefix: str
     first: dict[str, nw.Expr] = field(default_factory=dict)
     ranks: dict[str, dict[Any, int]] = field(default_factory=dict)
@@ -76,9 +75,7 @@ class Contribution:
 
     def within(self, condition: nw.Expr, query: ColumnQuery) -> nw.Expr:
         """Whether a condition holds for a row that the query looks at."""
-        if query.where is not None:
-            condition = condition & self.cell(query.where).meets(query.where)
-        return is_true(condition)
+        return condition if query.where is None else condition & self.cell.meets(query.where)
 
     def steps(self, query: Bounded, low: int, high: int) -> tuple[nw.Expr, nw.Expr]:
         """Clip a value, round half up on the grid, and read none as zero; whether there is one."""
@@ -123,7 +120,7 @@ def _sum(query: Sum, part: Contribution) -> None:
     given = part.read("given", there, "max", nw.Int8)
     absent = nw.lit(min(max(0, low), high))
     if query.where is not None:
-        meets = part.read("meets", part.cell(query.where).meets(query.where), "max", nw.Int8)
+        meets = part.read("meets", part.cell.meets(query.where), "max", nw.Int8)
         absent = nw.when(meets == 1).then(absent).otherwise(nw.lit(0))
     part.person.append(nw.when(given == 1).then(_clip(total, low, high)).otherwise(absent))
 
@@ -154,18 +151,24 @@ def _category(query: Choice | Bins, part: Contribution) -> None:
         at = query.categories.index(query.other)
         listed = [*query.categories[:at], *query.categories[at + 1 :]]
         other = len(listed)
-        kinds, others = own.lookups(listed)
-        ranks = [part.rank(kind, value, ranks) for kind, (value, ranks) in kinds.items()]
-        ranks += [nw.when(own.equals(listed[rank])).then(nw.lit(rank)) for rank in others]
-        places = [nw.when(~rank.is_null()).then(rank).otherwise(nw.lit(other)) for rank in ranks]
-        nowhere = nw.when(own.present()).then(nw.lit(other)).otherwise(nw.lit(other))
-        place = combined(nw.min_horizontal, places or [nowhere])
+        few = own.rank(listed)
+        place = _looked_up(part, own, listed) if few is None else few
     if query.where is not None:
-        meets = part.cell(query.where).meets(query.where)
+        meets = part.cell.meets(query.where)
         place = nw.when(meets).then(place).otherwise(nw.lit(other + 1))
     first = part.read("place", place, "min", nw.Int32)
     in_order = (*range(at), other, *range(at, other))
     part.person += [(first == rank).cast(nw.Int64) for rank in in_order]
+
+
+def _looked_up(part: Contribution, own: Cell, listed: Sequence[Literal]) -> nw.Expr:
+    """Return which of many values the cell is, and the first if several; their number if none."""
+    nowhere = nw.lit(len(listed))
+    kinds, others = own.lookups(listed)
+    ranks = [part.rank(kind, value, ranks) for kind, (value, ranks) in kinds.items()]
+    ranks += [nw.when(own.is_one_of(listed[rank : rank + 1])).then(nw.lit(rank)) for rank in others]
+    places = [nw.when(~rank.is_null()).then(rank).otherwise(nowhere) for rank in ranks]
+    return combined(nw.min_horizontal, places)
 
 
 def _band(value: nw.Expr, edges: Sequence[float], bands: range) -> nw.Expr:

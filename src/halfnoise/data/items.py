@@ -11,11 +11,13 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from halfnoise.checks import refuse
-from halfnoise.data.cells import MOST_WHOLE, SPACES, Cell, is_true
-from halfnoise.data.contributions import ReadCell, item_weight
+from halfnoise.data.cells import MOST_WHOLE, Cell, is_true
+from halfnoise.data.columns import ReadCell
+from halfnoise.data.contributions import item_weight
 from halfnoise.data.groups import Groups, Values
 from halfnoise.data.lookup import PLACE, lookup
 from halfnoise.data.sources import fetch
+from halfnoise.data.spelling import SPACES
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.categories import Items
 from halfnoise.workload.conditions import Literal, as_number

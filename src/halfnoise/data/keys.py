@@ -13,8 +13,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from halfnoise.checks import refuse
-from halfnoise.data.cells import MOST_WHOLE, SPACES, Cell, is_true
+from halfnoise.data.cells import MOST_WHOLE, Cell, is_true
 from halfnoise.data.sources.objects import shown
+from halfnoise.data.spelling import SPACES
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.conditions import Literal, as_date, as_number
 from halfnoise.workload.groups import By

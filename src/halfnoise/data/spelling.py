@@ -44,9 +44,9 @@ class DayForm:
     day: tuple[int, int]
 
     @property
-    def moment(self) -> str:
-        """What holds where something stands behind the day: a time."""
-        return f"{self.pattern}[T ]"
+    def is_iso(self) -> bool:
+        """Whether it is the ISO form."""
+        return (self.length, self.year, self.month) == (10, 0, (5, 2)) and "[-]" in self.pattern
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

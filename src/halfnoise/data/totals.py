@@ -6,25 +6,20 @@ and no sum can overflow below 2^40 people (``workload.grid``).
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from halfnoise.data.cells import Cell
-from halfnoise.data.contributions import Contribution, ReadCell
+from halfnoise.data.columns import Columns
+from halfnoise.data.contributions import Contribution
 from halfnoise.data.expressions import expressions, roots
 from halfnoise.data.groups import Frame, Groups, Values
 from halfnoise.data.items import item_totals
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import fetch
-from halfnoise.data.sources.frames import plain_text
 from halfnoise.data.sources.source import Source
-from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Items
-from halfnoise.workload.column_query import ColumnQuery
-from halfnoise.workload.conditions import Where
 from halfnoise.workload.grid import Ring
 from halfnoise.workload.totals import Totals
 from halfnoise.workload.workload import Workload
@@ -75,17 +70,17 @@ def _needed(workload: Workload, unit: Sequence[str]) -> list[str]:
 def _prepared(
     source: Source, workload: Workload, blocks: Sequence[Block], unit: Sequence[str]
 ) -> _Prepared:
-    frame, cell, by = _read(source, workload, unit)
+    columns = Columns.of(source, workload, unit)
     # Who does not meet the conditions is not in the table, before anything else is asked of it.
-    who = [cell(condition).meets(condition) for condition in workload.who]
-    frame = frame.filter(*who) if who else frame
+    who = [columns(condition).meets(condition) for condition in workload.who]
+    frame = columns.frame.filter(*who) if who else columns.frame
     people = [f"unit{i}" for i in range(len(unit))]
     frame = frame.filter(*(~nw.col(key).is_null() for key in people)) if people else frame
-    groups = Groups.of(frame, workload.grouping, by, people)
+    groups = Groups.of(frame, workload.grouping, columns.by, people)
     parts = [
-        item_totals(groups, query, block.quantum, cell, people)
+        item_totals(groups, query, block.quantum, columns, people)
         if isinstance(query := block.asked[0], Items)
-        else Contribution(block, cell, f"hn{i}")
+        else Contribution(block, columns, f"hn{i}")
         for i, block in enumerate(blocks)
     ]
     together = _together(groups, [p for p in parts if isinstance(p, Contribution)], people)
@@ -114,55 +109,6 @@ def _prepared(
         return Totals(sums=sums, people=number, everyone=everyone, keys=groups.keys(list(rows)))
 
     return _Prepared(read, scans=groups.scans + sum(map(callable, parts)))
-
-
-def _read(
-    source: Source, workload: Workload, unit: Sequence[str]
-) -> tuple[Frame, ReadCell, list[Cell]]:
-    """Return what is needed of the table under names of our own, its cells, and those of groups."""
-    made = expressions(workload.queries)
-    prefix, taken = "halfnoise_expression", "\n".join(map(str.casefold, source.names.values()))
-    while prefix in taken:  # a column of the table may be called so
-        prefix += "_"
-    given = {f"{prefix}{i}": e for i, e in enumerate(made.values())}
-    for column in (c for expression in made.values() for c in roots(expression)):
-        if source.names[column] != column:
-            why = "an expression can only name columns in plain letters, each spelled in one way"
-            raise InvalidParameterError(f"{why}; rename the column {column!r}")
-    frame = source.frame.with_columns(**given) if given else source.frame
-    columns = dict.fromkeys(column for query in workload.queries for column in query.columns)
-    columns |= dict.fromkeys(each.column for each in workload.who)
-    own: dict[Any, str] = {column: f"cell{i}" for i, column in enumerate(columns)}
-    read = {own[column]: nw.col(source.names[column]) for column in columns}
-    own |= dict(zip(made, given, strict=True))
-    read |= {name: nw.col(name) for name in given}
-    read |= {f"unit{i}": _who(source, column) for i, column in enumerate(unit)}
-    keys = () if workload.grouping is None else workload.grouping.by
-    by = {f"by{i}": key.column for i, key in enumerate(keys)}
-    read |= {name: nw.col(source.names[column]) for name, column in by.items()}
-    frame = frame.select(**read) if read else frame
-    frame = plain_text(frame, list(given)) if given else frame
-    dtypes = dict(frame.collect_schema())
-
-    def cell(asked: ColumnQuery | Where) -> Cell:
-        by_id = id(asked.column) in made
-        name = own[id(asked.column) if by_id else asked.column]
-        label = asked.label if isinstance(asked, ColumnQuery) and by_id else str(asked.column)
-        plain = Cell(name=name, dtype=dtypes[name], label=label, missing=asked.codes)
-        inferred = not by_id and asked.column in source.inferred
-        return replace(plain, spelling=source.text.spelling, inferred=inferred)
-
-    named = [
-        Cell(name=name, dtype=dtypes[name], label=column, inferred=column in source.inferred)
-        for name, column in by.items()
-    ]
-    return frame, cell, named
-
-
-def _who(source: Source, column: str) -> nw.Expr:
-    """Return who a row is about."""
-    name = source.ids.get(column, source.names[column])
-    return Cell(name=name, dtype=source.frame.collect_schema()[name], label=column).who()
 
 
 def _together(groups: Groups, parts: Sequence[Contribution], people: Sequence[str]) -> Frame:

@@ -7,6 +7,7 @@ import datetime as dt
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import KW_ONLY, dataclass
+from typing import Literal as Only
 from typing import TypeAlias
 
 from halfnoise.checks import check_column, check_literals, comparable, known_keywords, refuse
@@ -78,6 +79,13 @@ below, up_to, between, equals, is_in, got none
         """What cells are compared with."""
         value = getattr(self, self.word)
         return value if isinstance(value, tuple) else (value,)
+
+    @property
+    def compares(self) -> Only["number", "day"] | None:
+        """What is compared by size, if that is asked."""
+        if self.word in ("equals", "is_in"):
+            return None
+        return "number" if None in map(as_date, self.values) else "day"
 
     @property
     def codes(self) -> tuple[Literal, ...]:

@@ -14,7 +14,7 @@ from uuid import UUID
 
 import numpy as np
 
-from halfnoise.data.cells import SPACES
+from halfnoise.data.spelling import SPACES
 
 _NUMBERS = (int, float, Decimal, numbers.Real)  # the last one is slow to ask for
 _DIGITS = 29  # more are read as a fraction

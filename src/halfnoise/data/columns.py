@@ -1,0 +1,149 @@
+"""What is needed of a table, under names of our own; text is read once for all queries."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import narwhals.stable.v2 as nw
+from narwhals.dtypes import DType
+
+from halfnoise.data.cells import Cell
+from halfnoise.data.expressions import expressions, roots
+from halfnoise.data.sources.frames import plain_text
+from halfnoise.data.sources.source import Source
+from halfnoise.errors import InvalidParameterError
+from halfnoise.workload.categories import Bins
+from halfnoise.workload.column_query import ColumnQuery
+from halfnoise.workload.conditions import Where
+from halfnoise.workload.numbers import Count, Mean, Sum
+from halfnoise.workload.workload import Workload
+
+Asked = ColumnQuery | Where  # what looks at a column
+ReadCell = Callable[[Asked], Cell]  # finds the cell that a query or a condition reads
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """The rows that are read, and the cells in them.
+
+    ``cells``: by column, or by the identity of an expression. ``by``: those that name groups.
+    ``met``: the columns that say whether a condition is met, by its words.
+    """
+
+    frame: nw.LazyFrame[Any] = field(repr=False)  # some engines show rows
+    cells: Mapping[Any, Cell]
+    by: Sequence[Cell]
+    met: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, source: Source, workload: Workload, unit: Sequence[str]) -> Self:
+        """Return what is needed; whom a row is about is in ``unit0`` and so on."""
+        made = expressions(workload.queries)
+        given = dict(zip(_names_of_ours(source, len(made)), made.values(), strict=True))
+        _check_spelled(source, made.values())
+        frame = source.frame.with_columns(**given) if given else source.frame
+        columns = dict.fromkeys(column for query in workload.queries for column in query.columns)
+        columns |= dict.fromkeys(each.column for each in workload.who)
+        own: dict[Any, str] = {column: f"cell{i}" for i, column in enumerate(columns)}
+        keys = () if workload.grouping is None else workload.grouping.by
+        by = {f"by{i}": key.column for i, key in enumerate(keys)}
+        read = {name: nw.col(name) for name in given}
+        named = {**{name: column for column, name in own.items()}, **by}
+        read |= {name: nw.col(source.names[column]) for name, column in named.items()}
+        read |= {f"unit{i}": _who(source, column) for i, column in enumerate(unit)}
+        frame = frame.select(**read) if read else frame
+        frame = plain_text(frame, list(given)) if given else frame
+        cell = _cell_maker(source, frame)
+        cells = {column: cell(name, column) for column, name in own.items()}
+        cells |= {by_id: cell(name, None) for by_id, name in zip(made, given, strict=True)}
+        groups = [cell(name, column) for name, column in by.items()]
+        found = cls(frame=frame, cells=cells, by=groups)
+        return found.read_once(workload).met_once(workload)
+
+    def __call__(self, asked: Asked) -> Cell:
+        """Return the cell that a query or a condition reads."""
+        by_id = id(asked.column) in self.cells
+        cell = self.cells[id(asked.column) if by_id else asked.column]
+        label = asked.label if isinstance(asked, ColumnQuery) and by_id else str(asked.column)
+        return replace(cell, label=label, missing=asked.codes)
+
+    def meets(self, where: Where) -> nw.Expr:
+        """Whether a row meets a condition under which a query counts."""
+        return nw.col(self.met[repr(where)])
+
+    def read_once(self, workload: Workload) -> Self:
+        """Let text be read once as the numbers or days that it is compared with."""
+        looked_at: list[Asked] = [*_queries(workload), *_conditions(workload), *workload.who]
+        made: dict[str, nw.Expr] = {}
+        cells = dict(self.cells)
+        for asked in looked_at:
+            key = id(asked.column) if id(asked.column) in cells else asked.column
+            kind = asked.compares if isinstance(asked, Where) else _kind(asked)
+            if kind is not None and cells[key].is_text and kind not in cells[key].made:
+                made[cells[key].made_as(kind)] = cells[key].read_as(kind)
+                cells[key] = replace(cells[key], made=(*cells[key].made, kind))
+        return replace(self, frame=self.frame.with_columns(**made), cells=cells) if made else self
+
+    def met_once(self, workload: Workload) -> Self:
+        """Let each condition on those who count be asked once."""
+        wheres = {repr(query.where): query.where for query in _queries(workload) if query.where}
+        met = {words: f"met{i}" for i, words in enumerate(wheres)}
+        made = {met[words]: self(where).meets(where) for words, where in wheres.items()}
+        return replace(self, frame=self.frame.with_columns(**made), met=met) if made else self
+
+
+def _queries(workload: Workload) -> list[ColumnQuery]:
+    return [query for query in workload.queries if isinstance(query, ColumnQuery)]
+
+
+def _conditions(workload: Workload) -> list[Where]:
+    found: list[Where | None] = [query.where for query in _queries(workload)]
+    found += [query.condition for query in workload.queries if isinstance(query, Count)]
+    return [condition for condition in found if condition is not None]
+
+
+def _kind(query: ColumnQuery) -> str | None:
+    return "number" if isinstance(query, Sum | Mean | Bins) else None
+
+
+def _cell_maker(source: Source, frame: nw.LazyFrame[Any]) -> Callable[[str, str | None], Cell]:
+    """Return what makes the cell of a column, or of an expression, which has none."""
+    dtypes: dict[str, DType] = dict(frame.collect_schema())
+    engine = frame.implementation
+    # Others compute all branches, so that what is quicker only sometimes would come on top.
+    branches = engine.is_duckdb() or engine.is_spark_like()
+
+    def cell(name: str, column: str | None) -> Cell:
+        return Cell(
+            name=name,
+            dtype=dtypes[name],
+            label=column or "",
+            spelling=source.text.spelling,
+            inferred=column in source.inferred,
+            branches=branches,
+        )
+
+    return cell
+
+
+def _names_of_ours(source: Source, number: int) -> list[str]:
+    """Return names for expressions; a column of the table may be called so."""
+    prefix, taken = "halfnoise_expression", "\n".join(map(str.casefold, source.names.values()))
+    while prefix in taken:
+        prefix += "_"
+    return [f"{prefix}{i}" for i in range(number)]
+
+
+def _check_spelled(source: Source, made: Iterable[Any]) -> None:
+    for column in (column for expression in made for column in roots(expression)):
+        if source.names[column] != column:
+            why = "an expression can only name columns in plain letters, each spelled in one way"
+            raise InvalidParameterError(f"{why}; rename the column {column!r}")
+
+
+def _who(source: Source, column: str) -> nw.Expr:
+    """Return who a row is about."""
+    name = source.ids.get(column, source.names[column])
+    branches = source.frame.implementation.is_duckdb()
+    dtype = source.frame.collect_schema()[name]
+    return Cell(name=name, dtype=dtype, label=column, branches=branches).who()

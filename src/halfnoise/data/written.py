@@ -1,0 +1,111 @@
+"""What a text says: without spaces, as a number, as a day. Total rules: no text can fail.
+
+Text becomes a number only after a pattern has shown that every engine can read it, so the cast
+never fails. Days are ISO text, which sorts as days do. An engine that computes a branch only where
+its condition holds is first asked whether a cell is written in the usual way, which costs little;
+only the rest goes through the full rules. Where a cell is usual, both say the same.
+"""
+
+import math
+from dataclasses import dataclass
+
+import narwhals.stable.v2 as nw
+
+from halfnoise.data.spelling import ODD_CASE, SPACES, DayForm, Spelling
+
+# \z is the end in every engine; in some, $ also holds before a last line break.
+# Up to 30 digits, and exponents that cannot leave the range of a float64.
+_NUMBER = (
+    r"^[+-]?(?:(?:[0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][+-]?[0-9]{1,2})?"
+    r"|[0-9](?:\.[0-9]{0,30})?[eE](?:[+]?[12][0-9][0-9]|-[12][0-9][0-9])"
+    r"|1(?:\.0{0,30})?[eE][+]?30[0-8])\z"
+)
+_DIGITS = r"^-?[0-9]{{1,15}}(?:[{0}][0-9]{{1,15}})?\z"
+_ENDS = r"(?:[T ]|\z)"
+_VISIBLE = "!"  # all spaces sort before it
+NUMBERS_IN_WORDS = {  # true and false: one missing answer can turn a column of them into text
+    1.0: ("true",),
+    0.0: ("false",),
+    -math.inf: ("-inf", "-infinity"),
+    math.inf: ("inf", "+inf", "infinity", "+infinity"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A column of text; ``branches``: the engine computes a branch only where it is needed."""
+
+    raw: nw.Expr
+    spelling: Spelling
+    branches: bool = False
+
+    def text(self) -> nw.Expr:
+        """Return the text without spaces around it."""
+        stripped = self.raw.str.strip_chars(SPACES)
+        visible = (self.raw >= _VISIBLE) & (self.raw.str.slice(-1) >= _VISIBLE)
+        return self._usually(visible, self.raw, stripped)
+
+    def small(self) -> nw.Expr:
+        """Return the text in small letters, but for those on which engines do not agree."""
+        text = self.text()
+        odd = text.str.contains(ODD_CASE)
+        return nw.when(odd).then(text).otherwise(text.str.to_lowercase())
+
+    def code(self) -> nw.Expr:
+        """Return the text as codes are compared: perhaps in small letters and without spaces."""
+        text = self.text()
+        if not self.spelling.ignore_case:
+            return text
+        for space in SPACES:
+            text = text.str.replace_all(space, "", literal=True)
+        odd = text.str.contains(ODD_CASE)
+        return nw.when(odd).then(text).otherwise(text.str.to_lowercase())
+
+    def number(self) -> nw.Expr:
+        """Return the number that is written, as a float64; null where there is none."""
+        usual = self.raw.str.contains(_DIGITS.format(self.spelling.decimal))
+        plain = nw.when(usual).then(self._with_point(self.raw)).cast(nw.Float64)
+        return self._usually(usual, plain, self._any_number())
+
+    def day(self) -> nw.Expr:
+        """Return the day that is written, or with which a moment begins, in ISO form; or null."""
+        *forms, usual = self.spelling.day_forms  # the last one has two digits for day and month
+        text, day = self.text(), nw.lit(None, dtype=nw.String)
+        for form in (*forms, usual):
+            is_it = text.str.contains(form.pattern + _ENDS)
+            day = nw.when(is_it).then(_iso(text, form)).otherwise(day)
+        is_usual = self.raw.str.contains(usual.pattern + _ENDS)
+        return self._usually(is_usual, _iso(self.raw, usual), day)
+
+    def _usually(self, usual: nw.Expr, quick: nw.Expr, full: nw.Expr) -> nw.Expr:
+        return nw.when(usual).then(quick).otherwise(full) if self.branches else full
+
+    def _any_number(self) -> nw.Expr:
+        text = self.text()
+        mark, grouped = self.spelling.thousands, self.spelling.grouped
+        if mark is not None and grouped is not None:
+            bare = nw.when(~text.str.contains(mark, literal=True)).then(text)
+            parted = text.str.replace_all(mark, "", literal=True)
+            text = nw.when(text.str.contains(grouped)).then(parted).otherwise(bare)
+        text = self._with_point(text)
+        number: nw.Expr = nw.when(text.str.contains(_NUMBER)).then(text).cast(nw.Float64)
+        small = self.small()
+        for value, words in NUMBERS_IN_WORDS.items():
+            number = nw.when(small.is_in(words)).then(nw.lit(value)).otherwise(number)
+        return number
+
+    def _with_point(self, text: nw.Expr) -> nw.Expr:
+        """Return a text whose decimal mark is a point, and in which a point is none."""
+        if self.spelling.decimal == ".":
+            return text
+        text = text.str.replace_all(".", "_", literal=True)
+        return text.str.replace_all(self.spelling.decimal, ".", literal=True)
+
+
+def _iso(text: nw.Expr, form: DayForm) -> nw.Expr:
+    if form.is_iso:
+        return text.str.slice(0, 10)
+    parts = [text.str.slice(form.year, 4)]
+    for at, digits in (form.month, form.day):
+        parts += [nw.lit("-" if digits == 2 else "-0"), text.str.slice(at, digits)]
+    return nw.concat_str(*parts)
