@@ -26,7 +26,6 @@ from halfnoise.workload.conditions import Literal, Where, as_date, as_number
 _NEVER = nw.lit(value=False)
 _EXACT = (nw.Boolean, nw.Date, nw.Datetime, nw.Binary, nw.Decimal)
 _WHO = "text, whole numbers, decimals, fractions, bytes, days or moments"
-_WORDS = {word for words in NUMBERS_IN_WORDS.values() for word in words}
 _WHOLE, _DECIMAL = re.compile("[+-]?[0-9]{1,15}"), re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 _FEW = 8  # values that are compared one by one; more are looked up
 
@@ -68,7 +67,7 @@ class Cell:
     def present(self) -> nw.Expr:
         """Whether there is a value that is not one of the codes for missing."""
         there = ~nw.col(self.name).is_null()
-        return there & ~self._is_any(self.missing) if self.missing else there
+        return there & ~is_true(self._is_any(self.missing)) if self.missing else there
 
     def number(self) -> nw.Expr:
         """Return the value as a float64; null where there is none."""
@@ -76,7 +75,7 @@ class Cell:
         if codes is None:
             return nw.when(self.present()).then(self._number())
         number = self._number()
-        return nw.when(~number.is_in(codes)).then(number) if codes else number
+        return nw.when(~among(number, codes)).then(number) if codes else number
 
     def whole(self) -> tuple[nw.Expr, nw.Expr]:
         """Return the value as an int64, and whether it is a whole number that small."""
@@ -155,10 +154,10 @@ class Cell:
             return found
         usual, raw = Usual(values, self.missing, self.spelling), nw.col(self.name)
         for words in reversed(usual.words):
-            found = nw.when(raw.is_in(words)).then(_among(raw, usual.found(words))).otherwise(found)
+            found = nw.when(among(raw, words)).then(among(raw, usual.found(words))).otherwise(found)
         letters = usual.letters
-        is_letter = raw.str.len_chars() == 1 if usual.are_all_letters else raw.is_in(letters)
-        return nw.when(is_letter).then(_among(raw, usual.found(letters))).otherwise(found)
+        is_letter = raw.str.len_chars() == 1 if usual.are_all_letters else among(raw, letters)
+        return nw.when(is_letter).then(among(raw, usual.found(letters))).otherwise(found)
 
     def rank(self, values: Sequence[Literal]) -> nw.Expr | None:
         """Return which of a few values the cell is, and the first if several; their number if none.
@@ -204,7 +203,7 @@ class Cell:
         holds["between"] = at_least & up_to
         held, codes = holds[where.word], self._missing_days() if where.compares == "day" else []
         # A number is null where it is a code for missing; a day must be asked.
-        return is_true(held & ~self._is_any(codes) if codes else held)
+        return is_true(held & ~is_true(self._is_any(codes)) if codes else held)
 
     def _around_days(self, low: dt.date, high: dt.date) -> tuple[nw.Expr, ...]:
         """Compare moments with the midnights at which days begin and end."""
@@ -214,7 +213,7 @@ class Cell:
 
     def _is_on(self, day: dt.date) -> nw.Expr:
         since, until, *_ = self._around_days(day, day)
-        return is_true(since & until)
+        return since & until
 
     def _midnight(self, day: dt.date) -> nw.Expr:
         """Return the begin of a day, in UTC where moments have a time zone."""
@@ -227,14 +226,14 @@ class Cell:
         return nw.lit(midnight.astimezone(zone) if zone else midnight.replace(tzinfo=None))
 
     def _is_any(self, literals: Sequence[Literal]) -> nw.Expr:
-        """Whether the cell is one of several values; a long list is looked up, not spelled out."""
+        """Whether the cell is one of several values, or null where it is not."""
         texts, numbers, others = self._plain(literals)
         matches = [self._matches(literals[rank]) for rank in others]
         texts = {text: rank for text, rank in texts.items() if not self._is_its_number(text)}
         if texts:
-            matches.append(is_true(_among(self.code(), list(texts))))
+            matches.append(among(self.code(), list(texts)))
         if numbers:
-            matches.append(is_true(_among(self._number(), list(numbers))))
+            matches.append(among(self._number(), list(numbers)))
         return combined(operator.or_, matches or [_NEVER])
 
     def _plain(self, literals: Sequence[Literal]) -> Plain:
@@ -284,21 +283,21 @@ class Cell:
                 return nw.col(self.name)
             return ~nw.col(self.name) if text.lower() in NO or number == 0 else _NEVER
         if self.is_text:
-            same = is_true(self.code() == self.as_code(literal))
             if isinstance(literal, bool):
                 words = self.spelling.yes_words if literal else self.spelling.no_words
-                same = self._written.small().is_in(words)
-            elif self.inferred and text.lower() in (*YES, *NO):
+                return self._written.is_word(words) | (self._written.digits() == number)
+            same = self.code() == self.as_code(literal)
+            if self.inferred and text.lower() in (*YES, *NO):
                 # Yes and no among objects, as they would be compared in a column of their own.
                 same = same | (self.text() == str(text.lower() in YES))
             if day is not None:
                 same = same | self._is_on(day)
-            return same if number is None else same | is_true(self._number() == number)
+            return same if number is None else same | (self._number() == number)
         if self.is_day:
             return _NEVER if day is None else self._is_on(day)
         if not self.dtype.is_numeric():
             raise self.wrong_type("numbers, text or days")
-        return _NEVER if number is None else is_true(self._number() == number)
+        return _NEVER if number is None else self._number() == number
 
     def _number(self) -> nw.Expr:
         """Return the value as a float64, also where it is a code for missing."""
@@ -319,17 +318,19 @@ class Cell:
         return InvalidParameterError(f"{held}; name a column of {wanted}")
 
 
-def _among(value: nw.Expr, listed: Sequence[Any]) -> nw.Expr:
+def among(value: nw.Expr, listed: Sequence[Any]) -> nw.Expr:
     """Whether a value is one of a list, which may be empty."""
     if not listed:
         return _NEVER
-    return value == listed[0] if len(listed) == 1 else value.is_in(listed)
+    if len(listed) > _FEW:
+        return value.is_in(listed)
+    return combined(operator.or_, [value == each for each in listed])  # of lists DuckDB makes joins
 
 
 def _is_no_number(text: str) -> bool:
     """Whether no cell that reads as a number is this text, in whatever case and spacing."""
     lettered = any(letter.isalpha() and letter not in "eE" for letter in text)
-    return lettered and folded(text) not in _WORDS
+    return lettered and folded(text) not in NUMBERS_IN_WORDS
 
 
 def _is_no_day(text: str, spelling: Spelling) -> bool:

@@ -9,9 +9,10 @@ from narwhals.dtypes import DType
 
 from halfnoise.data.cells import Cell
 from halfnoise.data.expressions import expressions, roots
-from halfnoise.data.sources.frames import plain_text
+from halfnoise.data.sources.frames import narrowed, plain_text
 from halfnoise.data.sources.source import Source
 from halfnoise.errors import InvalidParameterError
+from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Bins
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Where
@@ -36,17 +37,22 @@ class Columns:
     met: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, source: Source, workload: Workload, unit: Sequence[str]) -> Self:
-        """Return what is needed; whom a row is about is in ``unit0`` and so on."""
-        made = expressions(workload.queries)
+    def of(
+        cls, source: Source, workload: Workload, blocks: Sequence[Block], unit: Sequence[str]
+    ) -> Self:
+        """Return what some blocks need; whom a row is about is in ``unit0`` and so on."""
+        queries = [query for block in blocks for query in block.asked]
+        made = expressions(queries)
         given = dict(zip(_names_of_ours(source, len(made)), made.values(), strict=True))
         _check_spelled(source, made.values())
-        frame = source.frame.with_columns(**given) if given else source.frame
-        columns = dict.fromkeys(column for query in workload.queries for column in query.columns)
+        columns = dict.fromkeys(column for query in queries for column in query.columns)
         columns |= dict.fromkeys(each.column for each in workload.who)
         own: dict[Any, str] = {column: f"cell{i}" for i, column in enumerate(columns)}
         keys = () if workload.grouping is None else workload.grouping.by
         by = {f"by{i}": key.column for i, key in enumerate(keys)}
+        needed = [*columns, *by.values(), *(c for e in made.values() for c in roots(e))]
+        frame = narrowed(source, [*needed, *unit])
+        frame = frame.with_columns(**given) if given else frame
         read = {name: nw.col(name) for name in given}
         named = {**{name: column for column, name in own.items()}, **by}
         read |= {name: nw.col(source.names[column]) for name, column in named.items()}
@@ -58,7 +64,8 @@ class Columns:
         cells |= {by_id: cell(name, None) for by_id, name in zip(made, given, strict=True)}
         groups = [cell(name, column) for name, column in by.items()]
         found = cls(frame=frame, cells=cells, by=groups)
-        return found.read_once(workload).met_once(workload)
+        asked = [query for query in queries if isinstance(query, ColumnQuery)]
+        return found.read_once(asked, workload.who).met_once(asked)
 
     def __call__(self, asked: Asked) -> Cell:
         """Return the cell that a query or a condition reads."""
@@ -71,9 +78,9 @@ class Columns:
         """Whether a row meets a condition under which a query counts."""
         return nw.col(self.met[repr(where)])
 
-    def read_once(self, workload: Workload) -> Self:
+    def read_once(self, queries: Sequence[ColumnQuery], who: Sequence[Where]) -> Self:
         """Let text be read once as the numbers or days that it is compared with."""
-        looked_at: list[Asked] = [*_queries(workload), *_conditions(workload), *workload.who]
+        looked_at: list[Asked] = [*queries, *_conditions(queries), *who]
         made: dict[str, nw.Expr] = {}
         cells = dict(self.cells)
         for asked in looked_at:
@@ -84,21 +91,17 @@ class Columns:
                 cells[key] = replace(cells[key], made=(*cells[key].made, kind))
         return replace(self, frame=self.frame.with_columns(**made), cells=cells) if made else self
 
-    def met_once(self, workload: Workload) -> Self:
+    def met_once(self, queries: Sequence[ColumnQuery]) -> Self:
         """Let each condition on those who count be asked once."""
-        wheres = {repr(query.where): query.where for query in _queries(workload) if query.where}
+        wheres = {repr(query.where): query.where for query in queries if query.where}
         met = {words: f"met{i}" for i, words in enumerate(wheres)}
         made = {met[words]: self(where).meets(where) for words, where in wheres.items()}
         return replace(self, frame=self.frame.with_columns(**made), met=met) if made else self
 
 
-def _queries(workload: Workload) -> list[ColumnQuery]:
-    return [query for query in workload.queries if isinstance(query, ColumnQuery)]
-
-
-def _conditions(workload: Workload) -> list[Where]:
-    found: list[Where | None] = [query.where for query in _queries(workload)]
-    found += [query.condition for query in workload.queries if isinstance(query, Count)]
+def _conditions(queries: Sequence[ColumnQuery]) -> list[Where]:
+    found = [query.where for query in queries]
+    found += [query.condition for query in queries if isinstance(query, Count)]
     return [condition for condition in found if condition is not None]
 
 

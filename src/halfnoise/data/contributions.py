@@ -26,6 +26,8 @@ from halfnoise.workload.conditions import Literal
 from halfnoise.workload.grid import in_quanta
 from halfnoise.workload.numbers import Bounded, Count, Mean, Sum
 
+_MANY = 50  # categories; of more there is no column for each
+
 
 @dataclass(slots=True)
 class Contribution:
@@ -34,11 +36,13 @@ class Contribution:
     block: Block
     cell: Columns
     prefix: str
+    alone: bool  # whether each row is a person
     first: dict[str, nw.Expr] = field(default_factory=dict)
     ranks: dict[str, dict[Any, int]] = field(default_factory=dict)
     rows: dict[str, nw.Expr] = field(default_factory=dict)
     together: list[nw.Expr] = field(default_factory=list)
     person: list[nw.Expr] = field(default_factory=list)
+    in_order: Sequence[int] = ()  # the ranks of many categories
 
     def __post_init__(self) -> None:
         _reads(self.block.asked[0], self)
@@ -47,6 +51,8 @@ class Contribution:
         self, name: str, expression: nw.Expr, together: str, dtype: type[NumericType] = nw.Int64
     ) -> nw.Expr:
         """Add an integer column to read, and return it as it is once a person's rows are one."""
+        if self.alone and dtype is nw.Int8:  # yes or no, which is cheap to say twice
+            return expression.cast(nw.Int64)
         column = f"{self.prefix}_{name}"
         self.rows[column] = expression.cast(dtype)  # a smaller one spares memory until then
         self.together.append(getattr(nw.col(column), together)())
@@ -158,7 +164,10 @@ def _category(query: Choice | Bins, part: Contribution) -> None:
         place = nw.when(meets).then(place).otherwise(nw.lit(other + 1))
     first = part.read("place", place, "min", nw.Int32)
     in_order = (*range(at), other, *range(at, other))
-    part.person += [(first == rank).cast(nw.Int64) for rank in in_order]
+    if len(in_order) > _MANY:
+        part.in_order = in_order
+    else:
+        part.person += [(first == rank).cast(nw.Int64) for rank in in_order]
 
 
 def _looked_up(part: Contribution, own: Cell, listed: Sequence[Literal]) -> nw.Expr:

@@ -10,11 +10,13 @@ from dataclasses import dataclass, replace
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from halfnoise.data.batches import batched, joined
 from halfnoise.data.columns import Columns
 from halfnoise.data.contributions import Contribution
 from halfnoise.data.expressions import expressions, roots
 from halfnoise.data.groups import Frame, Groups, Values
 from halfnoise.data.items import item_totals
+from halfnoise.data.many import Counted, counted
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import fetch
 from halfnoise.data.sources.source import Source
@@ -38,15 +40,19 @@ def prepared(
     **Guarantee.** All totals are of the same rows: where they take more than one scan, and the rows
     might differ from scan to scan, they are of a snapshot.
     """
-    asked, needed = (workload, blocks, unit or ()), _needed(workload, unit or ())
-    table = source.of(needed)
-    tried = quietly(lambda: _prepared(table, *asked), FAILED)
+    people, needed = unit or (), _needed(workload, unit or ())
+    table, batches = source.of(needed), batched(blocks, apart=not workload.discovers)
+
+    def prepare(rows: Source) -> list[_Prepared]:
+        return [_prepared(rows, workload, batch, people) for batch in batches]
+
+    tried = quietly(lambda: prepare(table), FAILED)
+    scans = sum(each.scans for each in tried)
 
     def add_up() -> Totals:
-        rows = table.rows(needed, again=tried.scans > 1)
-        if rows is table.frame:
-            return tried.read()
-        return _prepared(replace(table, frame=rows), *asked).read()
+        rows = table.rows(needed, again=scans > 1)
+        parts = tried if rows is table.frame else prepare(replace(table, frame=rows))
+        return joined(blocks, batches, [part.read() for part in parts])
 
     return lambda: quietly(lambda: table.read(add_up), FAILED)
 
@@ -70,21 +76,17 @@ def _needed(workload: Workload, unit: Sequence[str]) -> list[str]:
 def _prepared(
     source: Source, workload: Workload, blocks: Sequence[Block], unit: Sequence[str]
 ) -> _Prepared:
-    columns = Columns.of(source, workload, unit)
+    columns = Columns.of(source, workload, blocks, unit)
     # Who does not meet the conditions is not in the table, before anything else is asked of it.
     who = [columns(condition).meets(condition) for condition in workload.who]
     frame = columns.frame.filter(*who) if who else columns.frame
     people = [f"unit{i}" for i in range(len(unit))]
     frame = frame.filter(*(~nw.col(key).is_null() for key in people)) if people else frame
     groups = Groups.of(frame, workload.grouping, columns.by, people)
-    parts = [
-        item_totals(groups, query, block.quantum, columns, people)
-        if isinstance(query := block.asked[0], Items)
-        else Contribution(block, columns, f"hn{i}")
-        for i, block in enumerate(blocks)
-    ]
-    together = _together(groups, [p for p in parts if isinstance(p, Contribution)], people)
-    sizes = [b.shape.size for b, p in zip(blocks, parts, strict=True) if not callable(p)]
+    parts = [_part(groups, block, columns, people, f"hn{i}") for i, block in enumerate(blocks)]
+    wide = [part for part in parts if isinstance(part, Contribution)]
+    together = _together(groups, wide, people)
+    sizes = [len(part.person) for part in wide]
 
     def read() -> Totals:
         wide = len(groups.columns)
@@ -111,20 +113,33 @@ def _prepared(
     return _Prepared(read, scans=groups.scans + sum(map(callable, parts)))
 
 
+def _part(
+    groups: Groups, block: Block, columns: Columns, people: Sequence[str], prefix: str
+) -> Contribution | Counted:
+    """Return how a block is read: as columns beside those of others, or, if long, in rows."""
+    if isinstance(query := block.asked[0], Items):
+        return item_totals(groups, query, block.quantum, columns, people)
+    part = Contribution(block, columns, prefix, alone=not people)
+    return counted(groups, part, people) if part.in_order else part
+
+
 def _together(groups: Groups, parts: Sequence[Contribution], people: Sequence[str]) -> Frame:
     """Return a row for each group: what names it, all sums and, last, the number of people."""
     group, table = groups.columns, groups.rows
     for part in parts:
         table = part.looked_up(table)
     rows = {name: e for part in parts for name, e in part.rows.items()}
-    if people or group or rows:
-        table = table.select(*people, *group, **rows)
     if people:
+        table = table.select(*people, *group, **rows)
         table = table.group_by(*people, *group).agg(*(e for part in parts for e in part.together))
-    sums = [e.alias(f"s{i}") for i, e in enumerate(e for part in parts for e in part.person)]
-    bounded = table.select(*group, *sums) if sums or group else table
-    totals = [*(nw.col(f"s{i}").sum() for i in range(len(sums))), nw.len().alias("people")]
-    return bounded.group_by(*group).agg(*totals) if group else bounded.select(*totals)
+    elif rows:
+        table = table.with_columns(**rows)
+    sums = {f"s{i}": e for i, e in enumerate(e for part in parts for e in part.person)}
+    number = nw.len().alias("people")
+    if not group:
+        return table.select(*(e.sum().alias(name) for name, e in sums.items()), number)
+    bounded = table.select(*group, **sums)
+    return bounded.group_by(*group).agg(*(nw.col(name).sum() for name in sums), number)
 
 
 def _ring(rows: Mapping[Values, Sequence[int]], places: Mapping[Values, int], size: int) -> Ring:

@@ -11,8 +11,7 @@ from halfnoise.data.spelling import SPACES, Spelling, folded, lowered
 from halfnoise.data.written import NUMBERS_IN_WORDS
 from halfnoise.workload.conditions import Literal, as_number
 
-_NUMBERS = {word: number for number, words in NUMBERS_IN_WORDS.items() for word in words}
-_NUMBERS |= {str(digit): float(digit) for digit in range(10)}
+_NUMBERS = {"true": 1.0, "false": 0.0} | {str(digit): float(digit) for digit in range(10)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ class Usual:
 
     def ranks(self) -> dict[str, int]:
         """Return which of the values usual texts are: letters, and values that are plain words."""
-        known = {*_NUMBERS, *self.spelling.yes_words, *self.spelling.no_words}
+        known = {*NUMBERS_IN_WORDS, *self.spelling.yes_words, *self.spelling.no_words}
         words = [own for value in self.values if _is_plain(own := str(value).strip())]
         texts = [*self.letters, *(word for word in words if lowered(word) not in known)]
         found = [Usual([value], self.missing, self.spelling).found(texts) for value in self.values]

@@ -6,7 +6,7 @@ its condition holds is first asked whether a cell is written in the usual way, w
 only the rest goes through the full rules. Where a cell is usual, both say the same.
 """
 
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import narwhals.stable.v2 as nw
@@ -23,12 +23,13 @@ _NUMBER = (
 _DIGITS = r"^-?[0-9]{{1,15}}(?:[{0}][0-9]{{1,15}})?\z"
 _ENDS = r"(?:[T ]|\z)"
 _VISIBLE = "!"  # all spaces sort before it
-NUMBERS_IN_WORDS = {  # true and false: one missing answer can turn a column of them into text
-    1.0: ("true",),
-    0.0: ("false",),
-    -math.inf: ("-inf", "-infinity"),
-    math.inf: ("inf", "+inf", "infinity", "+infinity"),
+_WORDS = {  # true and false: one missing answer can turn a column of them into text
+    r"^[tT][rR][uU][eE]\z": "1",
+    r"^[fF][aA][lL][sS][eE]\z": "0",
+    r"^[+]?[iI][nN][fF](?:[iI][nN][iI][tT][yY])?\z": "inf",
+    r"^-[iI][nN][fF](?:[iI][nN][iI][tT][yY])?\z": "-inf",
 }
+NUMBERS_IN_WORDS = ("true", "false", "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,36 +42,50 @@ class Written:
 
     def text(self) -> nw.Expr:
         """Return the text without spaces around it."""
-        stripped = self.raw.str.strip_chars(SPACES)
         visible = (self.raw >= _VISIBLE) & (self.raw.str.slice(-1) >= _VISIBLE)
-        return self._usually(visible, self.raw, stripped)
+        return self._usually(visible, self.raw, self._stripped)
 
-    def small(self) -> nw.Expr:
-        """Return the text in small letters, but for those on which engines do not agree."""
-        text = self.text()
-        odd = text.str.contains(ODD_CASE)
-        return nw.when(odd).then(text).otherwise(text.str.to_lowercase())
+    @property
+    def _stripped(self) -> nw.Expr:
+        return self.raw.str.strip_chars(SPACES)
+
+    def is_word(self, words: Sequence[str]) -> nw.Expr:
+        """Whether it is one of some words, which are in small letters, in any case."""
+        if all(map(str.isascii, words)):
+            return self._stripped.str.to_lowercase().is_in(words)
+        return _lowered(self._stripped).is_in(words)
 
     def code(self) -> nw.Expr:
         """Return the text as codes are compared: perhaps in small letters and without spaces."""
-        text = self.text()
         if not self.spelling.ignore_case:
-            return text
+            return self.text()
+        text = self.raw
         for space in SPACES:
             text = text.str.replace_all(space, "", literal=True)
-        odd = text.str.contains(ODD_CASE)
-        return nw.when(odd).then(text).otherwise(text.str.to_lowercase())
+        return _lowered(text)
 
     def number(self) -> nw.Expr:
         """Return the number that is written, as a float64; null where there is none."""
+        text, word = self._stripped, nw.lit(None, dtype=nw.String)
+        for pattern, number in _WORDS.items():
+            word = nw.when(text.str.contains(pattern)).then(nw.lit(number)).otherwise(word)
+        return self._in_digits(word).cast(nw.Float64)
+
+    def digits(self) -> nw.Expr:
+        """Return the number that is written in digits, as a float64; null where there is none."""
+        return self._in_digits(nw.lit(None, dtype=nw.String)).cast(nw.Float64)
+
+    def _in_digits(self, otherwise: nw.Expr) -> nw.Expr:
+        """Return what every engine can cast, or something else where there is no such number."""
+        text = self._with_point(self._without_thousands(self._stripped))
+        found = nw.when(text.str.contains(_NUMBER)).then(text).otherwise(otherwise)
         usual = self.raw.str.contains(_DIGITS.format(self.spelling.decimal))
-        plain = nw.when(usual).then(self._with_point(self.raw)).cast(nw.Float64)
-        return self._usually(usual, plain, self._any_number())
+        return self._usually(usual, self._with_point(self.raw), found)
 
     def day(self) -> nw.Expr:
         """Return the day that is written, or with which a moment begins, in ISO form; or null."""
         *forms, usual = self.spelling.day_forms  # the last one has two digits for day and month
-        text, day = self.text(), nw.lit(None, dtype=nw.String)
+        text, day = self._stripped, nw.lit(None, dtype=nw.String)
         for form in (*forms, usual):
             is_it = text.str.contains(form.pattern + _ENDS)
             day = nw.when(is_it).then(_iso(text, form)).otherwise(day)
@@ -80,19 +95,14 @@ class Written:
     def _usually(self, usual: nw.Expr, quick: nw.Expr, full: nw.Expr) -> nw.Expr:
         return nw.when(usual).then(quick).otherwise(full) if self.branches else full
 
-    def _any_number(self) -> nw.Expr:
-        text = self.text()
+    def _without_thousands(self, text: nw.Expr) -> nw.Expr:
+        """Return a text without marks between thousands; null where they are in wrong places."""
         mark, grouped = self.spelling.thousands, self.spelling.grouped
-        if mark is not None and grouped is not None:
-            bare = nw.when(~text.str.contains(mark, literal=True)).then(text)
-            parted = text.str.replace_all(mark, "", literal=True)
-            text = nw.when(text.str.contains(grouped)).then(parted).otherwise(bare)
-        text = self._with_point(text)
-        number: nw.Expr = nw.when(text.str.contains(_NUMBER)).then(text).cast(nw.Float64)
-        small = self.small()
-        for value, words in NUMBERS_IN_WORDS.items():
-            number = nw.when(small.is_in(words)).then(nw.lit(value)).otherwise(number)
-        return number
+        if mark is None or grouped is None:
+            return text
+        bare = nw.when(~text.str.contains(mark, literal=True)).then(text)
+        parted = text.str.replace_all(mark, "", literal=True)
+        return nw.when(text.str.contains(grouped)).then(parted).otherwise(bare)
 
     def _with_point(self, text: nw.Expr) -> nw.Expr:
         """Return a text whose decimal mark is a point, and in which a point is none."""
@@ -100,6 +110,12 @@ class Written:
             return text
         text = text.str.replace_all(".", "_", literal=True)
         return text.str.replace_all(self.spelling.decimal, ".", literal=True)
+
+
+def _lowered(text: nw.Expr) -> nw.Expr:
+    """Return a text in small letters, but where engines do not agree on them."""
+    odd = text.str.contains(ODD_CASE)
+    return nw.when(odd).then(text).otherwise(text.str.to_lowercase())
 
 
 def _iso(text: nw.Expr, form: DayForm) -> nw.Expr:

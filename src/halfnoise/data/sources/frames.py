@@ -20,6 +20,7 @@ from halfnoise.data.sources.source import OF_CELLS, Source, TextFormat, once
 from halfnoise.data.sources.spark_frames import spark_source
 from halfnoise.errors import InvalidParameterError
 
+_WIDE = 4  # times as many columns as are needed
 _OLDEST = {"ibis": "12", "pandas": "3.0", "polars": "1.20", "pyarrow": "16.1", "pyspark": "3.5"}
 
 
@@ -42,6 +43,21 @@ def plain_text(frame: nw.LazyFrame[Any], among: Sequence[str]) -> nw.LazyFrame[A
         native = spark_frames.plain_text(native, among)
     plain: nw.LazyFrame[Any] = nw.from_native(native).lazy()
     return plain
+
+
+def narrowed(source: Source, columns: Sequence[str]) -> nw.LazyFrame[Any]:
+    """Return the rows of some columns, and what tells people apart in them, of a wide table."""
+    names = [source.names[column] for column in columns]
+    names = [*dict.fromkeys([*names, *(source.ids[c] for c in columns if c in source.ids)])]
+    if not names or len(names) * _WIDE > len(source.names):
+        return source.frame
+    if not source.frame.implementation.is_duckdb():
+        return source.frame.select(*names)
+    native: Any = source.frame.to_native()
+    # Spelled out: expressions would each be compared with all names of the table.
+    quoted = ('"' + name.replace('"', '""') + '"' for name in names)
+    narrow: nw.LazyFrame[Any] = nw.from_native(native.project(", ".join(quoted))).lazy()
+    return narrow
 
 
 def _from_frame(data: Any, text: TextFormat, stack: ExitStack) -> Source:
