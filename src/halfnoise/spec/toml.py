@@ -142,7 +142,7 @@ def _as_words(name: str, value: Any) -> Any:
         if not isinstance(value, bool):
             raise refuse(f"{name} in the spec", "true or false", value)
         return value
-    if isinstance(value, list) and name == "names":
+    if isinstance(value, list) and name in ("names", "yes", "no"):
         return ",".join(one_value(name, each) for each in value)
     if isinstance(value, list) and name not in LISTS:
         raise refuse(f"{name} in the spec", "given once", value)
