@@ -74,7 +74,7 @@ OPTIONS = (
     Word("size-importance", "W", RULES, "The same for the number of people: 0 unless given."),
     Word("size-dial", "C", RULES, "The same, as the C of the paper."),
     Word("known-size", "N", RULES, "The number of people, where it is public."),
-    Word("dialect", "NAME", TEXT, f"Usual marks, dates, yes and no: {', '.join(DIALECTS)}."),
+    Word("dialect", "NAME", TEXT, f"What is usual where: {', '.join(DIALECTS)}."),
     Word("delimiter", "MARK", TEXT, "What separates columns: by the file's ending unless given."),
     Word("quote", "MARK", TEXT, 'What quotes text: " unless given; none for nothing.'),
     Word(
