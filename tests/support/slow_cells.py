@@ -23,7 +23,8 @@ def trim(text: str) -> str:
 
 def small(text: str) -> str:
     """Return a text in small letters, unless it holds a letter that engines lower differently."""
-    odd = any(first <= ord(letter) <= last for letter in text for first, last in ODD)
+    others = {ord(letter) for letter in text}
+    odd = any(first <= letter <= last for letter in others for first, last in ODD)
     return text if odd else text.lower()
 
 
