@@ -137,6 +137,20 @@ DIFFERENT: dict[str, tuple[Asked, Asked]] = {
     "folders": ({"about": ["/x/s.csv"]}, {"about": ["/y/s.csv"]}),
     "decimals": ({"about": TextFormat()}, {"about": TextFormat(decimal=",")}),
     "encodings": ({"about": TextFormat()}, {"about": TextFormat(encoding="latin-1")}),
+    **{
+        f"{text} and none": ({"about": TextFormat()}, {"about": text})
+        for text in (
+            TextFormat(thousands=","),
+            TextFormat(dates="dd.mm.yyyy"),
+            TextFormat(yes=["ja"]),
+            TextFormat(no=["nein"]),
+            TextFormat(ignore_case=True),
+        )
+    },
+    "dialects": (
+        {"about": TextFormat.of_dialect("en-us")},
+        {"about": TextFormat.of_dialect("en-gb")},
+    ),
 }
 SAME: dict[str, tuple[Asked, Asked]] = {
     "a mapping and lists": (
@@ -191,6 +205,19 @@ SAME: dict[str, tuple[Asked, Asked]] = {
     "the same expression": (counted(nw.col("s").is_in([1, 2])), counted(nw.col("s").is_in([1, 2]))),
     "a type and one of it": (counted(s.cast(nw.Int64) > 1), counted(s.cast(nw.Int64()) > 1)),
     "who knows": ({}, {"i_know": True}),
+    "a dialect and its options": (
+        {"about": TextFormat.of_dialect("de", delimiter=";")},
+        {
+            "about": TextFormat(
+                delimiter=";",
+                decimal=",",
+                thousands=".",
+                dates="DD.MM.YYYY",
+                yes=["J", "Ja ", "wahr", "ja"],
+                no=("falsch", "nein"),
+            )
+        },
+    ),
     "encodings by other names": (
         {"about": TextFormat(encoding="UTF8")},
         {"about": TextFormat(encoding="utf-8")},

@@ -116,7 +116,8 @@ def _workload(workload: Workload) -> Any:
 
 @told.register
 def _text(text: TextFormat) -> Any:
-    plain = replace(text, encoding=codecs.lookup(text.encoding).name)
+    """Tell what cells were read by: where a comma mattered, the delimiter is it."""
+    plain = replace(text, encoding=codecs.lookup(text.encoding).name, comma=",")
     return ["TextFormat", *(told(getattr(plain, each.name)) for each in fields(plain))]
 
 

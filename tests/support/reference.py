@@ -3,9 +3,7 @@
 Rows are dictionaries of Python values. What every engine must agree with.
 """
 
-import datetime as dt
 import math
-import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -18,18 +16,23 @@ from halfnoise.workload.conditions import Where
 from halfnoise.workload.numbers import Count, Mean, Sum
 from halfnoise.workload.sets import AtMost
 from halfnoise.workload.workload import Workload
+from support.slow_cells import SlowCells, literal_day, literal_number
 
 Row = Mapping[str, Any]
-ENDLESS = {"inf": math.inf, "infinity": math.inf}
+AS_EVER = SlowCells()
 
 
 def totals(
-    rows: Sequence[Row], workload: Workload, grid: CenteredMeasurement, unit: Sequence[str]
+    rows: Sequence[Row],
+    workload: Workload,
+    grid: CenteredMeasurement,
+    unit: Sequence[str],
+    cells: SlowCells = AS_EVER,
 ) -> tuple[list[list[int]], int]:
     """Return the sums of each block and the number of people."""
     people: dict[object, list[Row]] = {}
     for i, row in enumerate(rows):
-        if not all(meets(row, condition) for condition in workload.who):
+        if not all(meets(row, condition, cells) for condition in workload.who):
             continue
         key: object = tuple(who(row[column]) for column in unit) if unit else i
         if not unit or None not in key:  # type: ignore[operator]
@@ -38,7 +41,7 @@ def totals(
     for block, on in zip(workload.blocks, grid.blocks, strict=True):
         total = [0] * block.shape.size
         for own in people.values():
-            for i, x in enumerate(person(own, block.asked, on, block.shape)):
+            for i, x in enumerate(person(own, block.asked, on, block.shape, cells)):
                 total[i] += x
         sums.append(total)
     return sums, len(people)
@@ -51,23 +54,25 @@ def who(cell: Any) -> Any:
     return None if isinstance(cell, str) and not cell.strip() else cell
 
 
-def person(rows: Sequence[Row], asked: Sequence[Any], on: Block, shape: Any) -> list[int]:
+def person(
+    rows: Sequence[Row], asked: Sequence[Any], on: Block, shape: Any, cells: SlowCells
+) -> list[int]:
     """Return what one person adds to the sums of one block."""
     query = asked[0]
     if isinstance(query, Count):
-        said = [int(any(says(row, each) for row in rows)) for each in asked]
+        said = [int(any(says(row, each, cells) for row in rows)) for each in asked]
         return shared(said, shape, on)
-    rows = [row for row in rows if query.where is None or meets(row, query.where)]
+    rows = [row for row in rows if query.where is None or meets(row, query.where, cells)]
     if isinstance(query, Items):
-        have = [
-            row[str(query.column)] for row in rows if not missing(row[str(query.column)], query)
-        ]
-        said = [int(any(same_item(cell, item) for cell in have)) for item in query.items]
+        have = [row[str(query.column)] for row in rows]
+        have = [cell for cell in have if not missing(cell, query, cells)]
+        said = [int(any(same_item(cell, item, cells) for cell in have)) for item in query.items]
         return shared(said, shape, on)
     if isinstance(query, Choice | Bins):
-        return one_hot(rows, query)
-    cells = [row[str(query.column)] for row in rows if not missing(row[str(query.column)], query)]
-    values = [x for cell in cells if (x := number(cell)) is not None]
+        return one_hot(rows, query, cells)
+    given = [row[str(query.column)] for row in rows]
+    given = [cell for cell in given if not missing(cell, query, cells)]
+    values = [x for cell in given if (x := cells.number(cell)) is not None]
     low, high = (math.floor(Fraction(b) / on.quantum + Fraction(1, 2)) for b in query.bounds)
     if isinstance(query, Mean):
         steps = [on_grid(x, low, high, on.quantum) for x in values]
@@ -93,59 +98,58 @@ def shared(said: list[int], shape: Any, on: Block) -> list[int]:
     return [x * (shape.most * whole // max(sum(said), shape.most)) for x in said]
 
 
-def one_hot(rows: Sequence[Row], query: Choice | Bins) -> list[int]:
+def one_hot(rows: Sequence[Row], query: Choice | Bins, cells: SlowCells) -> list[int]:
     """Choose the first listed category that any row names."""
-    cells = [
-        None if missing(row[str(query.column)], query) else row[str(query.column)] for row in rows
-    ]
+    given = [row[str(query.column)] for row in rows]
+    given = [None if missing(cell, query, cells) else cell for cell in given]
     if isinstance(query, Bins):
         names: list[Any] = [*range(len(query.edges)), "other"]
         other: Any = "other"
         found = [
-            sum(x >= e for e in query.edges) - 1 for c in cells if (x := number(c)) is not None
+            sum(x >= e for e in query.edges) - 1
+            for cell in given
+            if (x := cells.number(cell)) is not None
         ]
         chosen = {band for band in found if band >= 0}
     else:
         names, other = list(query.categories), query.other
-        chosen = {c for c in names if c != other and any(equal(cell, c) for cell in cells)}
+        chosen = {c for c in names if c != other and any(cells.equal(cell, c) for cell in given)}
     first = next((name for name in names if name in chosen), other if rows else None)
     return [int(name == first) for name in names]
 
 
-def says(row: Row, query: Count) -> bool:
+def says(row: Row, query: Count, cells: SlowCells) -> bool:
     """Whether a row says yes."""
-    if query.where is not None and not meets(row, query.where):
+    if query.where is not None and not meets(row, query.where, cells):
         return False
     cell = row[query.label if query.label in row else str(query.column)]
-    if missing(cell, query):
+    if missing(cell, query, cells):
         return False
     if query.condition is not None:
-        return holds(cell, query.condition)
+        return holds(cell, query.condition, cells)
     if query.true:
-        return any(equal(cell, code) for code in query.true)
-    if isinstance(cell, str):
-        return trim(cell).lower() in ("true", "yes", "y", "t") or number(cell) == 1
-    return number(cell) == 1
+        return any(cells.equal(cell, code) for code in query.true)
+    return cells.is_yes(cell)
 
 
-def meets(row: Row, where: Where) -> bool:
+def meets(row: Row, where: Where, cells: SlowCells) -> bool:
     """Whether a row meets a condition."""
     cell = row[where.column]
-    return not missing(cell, where) and holds(cell, where)
+    return not missing(cell, where, cells) and holds(cell, where, cells)
 
 
-def missing(cell: Any, query: ColumnQuery | Where) -> bool:
+def missing(cell: Any, query: ColumnQuery | Where, cells: SlowCells) -> bool:
     """Whether there is no value."""
-    return cell is None or any(equal(cell, code) for code in query.codes)
+    return cell is None or any(cells.equal(cell, code) for code in query.codes)
 
 
-def holds(cell: Any, where: Where) -> bool:
+def holds(cell: Any, where: Where, cells: SlowCells) -> bool:
     """Whether a cell meets a condition."""
     if where.word in ("equals", "is_in"):
-        return any(equal(cell, literal) for literal in where.values)
-    days = [day(literal) for literal in where.values]
-    value: Any = day(cell) if None not in days else number(cell)
-    bounds: list[Any] = days if None not in days else [number(each) for each in where.values]
+        return any(cells.equal(cell, literal) for literal in where.values)
+    days = [literal_day(literal) for literal in where.values]
+    value: Any = cells.number(cell) if None in days else cells.day(cell)
+    bounds: list[Any] = [*map(literal_number, where.values)] if None in days else days
     first, last = bounds[0], bounds[-1]
     if value is None:
         return False
@@ -160,61 +164,8 @@ def holds(cell: Any, where: Where) -> bool:
     )
 
 
-def equal(cell: Any, literal: Any) -> bool:
-    """Whether a cell is a literal, as text, number or day."""
-    if cell is None:
-        return False
-    if isinstance(cell, bool):
-        return literal in (True, 1, "true", "1") if cell else literal in (False, 0, "false", "0")
-    if isinstance(cell, dt.date):
-        return day(cell) == day(literal)
+def same_item(cell: Any, item: Any, cells: SlowCells) -> bool:
+    """Whether a cell is an item: as a code, or as a whole number."""
     if isinstance(cell, str):
-        spelled = number(literal)
-        if isinstance(literal, bool):
-            words = ("true", "yes", "y", "t") if literal else ("false", "no", "n", "f")
-            return trim(cell).lower() in words or number(cell) == spelled
-        same = trim(cell) == str(literal).strip() or None is not day(literal) == day(cell)
-        return same or (spelled is not None and number(cell) == spelled)
-    return number(cell) is not None and number(cell) == number(literal)
-
-
-def same_item(cell: Any, item: Any) -> bool:
-    """Whether a cell is an item: exactly as text, or as a whole number."""
-    return trim(cell) == str(item) if isinstance(cell, str) else bool(cell == int(item))
-
-
-def trim(text: str) -> str:
-    """Strip spaces as ASCII knows them."""
-    return text.strip(" \t\n\r\x0b\x0c")
-
-
-def number(cell: Any) -> float | None:
-    """Return a cell as a number, if it is one."""
-    if isinstance(cell, str):
-        text = trim(cell).lower()
-        if text in ("true", "false"):
-            return float(text == "true")
-        if text.lstrip("+-") in ENDLESS and len(text) - len(text.lstrip("+-")) < 2:
-            return -math.inf if text.startswith("-") else math.inf
-        if not text.isascii() or not re.fullmatch(
-            r"[+-]?(\d{1,30}(\.\d*)?|\.\d+)(e[+-]?\d+)?", text
-        ):
-            return None
-        return float(text) if math.isfinite(float(text)) else None
-    if cell is None or isinstance(cell, dt.date) or math.isnan(cell):
-        return None
-    return float(cell)
-
-
-def day(cell: Any) -> dt.date | None:
-    """Return a cell as a day, if it is one."""
-    if isinstance(cell, dt.datetime):
-        return cell.date()
-    if isinstance(cell, dt.date):
-        return cell
-    if not isinstance(cell, str) or trim(cell)[10:11] not in ("", "T", " "):
-        return None
-    try:
-        return dt.date.fromisoformat(trim(cell)[:10]) if trim(cell)[4:5] == "-" else None
-    except ValueError:
-        return None
+        return cells.code(cell) == cells.code(str(item))
+    return bool(cell == int(item))

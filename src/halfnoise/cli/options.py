@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperOption
 
+from halfnoise.data.dialects import DIALECTS
 from halfnoise.errors import InvalidParameterError
 from halfnoise.spec.words import LISTS
 
@@ -73,6 +74,7 @@ OPTIONS = (
     Word("size-importance", "W", RULES, "The same for the number of people: 0 unless given."),
     Word("size-dial", "C", RULES, "The same, as the C of the paper."),
     Word("known-size", "N", RULES, "The number of people, where it is public."),
+    Word("dialect", "NAME", TEXT, f"What is usual where: {', '.join(DIALECTS)}."),
     Word("delimiter", "MARK", TEXT, "What separates columns: by the file's ending unless given."),
     Word("quote", "MARK", TEXT, 'What quotes text: " unless given; none for nothing.'),
     Word(
@@ -83,6 +85,11 @@ OPTIONS = (
     ),
     Word("encoding", "NAME", TEXT, "The encoding: utf-8 unless given."),
     Word("decimal", "MARK", TEXT, "The decimal mark: . unless given."),
+    Word("thousands", "MARK", TEXT, "The mark between thousands: none unless given; or space."),
+    Word("dates", "FORM", TEXT, "How days are written beside yyyy-mm-dd: dd.mm.yyyy."),
+    Word("yes", "A,B", TEXT, "Words for yes, in any case: ja,wahr."),
+    Word("no", "A,B", TEXT, "Words for no, in any case: nein,falsch."),
+    Word("ignore-case", None, TEXT, "Codes and categories are the same in any case and spacing."),
     Word("names", "A,B", TEXT, "The columns, where the first line is a row and no header."),
     Word("level", "P", SHOW, "The level of the margins of error: 0.95 unless given."),
     Word("spec", "FILE", SHOW, "Take all this from a TOML file."),

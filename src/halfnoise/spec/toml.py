@@ -142,7 +142,7 @@ def _as_words(name: str, value: Any) -> Any:
         if not isinstance(value, bool):
             raise refuse(f"{name} in the spec", "true or false", value)
         return value
-    if isinstance(value, list) and name == "names":
+    if isinstance(value, list) and name in ("names", "yes", "no"):
         return ",".join(one_value(name, each) for each in value)
     if isinstance(value, list) and name not in LISTS:
         raise refuse(f"{name} in the spec", "given once", value)
@@ -152,8 +152,9 @@ def _as_words(name: str, value: Any) -> Any:
     if name in ("missing", "unit", "by") and isinstance(value, list):
         return [one_value(name, each) for each in values]
     texts = [str(each) for each in values]
-    # The number of people is empty where a plan does without.
-    if name != "known-size" and not all(text.strip() for text in texts if text != "\t"):
+    # The number of people is empty where a plan does without; a mark may be a space or a tab.
+    can_be_blank = name == "known-size" or (name in ("delimiter", "thousands") and texts != [""])
+    if not can_be_blank and not all(text.strip() for text in texts):
         raise refuse(f"{name} in the spec", "given a value", value, "or left out")
     return texts if name in LISTS else texts[0]
 

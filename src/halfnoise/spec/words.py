@@ -31,33 +31,41 @@ from halfnoise.workload.workload import Workload
 Coded = TypeVar("Coded", ColumnQuery, Where)  # what looks at answers, of which some are none
 QUERIES = ("count", "counts", "sum", "mean", "choice", "bins", "items")
 GROUPS = ("by", "groups", "other", "max-groups", "no-group-sizes", "discover-delta")
-YES = ("row-is-person", "no-group-sizes", "quote-newlines", "i-know")
+YES = ("row-is-person", "no-group-sizes", "quote-newlines", "ignore-case", "i-know")
 LISTS = (*(name for name in QUERIES if name != "counts"), "importance", "unit", "by", "groups")
 LISTS = (*LISTS, "where", "missing")  # what may be said several times
 RULES = ("at-most", *GROUPS, "where", "missing", "neighbors", "size-importance", "size-dial")
 BUDGET = ("epsilon", "delta", "mu", "rho", "rdp", "one-of")
-TEXT = ("delimiter", "quote", "quote-newlines", "encoding", "decimal", "names")
+SPELLING = ("decimal", "thousands", "dates", "yes", "no", "ignore-case")
+TEXT = ("dialect", "delimiter", "quote", "quote-newlines", "encoding", *SPELLING, "names")
 OTHERS = ("row-is-person", "known-size", "level", "noise", "i-know")
+# Marks that have a word, since they are hard to type or to see.
+_MARKS: Mapping[str, Mapping[str, str | None]] = {
+    "delimiter": {"tab": "\t", "\\t": "\t"},
+    "quote": {"none": None},
+    "thousands": {"none": None, "space": " ", "no-break": "\u00a0", "narrow": "\u202f"},
+}
 WORDS = (*QUERIES, "importance", "unit", *RULES, *BUDGET, *TEXT, *OTHERS)
 
 
 def text_format(words: Words) -> TextFormat:
     """Read what text files look like."""
     marks = {name.replace("-", "_"): words[name] for name in TEXT if words.get(name) is not None}
-    if marks.get("quote") == "none":
-        marks["quote"] = None
-    if marks.get("delimiter") in ("tab", "\\t"):
-        marks["delimiter"] = "\t"
-    if "names" in marks:
-        marks["names"] = _names(marks["names"])
-    return TextFormat(**marks)
+    for name, spelled in _MARKS.items():
+        if name in marks:
+            marks[name] = spelled.get(marks[name], marks[name])
+    for name, what in (("names", "the columns' names"), ("yes", "words"), ("no", "words")):
+        if name in marks:
+            marks[name] = _listed(name, what, marks[name])
+    dialect = marks.pop("dialect", None)
+    return TextFormat(**marks) if dialect is None else TextFormat.of_dialect(dialect, **marks)
 
 
-def _names(said: str) -> list[str]:
-    """Read the names of columns; a file of them could be one of rows, and is not read."""
+def _listed(name: str, what: str, said: str) -> list[str]:
+    """Read a list about a file; another file of them could be one of rows, and is not read."""
     if said.startswith("@"):
-        raise refuse("names", "the columns' names themselves: a,b,c", said)
-    return [name.strip() for name in ANYWHERE.entries(said)]
+        raise refuse(name, f"{what} themselves: a,b,c", said)
+    return [each.strip() for each in ANYWHERE.entries(said)]
 
 
 def read(

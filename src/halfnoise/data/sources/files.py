@@ -22,7 +22,7 @@ from halfnoise.data.sources.split import Cells, Files, Objects
 from halfnoise.data.sources.texts import TextFiles
 from halfnoise.errors import DataError, InvalidParameterError, TryAgainError
 
-_DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
+_DELIMITERS = {".csv": None, ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _ROWS = "halfnoise_rows"
 _JSON = (".jsonl", ".ndjson")
 
@@ -43,7 +43,8 @@ def open_files(data: object, text: TextFormat) -> Iterator[Source]:
         if kind == ".parquet":
             found = quietly(lambda: from_parquet(connection, paths, text, folder), failed)
         elif kind in _JSON or kind in _DELIMITERS:
-            text = replace(text, delimiter=text.delimiter or _DELIMITERS.get(kind))
+            by_ending = None if kind in _JSON else _DELIMITERS[kind] or text.comma
+            text = replace(text, delimiter=text.delimiter or by_ending)
             files = TextFiles(paths=paths, text=text, failed=failed, scratch=folder, stack=stack)
             found = (_objects if kind in _JSON else _table)(connection, files)
         else:

@@ -5,7 +5,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from typing import Any, Protocol, TypeVar
 
@@ -14,6 +14,7 @@ from narwhals.dtypes import DType
 from narwhals.stable.v2.typing import IntoFrame
 
 from halfnoise.checks import is_name, known_keywords, refuse
+from halfnoise.data.dialects import options_of
 from halfnoise.data.sources.encodings import Encoding
 from halfnoise.data.sources.lines import SEPARATOR
 from halfnoise.data.spelling import Spelling
@@ -36,6 +37,8 @@ class TextFormat:
     ``names``: those of the columns, where the first line is a row and not a header. Each line is a
     row; with ``quote_newlines`` a quote may span lines. Then a quote that somebody opens and does
     not close takes rows of others away, so the guarantee covers files in which each one is closed.
+    What cells mean is a ``Spelling``: ``decimal``, and the marks and words from ``thousands``
+    to ``ignore_case``. ``comma``: the delimiter that the ending .csv suggests.
 
     >>> TextFormat(delimiter=";", decimal=",").encoding
     'utf-8'
@@ -52,23 +55,36 @@ class TextFormat:
     yes: Sequence[str] = ()
     no: Sequence[str] = ()
     ignore_case: bool = False
+    comma: str = ","
+
+    @classmethod
+    def of_dialect(cls, dialect: str, **said: Any) -> "TextFormat":
+        """Return what a dialect stands for, but for what is said otherwise.
+
+        >>> TextFormat.of_dialect("de", dates="yyyy/mm/dd").thousands
+        '.'
+        """
+        usual = options_of(dialect)
+        if said.get("decimal") == usual["thousands"]:  # which can be but one of the two
+            del usual["thousands"]
+        return cls(**{"comma": usual.pop("delimiter"), **usual, **said})
 
     def __post_init__(self) -> None:
         """Refuse marks that are not one character, and encodings whose lines hang together."""
-        for name in ("delimiter", "quote", "decimal"):
+        for name in ("delimiter", "quote", "decimal", "comma"):
             mark = getattr(self, name)
-            if mark is None and name != "decimal":
+            if mark is None and name in ("delimiter", "quote"):
                 continue
             if not isinstance(mark, str) or len(mark) != 1 or mark in _NO_MARKS:
                 raise refuse(name, "one character that text may hold", mark)
-        if self.decimal.isalnum() or self.decimal in "+-_":
-            raise refuse("decimal", "a mark such as ',' or '.'", self.decimal)
         if self.delimiter is not None and self.delimiter == self.quote:
             raise refuse("quote", "another mark than the delimiter", self.quote)
         if self.quote_newlines and self.quote is None:
             raise refuse("quote_newlines", "left out where nothing is a quote", self.quote_newlines)
         if self.names is not None:
             object.__setattr__(self, "names", _checked_names(self.names))
+        for each in fields(spelling := self.spelling):
+            object.__setattr__(self, each.name, getattr(spelling, each.name))
         self._check_encoding()
         if self.names is not None:
             self.check_order()
@@ -100,14 +116,7 @@ class TextFormat:
     @property
     def spelling(self) -> Spelling:
         """What cells of text mean."""
-        return Spelling(
-            decimal=self.decimal,
-            thousands=self.thousands,
-            dates=self.dates,
-            yes=tuple(self.yes),
-            no=tuple(self.no),
-            ignore_case=self.ignore_case,
-        )
+        return Spelling(**{each.name: getattr(self, each.name) for each in fields(Spelling)})
 
     @property
     def marks(self) -> dict[str, Any]:

@@ -1,0 +1,86 @@
+"""Dialects: each is what the docs say, and only a name for options."""
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+import halfnoise as hn
+from halfnoise.data.dialects import DIALECTS
+from halfnoise.data.sources import open_source
+from halfnoise.spec.words import text_format
+from support.commands import run
+
+PAGE = (Path(__file__).parents[2] / "docs" / "spelling.md").read_text(encoding="utf-8")
+SHOWN = {"\u202f": "narrow", "\u00a0": "no-break"}
+
+
+def line(name: str) -> str:
+    """Return the line of the docs about a dialect."""
+    own = DIALECTS[name]
+    marks = (name, own["delimiter"], own["decimal"], SHOWN.get(own["thousands"], own["thousands"]))
+    cells = [
+        *(f"`{mark}`" for mark in (*marks, own["dates"])),
+        *map(" ".join, (own["yes"], own["no"])),
+    ]
+    return "| " + " | ".join(cells).replace(" |  | ", " | | ").rstrip() + " |"
+
+
+def test_the_docs_say_what_each_stands_for() -> None:
+    """The table has one line for each dialect, and no other."""
+    _, _, below = PAGE.partition("| dialect |")
+    table = below.partition("\n\n")[0].splitlines()[2:]
+    assert table == [line(name) for name in DIALECTS]
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_dialect_is_a_name_for_options(name: str) -> None:
+    """What the options say in words is the same, and each option that is said wins."""
+    own = DIALECTS[name]
+    words = {key: ",".join(own[key]) for key in ("yes", "no") if own[key]}
+    words |= {key: own[key] for key in ("decimal", "dates")}
+    words["thousands"] = SHOWN.get(own["thousands"], own["thousands"])
+    spelled, named = text_format(words).spelling, text_format({"dialect": name}).spelling
+    assert spelled == named != hn.TextFormat().spelling
+    said = {"decimal": ";", "thousands": "'", "dates": "yyyymmdd", "yes": "x", "no": "z"}
+    for key, value in said.items():
+        other = text_format({"dialect": name, key: value}).spelling
+        differ = [e.name for e in fields(other) if getattr(other, e.name) != getattr(named, e.name)]
+        assert differ == [key]
+
+
+def test_a_decimal_mark_that_is_said_takes_the_mark_for_thousands_away() -> None:
+    """It can be but one of the two."""
+    assert hn.TextFormat.of_dialect("de", decimal=".").thousands is None
+
+
+@pytest.mark.parametrize(
+    ("ending", "rows"),
+    [
+        (".csv", "p;x\n1;a,b\n"),
+        (".tsv", "p\tx\n1\ta,b\n"),
+        (".jsonl", '{"p": "1", "x": "a,b"}\n'),
+    ],
+)
+def test_its_delimiter_is_that_of_csv_alone(ending: str, rows: str, tmp_path: Path) -> None:
+    """Where the ending says what parts cells, or nothing does, a dialect is no mistake."""
+    (path := tmp_path / f"t{ending}").write_text(rows, encoding="utf-8")
+    with open_source(path, text=hn.TextFormat.of_dialect("de")) as opened:
+        source = opened.of(["p", "x"])
+        source.fill()
+        assert source.rows().select("p", "x").to_native().fetchall() == [("1", "a,b")]
+
+
+def test_a_spec_keeps_a_dialect_and_what_is_said_beside_it(tmp_path: Path) -> None:
+    """What is saved reads the same file in the same way; the command line wins over it."""
+    (data := tmp_path / "t.csv").write_text("p;x\n1;2000,5\n", encoding="utf-8")
+    spec, asked = tmp_path / "s.toml", ("--sum", "x=0:9000", "--row-is-person", "--mu", "1e6")
+    text = ("--dialect", "de", "--thousands", " ", "--yes", "ja,'s", "--ignore-case")
+    first = run("release", data, *asked, *text, "--save-spec", spec)
+    saved = spec.read_text(encoding="utf-8")
+    for each in ('dialect = "de"', 'thousands = " "', """yes = "ja,'s\"""", "ignore-case = true"):
+        assert f"{each}\n" in saved
+    again = run("release", data, "--spec", spec)
+    assert first.table["x"] == again.table["x"] == 2000.5
+    other = run("release", data, "--spec", spec, "--decimal", ".")
+    assert other.table["x"] == 0
