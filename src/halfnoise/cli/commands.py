@@ -141,6 +141,8 @@ def check_command(words: Words, data: Annotated[list[str], FILES]) -> None:
     """
     found = checked(words, data)
     typer.echo(json.dumps(to_dict(found), indent=2) if "json" in words else to_text(found))
+    if found.refused:
+        typer.echo("halfnoise: a release would be refused for what is listed", err=True)
     raise typer.Exit(found.status)
 
 

@@ -37,7 +37,7 @@ def to_text(found: Checked) -> str:
         names = ", ".join(file["names"])
         lines.append(f"{names}: {file['format']}" + (", zipped" if file["zipped"] else ""))
         for how, said in (("As declared", file["declared"]), ("By default", file["default"])):
-            marks = ", ".join(f"{name} {_word(value)}" for name, value in said.items())
+            marks = ", ".join(f"{n.replace('_', '-')} {_word(value)}" for n, value in said.items())
             lines += [f"  {how}: {marks}"] if said else []
     for query in shown.get("queries", ()):
         lines.append(f"{query['kind']} {query['name']!r}: {query['meaning']}")
@@ -119,7 +119,7 @@ def _asked(found: Checked, request: Request) -> dict[str, Any]:
         "where": who,
         "groups": None if workload.grouping is None else workload.grouping.words,
         "weights": dict(workload.importance),
-        "look_up": open_questions(workload, request.unit, types, text),
+        "look_up": open_questions(workload, types, text, request.unit, rows=request.row_is_person),
     }
 
 
@@ -141,7 +141,7 @@ def _people(shown: dict[str, Any]) -> Iterator[str]:
 def _ledger(found: Checked) -> str | None:
     """Say what would be charged where, and what would be left."""
     books = found.books
-    if books is None or found.request is None:
+    if books is None or found.request is None or found.source is None:
         return None
     if books.ledger is None:
         return NO_LEDGER

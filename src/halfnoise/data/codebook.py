@@ -21,9 +21,17 @@ Questions = Iterator[tuple[str, str]]  # by column
 
 
 def open_questions(
-    workload: Workload, unit: Sequence[str], dtypes: Mapping[str, DType], text: TextFormat
+    workload: Workload,
+    dtypes: Mapping[str, DType],
+    text: TextFormat,
+    unit: Sequence[str],
+    *,
+    rows: bool,
 ) -> list[str]:
-    """Return what to look up before a release, column by column, and what holds for the file."""
+    """Return what to look up before a release, column by column, and what holds for the file.
+
+    ``rows``: each row is a person.
+    """
     asked: dict[str, dict[str, None]] = {}
     kinds = {column: kind_of(dtype) for column, dtype in dtypes.items()}
     conditions = [each for query in workload.queries for each in _conditions(query)]
@@ -36,7 +44,7 @@ def open_questions(
         if where.column in kinds:
             for question in _of_condition(where, kinds[where.column], text):
                 asked.setdefault(where.column, {})[question] = None
-    for column, question in _of_people(workload, unit):
+    for column, question in _of_people(workload, unit, rows=rows):
         asked.setdefault(column, {})[question] = None
     lines = [f"{column}: {' '.join(questions)}" for column, questions in asked.items()]
     numbers = any(_UNIT in questions and kinds[c] == "text" for c, questions in asked.items())
@@ -77,10 +85,10 @@ def _of_condition(where: Where, kind: str, text: TextFormat) -> Iterator[str]:
         yield _DAYS
 
 
-def _of_people(workload: Workload, unit: Sequence[str]) -> Questions:
+def _of_people(workload: Workload, unit: Sequence[str], *, rows: bool) -> Questions:
     for column in unit:
         yield column, "is it the same in all rows of a person, and in nobody else's?"
-    if not unit:
+    if rows:
         yield "rows", "has nobody more than one?"
     grouping = workload.grouping
     if grouping is not None:
