@@ -3,13 +3,13 @@
 Only header lines are read: nothing is spent, and nothing is written.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from halfnoise.checks import number, refuse
+from halfnoise.checks import number
 from halfnoise.cli.books import booked
 from halfnoise.data.faults import column_faults, types_of
 from halfnoise.data.meaning import Types
@@ -30,7 +30,7 @@ from halfnoise.spec.lists import Lists
 from halfnoise.spec.parts import read_parts
 from halfnoise.spec.queries import NAMELESS, Words
 from halfnoise.spec.toml import gather
-from halfnoise.spec.words import BUDGET, privacy, text_format
+from halfnoise.spec.words import BUDGET, for_plans, privacy, text_format
 from halfnoise.workload.numbers import Count, Counts
 from halfnoise.workload.workload import Workload
 
@@ -120,7 +120,7 @@ def rehearsed(source: Source, request: Request, books: Booking, words: Words) ->
 def _look(found: Checked, request: Request, words: Words) -> None:
     """Find what is refused by what was read, by the columns and by the ledger."""
     source, books = found.source, found.books
-    found.refused += of_release(request, words)
+    found.refused += for_plans(request, words)
     found.refused += request.faults(counted=source is None or source.counted)
     asked = [q for q in request.workload.queries if not _is_nameless(q)]
     if source is not None and asked:
@@ -150,16 +150,6 @@ def _look(found: Checked, request: Request, words: Words) -> None:
 
 def _is_nameless(query: Any) -> bool:
     return isinstance(query, Counts) or query.column in NAMELESS
-
-
-def of_release(request: Request, words: Words) -> Iterator[InvalidParameterError]:
-    """Yield what can be planned but not released."""
-    for query in request.workload.queries:
-        if query.column in NAMELESS:
-            rule = "given a column to release"
-            yield refuse(f"--{query.kind}", rule, query.label, "a plan does without")
-    if "known-size" in words and request.known_size is None:
-        yield InvalidParameterError("--known-size needs the number of people, for example 200000")
 
 
 def part_of(request: Request, books: Booking, releases: int) -> tuple[Request, int]:

@@ -17,7 +17,7 @@ import typer
 from halfnoise.checks import refuse, whole_number
 from halfnoise.cli.books import app as ledger_app
 from halfnoise.cli.books import booked, one_of_them, told
-from halfnoise.cli.checking import Checked, checked, of_release, part_of, planned, rehearsed
+from halfnoise.cli.checking import Checked, checked, part_of, planned, rehearsed
 from halfnoise.cli.findings import to_dict, to_text
 from halfnoise.cli.leaving import left_properly
 from halfnoise.cli.options import CHECK, PLAN, RELEASE, SPEC, Once, with_options
@@ -110,9 +110,7 @@ def release_command(words: Words, data: Annotated[list[str], FILES]) -> None:
     out = Output("--out", Path(words["out"]), "overwrite" in words) if named else None
     text = text_format(words)
     with open_source(data, text=text) as source:
-        request = read(words, Header.of(source), data)
-        for fault in of_release(request, words):
-            raise fault
+        request = read(words, Header.of(source), data, release=True)
         books, about = booked(words, data), (source.files, source.text)
         asked = request.fingerprint(*about, named=books.name is not None)
         kept, inputs = books.stored(asked), [*data, *books.files]
