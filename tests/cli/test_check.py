@@ -189,7 +189,7 @@ def test_only_what_is_open_is_asked(survey: Path) -> None:
     assert "a comma" not in found(wide, *asked, "--decimal", ",")["look_up"][-1]
 
 
-ODD = ["person_id", 'a "b"', "a,b", "a {day}", "x=y:is:z", "back\\slash", "Größe", "p*"]
+ODD = ["person_id", 'a "b"', "a,b", "a {day}", "x=y:is:z", "back\\slash", "del\x7f", "Größe", "p*"]
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
