@@ -62,7 +62,7 @@ def test_the_walk_is_short() -> None:
     assert len(hops) <= LIMIT, "\n".join(hops)
 
 
-@pytest.mark.parametrize("command", ["release", "plan", "dry-run"])
+@pytest.mark.parametrize("command", ["release", "plan", "dry-run", "check"])
 @pytest.mark.parametrize(
     ("names", "encoding"),
     [
@@ -152,7 +152,7 @@ def test_a_spec_and_its_lists_are_read_once(tmp_path: Path) -> None:
         'missing = "@missing.txt"\nunit = "@who.txt"\nmu = 1\n',
         encoding="utf-8",
     )
-    for words in (("plan",), ("release", "--dry-run"), ("release",)):
+    for words in (("plan",), ("check",), ("release", "--dry-run"), ("release",)):
         with opening() as found:
             ran = run(*words, survey, "--spec", spec)
         assert ran.status == 0, ran.err

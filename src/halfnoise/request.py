@@ -1,6 +1,7 @@
 """What is asked of a table, and what is refused before any row of it is read."""
 
 import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
 from halfnoise.checks import is_name, positive, refuse, whole
@@ -88,63 +89,75 @@ class Request:
 
         ``counted``: no row's content can change how many rows there are.
         """
+        for fault in self.faults(counted=counted):
+            raise fault
+
+    def faults(self, *, counted: bool = True) -> Iterator[InvalidParameterError]:
+        """Yield all for which it is refused.
+
+        >>> from halfnoise import Count
+        >>> for fault in Request(workload=Workload([Count("id")]), unit=("id",)).faults():
+        ...     print(fault)
+        'id' is the unit and a query's column at once; a name or number that says who somebody is \
+cannot be counted
+        """
         for query in self.workload.queries:
             if isinstance(query, Counts):
                 remedy = "to release, name columns: Count('smoker')"
-                raise InvalidParameterError(f"{query.label!r} is for planning alone; {remedy}")
+                yield InvalidParameterError(f"{query.label!r} is for planning alone; {remedy}")
         if self.row_is_person and self.unit:
             said = "give unit or row_is_person, not both: they exclude each other"
-            raise InvalidParameterError(said)
+            yield InvalidParameterError(said)
         if not self.row_is_person and not self.unit:
-            raise InvalidParameterError(
+            yield InvalidParameterError(
                 "who is one person is never guessed: name the column that says whom a row is about"
                 " (--unit person_id, unit='person_id'), or say that each row is another person"
                 " (--row-is-person, row_is_person=True)"
             )
-        self._check_unit()
+        yield from self._of_unit()
         if self.workload.grouping is not None:
-            self._check_groups(self.workload.grouping)
+            yield from self._of_groups(self.workload.grouping)
         if self.workload.size_is_public and self.known_size is None:
-            self._check_size(counted=counted)
+            yield from self._of_size(counted=counted)
 
-    def _check_unit(self) -> None:
+    def _of_unit(self) -> Iterator[InvalidParameterError]:
         """Refuse to count, or to choose people by, the column that says who somebody is."""
         for column in self.unit:
             if not is_name(column):
-                raise refuse("unit", "a column's name, or several", column)
+                yield refuse("unit", "a column's name, or several", column)
             if any(column == condition.column for condition in self.workload.who):
                 both = f"{column!r} is the unit and says who is in the table at once"
-                raise InvalidParameterError(f"{both}; name another column in where")
+                yield InvalidParameterError(f"{both}; name another column in where")
             if any(column in query.columns for query in self.workload.queries):
                 both = f"{column!r} is the unit and a query's column at once"
                 why = "a name or number that says who somebody is cannot be counted"
-                raise InvalidParameterError(f"{both}; {why}")
+                yield InvalidParameterError(f"{both}; {why}")
 
-    def _check_size(self, *, counted: bool) -> None:
+    def _of_size(self, *, counted: bool) -> Iterator[InvalidParameterError]:
         """Refuse to publish a number of people that one person could change."""
         if self.row_is_person and counted:
             return
         why = "an open quote joins rows, a last line without a line break (.gz: any) may be blank"
         if self.unit:
             why = "a person without an id is nobody"
-        raise InvalidParameterError(
+        yield InvalidParameterError(
             "where people can only be replaced the number of people is public, but here one person"
             f" could change it ({why}): give it (--known-size 200000, known_size=200_000), or hide"
             " who is in the data too (--neighbors add-remove)"
         )
 
-    def _check_groups(self, grouping: Grouping) -> None:
+    def _of_groups(self, grouping: Grouping) -> Iterator[InvalidParameterError]:
         if not grouping.by:
             remedy = "name the column that says it (--by region, by='region'), or leave groups out"
-            raise InvalidParameterError(f"which group a row is in is never guessed: {remedy}")
+            yield InvalidParameterError(f"which group a row is in is never guessed: {remedy}")
         if grouping.keys is None and not grouping.discovers:
             how = "a number alone says how many for a plan; as a key it needs a list: --groups 20,"
-            raise refuse("groups", "listed to release, or 'discover'", grouping.number, how)
+            yield refuse("groups", "listed to release, or 'discover'", grouping.number, how)
         if grouping.most > 1 and not self.unit:
             remedy = "a row is in one group, so leave it out, or name the unit"
-            raise refuse("max_groups", "1 where each row is a person", grouping.most, remedy)
+            yield refuse("max_groups", "1 where each row is a person", grouping.most, remedy)
         for by in grouping.by:
             if by.column in self.unit:
                 why = "a group of one person has no privacy, so group by another column"
                 both = f"{by.column!r} is the unit and names groups at once"
-                raise InvalidParameterError(f"{both}; {why}")
+                yield InvalidParameterError(f"{both}; {why}")

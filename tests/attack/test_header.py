@@ -13,13 +13,15 @@ ROWS = "dorothea,anton,female,hiv\nemil,berta,male,none given\n"
 @pytest.mark.parametrize(
     "pattern", ["*", "d*", "?*", "*a", "[a-z]*", "[!x][a-z]*", "d*[a-z]", "??"]
 )
-@pytest.mark.parametrize("command", ["plan", "release"])
+@pytest.mark.parametrize("command", ["plan", "release", "check"])
 def test_a_pattern_shows_no_row(tmp_path: Path, pattern: str, command: str) -> None:
     """What fits anything needs a column that is known; whether it fits is not told either."""
     (path := tmp_path / "nohead.csv").write_text(ROWS, encoding="utf-8")
     words = (command, path, "--count", pattern, "--mu", "1")
     for more in ((), ("--unit", "person_id"), ("--count", "smoker"), ("--count", "z*")):
-        said = refused(*words, *more)
+        ran = run(*words, *more)
+        said = ran.out + ran.err
+        assert ran.status == 2
         assert "fits nearly any column" in said
         assert not any(cell in said for cell in ("dorothea", "anton", "female", "hiv"))
     names = ("--names", "who,other,sex,answer", "--unit", "who")
@@ -98,8 +100,12 @@ def test_no_row_in_its_place_says_anything(tmp_path: Path) -> None:
     path, said = tmp_path / "nohead.csv", set[str]()
     for first in FIRST:
         path.write_bytes(first + b"\n1,2,3\n")
-        said.add(refused("release", path, "--count", "smoker", "--unit", "id", "--mu", "1"))
-    assert len(said) == 1
+        for words in (("release",), ("check",)):
+            ran = run(*words, path, "--count", "smoker", "--unit", "id", "--mu", "1")
+            assert ran.status == 2
+            said.add(ran.out + ran.err)
+        said.add(refused("spec", path))
+    assert len(said) == 3
     path.write_bytes(b"id,smoker,2019,2019\n1,1,5,6\n")
     assert run("release", path, "--count", "smoker", "--unit", "id", "--mu", "1e6").table
     asked = ("--sum", "2019=0:9", "--unit", "id", "--mu", "1")

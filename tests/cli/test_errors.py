@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import halfnoise as hn
-import halfnoise.cli.commands
+import halfnoise.cli.checking
 from support.commands import EXACT, PEOPLE, SURVEY, refused, run, write_survey
 
 BUDGET = ("--epsilon", "1")
@@ -275,7 +275,7 @@ def test_the_unforeseen_shows_no_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object, **__: object) -> None:
         raise RuntimeError("cell p1 is odd")
 
-    monkeypatch.setattr(halfnoise.cli.commands, "plan", fails)
+    monkeypatch.setattr(halfnoise.cli.checking, "plan", fails)
     ran = run("plan", "--counts", "3", "--mu", "1")
     assert (ran.status, ran.out) == (2, "")
     assert "not foreseen; report it (RuntimeError; Python 3" in ran.err
@@ -288,7 +288,7 @@ def test_ctrl_c_leaves_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     def stops(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(halfnoise.cli.commands, "plan", stops)
+    monkeypatch.setattr(halfnoise.cli.checking, "plan", stops)
     ran = run("plan", "--counts", "3", "--mu", "1")
     assert ran.status == 130
     assert ran.out == ""
@@ -317,7 +317,7 @@ def test_a_broken_pipe_leaves_no_traceback(tmp_path: Path, word: str) -> None:
 CANARY = ("Quirin Zebra", "1958-03-02", "HIV+", "zebra@quirin.org")
 
 
-@pytest.mark.parametrize("command", ["plan", "release", "dry-run"])
+@pytest.mark.parametrize("command", ["plan", "release", "dry-run", "check"])
 def test_a_file_without_a_header_is_not_shown(tmp_path: Path, command: str) -> None:
     """No word of the command line brings a person's cells to the screen."""
     path = tmp_path / "rows.csv"

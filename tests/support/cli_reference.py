@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 COMMANDS = (
-    *("plan", "release", "ledger", "ledger init", "ledger show", "ledger verify"),
+    *("plan", "release", "check", "spec", "ledger", "ledger init", "ledger show", "ledger verify"),
     *("demo", "doctor", "figures"),
 )
 

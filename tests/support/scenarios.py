@@ -44,6 +44,8 @@ ASKED = {
     "spec": f"--count smoker --save-spec {{folder}}/out.toml {UNIT} {{mu}}",
     "dry run": f"--count smoker --by blood --groups discover --dry-run {UNIT} {{approx}}",
     "no ledger": f"--count smoker --no-ledger {UNIT} {{mu}}",
+    "check": f"check --count smoker --choice blood=A,B --mean age=0:99 {UNIT} {{mu}}",
+    "first spec": "spec --out {folder}/out.toml",
 }
 WRONG = {
     "no column": f"--count wort {UNIT} {{mu}}",
@@ -63,6 +65,7 @@ WRONG = {
     "said twice": f"--count smoker --mu 1 --mu 2 {UNIT}",
     "no budget": f"--count smoker {UNIT}",
     "too little": f"--sum income=0:1e-300 --mu 1e-300 {UNIT}",
+    "check of what is wrong": f"check --count wort --count smoker --sum age=0:x {UNIT} --mu x",
     "no such option": f"--count smoker --frobnicate {UNIT} {{mu}}",
 }
 BROKEN = ("numbers", "found", "items", "json")  # what is asked of files that cannot be read
@@ -136,7 +139,9 @@ def command(kind: Kind, words: str, budgets: Budgets) -> Scenario:
         given = {"data": data, "folder": folder, **budgets.words}
         asked = shlex.split(f"{words} {kind.words}".format(**given))
         with listening() as heard:
-            ran = run("release", data, *asked)
+            other = asked[0] in ("check", "spec")
+            name, *rest = asked if other else ["release", *asked]
+            ran = run(name, data, *rest)
         new = (path for path in sorted(folder.iterdir()) if path.name not in there)
         left = tuple((path.name, path.read_bytes()) for path in new if not is_ledger(path))
         said = (str(ran.status), ran.out, plain(ran.err))

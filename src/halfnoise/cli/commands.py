@@ -5,35 +5,35 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version as installed
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from halfnoise.checks import number, refuse, whole_number
+from halfnoise.checks import refuse, whole_number
 from halfnoise.cli.books import app as ledger_app
 from halfnoise.cli.books import booked, one_of_them, told
+from halfnoise.cli.checking import Checked, checked, part_of, planned, rehearsed
+from halfnoise.cli.findings import to_dict, to_text
 from halfnoise.cli.leaving import left_properly
-from halfnoise.cli.options import PLAN, RELEASE, Once, with_options
+from halfnoise.cli.options import CHECK, PLAN, RELEASE, SPEC, Once, with_options
 from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source, open_source
-from halfnoise.errors import InvalidParameterError
+from halfnoise.errors import BudgetError
 from halfnoise.files import same_place
 from halfnoise.ledger.booking import Booking
-from halfnoise.ledger.terms import Bill
-from halfnoise.mechanism import Step, carry_out, shared
-from halfnoise.planning.outlook import DELTA, Outlook, Terms, budget_for, plan
+from halfnoise.mechanism import Step, carry_out
 from halfnoise.planning.plan import Plan
-from halfnoise.privacy.allowance import Allowance
-from halfnoise.privacy.definitions import Privacy
 from halfnoise.request import Request
 from halfnoise.results import document
 from halfnoise.results.formats import Output, as_csv
 from halfnoise.results.release import GroupedRelease, Release
 from halfnoise.results.render import NOISE_ONLY
+from halfnoise.spec.first import first_spec
 from halfnoise.spec.header import Header
 from halfnoise.spec.lists import Lists
 from halfnoise.spec.queries import NAMELESS, Words
@@ -81,14 +81,14 @@ def plan_command(words: Words, data: Annotated[list[str] | None, HEADERS] = None
     books = booked(words, data or [], needed=False)
     save = _saving(words, request, [*(data or []), *books.files])
     releases, margin = whole_number("--releases", words.get("releases", "1")), words.get("margin")
-    request, releases = _part(request, books, releases)
+    request, releases = part_of(request, books, releases)
     known = "known-size" in words
-    planned = _planned(request, known=known, margin=margin, releases=releases, limit=books.limit)
-    shown, commands = planned.to_dict(), list[str]()
-    if releases > 1 and isinstance(planned, Plan) and "one-of" not in words:
-        commands = one_of_them(words, data or [], request, planned.privacy, releases)
+    found = planned(request, known=known, margin=margin, releases=releases, limit=books.limit)
+    shown, commands = found.to_dict(), list[str]()
+    if releases > 1 and isinstance(found, Plan) and "one-of" not in words:
+        commands = one_of_them(words, data or [], request, found.privacy, releases)
         shown["commands"] = commands
-    typer.echo(json.dumps(shown, indent=2) if "json" in words else repr(planned))
+    typer.echo(json.dumps(shown, indent=2) if "json" in words else repr(found))
     if commands and "json" not in words:
         init, one = commands
         typer.echo(
@@ -110,8 +110,7 @@ def release_command(words: Words, data: Annotated[list[str], FILES]) -> None:
     out = Output("--out", Path(words["out"]), "overwrite" in words) if named else None
     text = text_format(words)
     with open_source(data, text=text) as source:
-        request = read(words, Header.of(source), data)
-        _check_release(request, words)
+        request = read(words, Header.of(source), data, release=True)
         books, about = booked(words, data), (source.files, source.text)
         asked = request.fingerprint(*about, named=books.name is not None)
         kept, inputs = books.stored(asked), [*data, *books.files]
@@ -121,13 +120,48 @@ def release_command(words: Words, data: Annotated[list[str], FILES]) -> None:
             out.check([*inputs, *spec, *Lists.named_in(words)], again=again)
         save = _saving(words, request, inputs)
         if "dry-run" in words:
-            _check_columns(source, request)
-            request.check(counted=source.counted)
-            _dry_run(request, books)
+            _rehearse(rehearsed(source, request, books, words))
         else:
             release = partial(carry_out, source, request, about=about, step=_spinner())
             _released(release, books, out, words, again=kept is not None)
     save()
+
+
+@app.command("check", cls=Once)
+@with_options(CHECK)
+def check_command(words: Words, data: Annotated[list[str], FILES]) -> None:
+    """Say what a release would read as what, what it would cost, and all that it would refuse.
+
+    Only header lines are read; nothing is spent and nothing written. A release becomes a check by
+    changing one word.
+
+    Example: halfnoise check survey.csv --spec smokers.toml
+    """
+    found = checked(words, data)
+    typer.echo(json.dumps(to_dict(found), indent=2) if "json" in words else to_text(found))
+    if found.refused:
+        typer.echo("halfnoise: a release would be refused for what is listed", err=True)
+    raise typer.Exit(found.status)
+
+
+@app.command("spec", cls=Once)
+@with_options(SPEC)
+def spec_command(words: Words, data: Annotated[list[str], FILES]) -> None:
+    """Write a first spec from the header: every column is listed, and nothing decided.
+
+    Fill it in from the codebook, and look at it with halfnoise check.
+
+    Example: halfnoise spec survey.csv --out smokers.toml
+    """
+    with open_source(data, text=text_format(words)) as source:
+        first = first_spec(source, words, data)
+    if words.get("out", "-") == "-":
+        typer.echo(first, nl=False)
+        return
+    out = Output("--out", Path(words["out"]))
+    out.check(data, a_release=False)
+    out.write_bytes(first.encode())
+    typer.echo(f"Written to {words['out']}.", err=True)
 
 
 @app.command("demo", cls=Once)
@@ -178,16 +212,6 @@ def _saving(words: Words, request: Request, inputs: Sequence[str]) -> Callable[[
     return lambda: spec.write_bytes(text.encode())
 
 
-def _check_release(request: Request, words: Words) -> None:
-    """Refuse what can be planned but not released."""
-    for query in request.workload.queries:
-        if query.column in NAMELESS:
-            rule = "given a column to release"
-            raise refuse(f"--{query.kind}", rule, query.label, "a plan does without")
-    if "known-size" in words and request.known_size is None:
-        raise InvalidParameterError("--known-size needs the number of people, for example 200000")
-
-
 def _check_columns(source: Source | None, request: Request) -> None:
     """Refuse what the table's columns forbid; no row is read."""
     if source is not None and source.extract is None:
@@ -196,51 +220,15 @@ def _check_columns(source: Source | None, request: Request) -> None:
             check_keys(table.dtypes, request.workload.grouping)
 
 
-def _part(request: Request, books: Booking, releases: int) -> tuple[Request, int]:
-    """Return a request with its part of the ledger's limit, where that is its budget."""
-    if request.one_of is None:
-        return request, releases
-    if releases > 1:
-        raise InvalidParameterError("give --one-of or --releases, not both: both split a budget")
-    return shared(request, books)
-
-
-def _planned(
-    request: Request,
-    *,
-    known: bool,
-    margin: str | None = None,
-    releases: int = 1,
-    limit: Privacy | Allowance | None = None,
-) -> Plan | Outlook:
-    workload, delta = request.workload, DELTA if request.delta is None else request.delta
-    terms: Terms = {"releases": releases, "level": request.level, "known_size": known}
-    terms |= {"noise": request.noise, "i_know": request.i_know, "limit": limit}
-    budget = request.privacy
-    if margin is not None:
-        if budget is not None:
-            raise InvalidParameterError("give a budget or --margin, not both: one tells the other")
-        budget = budget_for(workload, margin=number("--margin", margin), delta=delta, **terms)
-    if budget is None:
-        return plan(workload, delta=delta, **terms)
-    return plan(workload, privacy=budget, **terms)
-
-
-def _dry_run(request: Request, books: Booking) -> None:
-    """Print the plan and the columns with their declared meaning; read no row, spend nothing."""
-    request, times = _part(request, books, 1)
-    known = request.known_size is not None
-    planned = _planned(request, known=known, releases=times, limit=books.limit)
-    for query in request.workload.queries:
-        typer.echo(f"{query.kind} {query.label!r}: {query.meaning}")
-    if request.workload.grouping is not None:
-        typer.echo(request.workload.grouping.words)
-    who = f"rows with the same {', '.join(request.unit)}" if request.unit else "one row"
-    typer.echo(f"One person: {who}. No row was read and nothing was spent.\n\n{planned!r}")
-    if isinstance(planned, Plan):
-        cost, alike = planned.measurement.guarantee, request.workload.neighbors
-        said: dict[str, Any] = {"request": "", "what": "", "unit": request.unit, "times": times}
-        books.check(Bill(guarantee=cost, neighbors=alike, **said))
+def _rehearse(found: Checked) -> None:
+    """Print what would be done; refuse what would be refused, that it costs too much last."""
+    costs = [error for error in found.refused if isinstance(error, BudgetError)]
+    for error in found.refused:
+        if error not in costs:
+            raise error
+    typer.echo(to_text(replace(found, refused=[])))
+    for error in costs:
+        raise error
 
 
 def _released(

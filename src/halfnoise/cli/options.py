@@ -121,6 +121,11 @@ RELEASE = (
     Word("name", "NAME", SPEND, "The same name and request return the same result, drawn once."),
     Word("resume", "NAME", SPEND, "Go on with a charge that stands; never charge anew."),
 )
+CHECK = (*RELEASE, Word("json", None, SHOW, "Print JSON."))
+SPEC = (
+    *(option for option in OPTIONS if option.panel == TEXT),
+    Word("out", "FILE", SHOW, "Where to, if not printed; never over a file that exists."),
+)
 
 # What is fixed when a ledger is made.
 _SHARED = ("unit", "row-is-person", "epsilon", "delta", "mu", "rho", "rdp", "i-know", "neighbors")

@@ -9,7 +9,7 @@ from halfnoise.checks import refuse, whole
 from halfnoise.errors import HalfnoiseError, InvalidParameterError
 from halfnoise.ledger.entries import Charge, History
 from halfnoise.ledger.ledger import Ledger
-from halfnoise.ledger.pricing import priced
+from halfnoise.ledger.pricing import afterwards
 from halfnoise.ledger.sqlite_file import ENDING
 from halfnoise.ledger.terms import Bill, check_name, check_terms
 from halfnoise.privacy.allowance import Allowance
@@ -127,13 +127,18 @@ class Booking:
             self.tell(error)
             raise
 
-    def check(self, bill: Bill) -> None:
-        """Refuse what the ledger would not allow now; nothing is charged."""
+    def check(self, bill: Bill) -> History | None:
+        """Return where all would stand, or refuse what the ledger would not allow now.
+
+        Nothing is charged, and nothing would be where the charge stands already.
+        """
+        if self.resume and self.charge is None:
+            raise refuse("--resume", "the name of a charge that stands", self.name)
         if self.ledger is None or not self.ledger.is_there():
-            return
+            return None
         history = self.ledger.history()
         check_terms(history, bill)
-        priced(history, bill)
+        return afterwards(history, bill) if self.charge is None else history
 
     def keep(self, document: bytes) -> bytes:
         """Keep the result in the ledger before anybody sees it; return the one that was first."""

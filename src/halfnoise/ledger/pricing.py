@@ -40,6 +40,17 @@ def priced(history: History, bill: Bill) -> tuple[Row, Charge]:
     return Row.after(history.last, **charge.to_dict(), **box), charge
 
 
+def afterwards(history: History, bill: Bill) -> History:
+    """Return where all would stand after a charge that fits, or refuse; nothing is charged."""
+    _, charge = priced(history, bill)
+    allowance = history.allowance
+    if allowance is None and history.limit is not None:
+        allowance = Allowance.around(history.limit, charge.cost, bill.times)
+    charges = history.charges | {charge.name: charge}
+    spent = history.spent + charge.price
+    return replace(history, charges=charges, spent=spent, allowance=allowance)
+
+
 def replay(history: History) -> None:
     """Refuse charges that would not have been admitted, by whatever halfnoise.
 

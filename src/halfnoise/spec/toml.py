@@ -3,7 +3,8 @@
 import json
 import re
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +18,34 @@ from halfnoise.spec.queries import Words
 from halfnoise.spec.words import BUDGET, LISTS, QUERIES, WORDS, YES
 from halfnoise.workload.groups import DISCOVER
 
+Hear = Callable[[InvalidParameterError], None]  # is told what is refused, and may go on
+MOST_BYTES = 2**24  # of a spec: what is larger is none
+
+
+def at_once(error: InvalidParameterError) -> None:
+    """Refuse."""
+    raise error
+
 
 def read_spec(
-    path: str | Path, parameters: Mapping[str, str], data: Sequence[str] = ()
+    path: str | Path,
+    parameters: Mapping[str, str],
+    data: Sequence[str] = (),
+    heard: Hear = at_once,
 ) -> dict[str, Any]:
     """Read the words of a TOML file, with ``{name}`` filled from ``parameters``.
 
     ``data``: files of rows, which are no spec. Beside the words stands, for those that name files,
-    the folder in which they must lie.
+    the folder in which they must lie. ``heard`` is told of each word that is refused.
     """
     try:
         if is_among(Path(path).stat(), data):
             raise refuse("the spec", "another file than the data", str(path))
-        text = Path(path).read_text(encoding="utf-8")
+        with Path(path).open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise refuse("the spec", "a file of at most 16 MB", str(path))
+        text = content.decode().replace("\r\n", "\n")
     except InvalidParameterError:
         raise
     except (OSError, ValueError):  # no text, or no name that a file can have
@@ -45,7 +61,12 @@ def read_spec(
         why = "it holds a number that is too long, or lists too deep in each other"
         raise InvalidParameterError(f"the spec {str(path)!r} cannot be read: {why}") from None
     found = _filled(found, parameters)
-    words = {name: _as_words(name, value) for name, value in found.items()}
+    words = {}
+    for name, value in found.items():
+        try:
+            words[name] = _as_words(name, value)
+        except InvalidParameterError as error:
+            heard(error)
     return words | {"beside": dict.fromkeys(words, Path(path).parent)}
 
 
@@ -76,7 +97,7 @@ def write_spec(words: Words, request: Request | None = None, folder: Path | None
         kept |= {n: _moved(kept[n], beside.get(n), folder) for n in kept if n in LISTS}
         who = Lists.each(words, "where", (), ())
         kept |= {"where": [moved(text, own.beside, folder) for text, own in who]} if who else {}
-    return "".join(f"{name} = {_toml(value)}\n" for name, value in kept.items())
+    return "".join(f"{name} = {in_toml(value)}\n" for name, value in kept.items())
 
 
 def _groups(said: Any, request: Request | None) -> Any:
@@ -98,7 +119,8 @@ def _moved(said: Any, beside: Path | None, folder: Path) -> Any:
     return moved(said, beside, folder) if isinstance(said, str) else said
 
 
-def _toml(value: Any) -> str:
+def in_toml(value: Any) -> str:
+    """Write text, or lists of it, as TOML that is read as just that."""
     # A JSON string is a TOML string, but for the delete character; a name in braces, which would
     # be filled, is put in two pairs.
     text = re.sub(r"\{(\w+)\}", r"{{\1}}", json.dumps(value, ensure_ascii=False))
@@ -135,7 +157,9 @@ def _filled(value: dict[str, Any], parameters: Mapping[str, str]) -> dict[str, A
 
 def _as_words(name: str, value: Any) -> Any:
     if name not in WORDS:
-        raise refuse("a word of the spec", f"one of {', '.join(WORDS)}", name)
+        near = get_close_matches(name, WORDS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else ""
+        raise refuse("a word of the spec", f"one of {', '.join(WORDS)}", name, hint)
     if name == "groups":
         return Listed(value)
     if name in YES:
@@ -169,7 +193,7 @@ INSTEAD = (
 )
 
 
-def gather(words: Words, data: Sequence[str] = ()) -> dict[str, Any]:
+def gather(words: Words, data: Sequence[str] = (), heard: Hear = at_once) -> dict[str, Any]:
     """Add what a spec says to what the command line says, which wins, or joins it."""
     settings = [text.partition("=") for text in words.get("set", [])]
     if settings and "spec" not in words:
@@ -182,7 +206,7 @@ def gather(words: Words, data: Sequence[str] = ()) -> dict[str, Any]:
     own = {name: value for name, value in words.items() if name not in ("spec", "set")}
     if "spec" not in words:
         return own
-    stored = read_spec(words["spec"], {name: value for name, _, value in settings}, data)
+    stored = read_spec(words["spec"], {name: value for name, _, value in settings}, data, heard)
     both = [name for name in JOINED if name in own and name in stored]
     left = beside(stored, own.keys() - set(both))
     own |= {name: [*stored[name], *own[name]] for name in both}

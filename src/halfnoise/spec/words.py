@@ -9,7 +9,7 @@
 A file can be reviewed, repeated and kept in version control.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -21,7 +21,7 @@ from halfnoise.request import Request
 from halfnoise.spec.groups import grouping
 from halfnoise.spec.header import Header
 from halfnoise.spec.lists import ANYWHERE, Lists
-from halfnoise.spec.queries import Words, column_and_rest, queries, where
+from halfnoise.spec.queries import NAMELESS, Words, column_and_rest, queries, where
 from halfnoise.workload.categories import Items
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Where
@@ -75,11 +75,13 @@ def read(
     *,
     asked: Sequence[Query] | Workload | None = None,
     rules: Mapping[str, Any] | None = None,
+    release: bool = False,
 ) -> Request:
     """Read what was said; ``header`` is that of the table, ``data`` the files that hold it.
 
     ``asked``: queries that are no words, in the place of those that are. ``rules``: such ones for a
-    workload, which win over the words; conditions on who is in the table join.
+    workload, which win over the words; conditions on who is in the table join. ``release``: refuse
+    what can be planned but not released.
 
     >>> read({"count": ["smoker"], "epsilon": "1", "row-is-person": True}).privacy
     PureDP(epsilon=1.0)
@@ -104,7 +106,7 @@ def read(
     workload = _workload(asked, codes, found | {"where": who}, rules or {})
     budget = privacy(words)
     delta, size, level = (words.get(name) for name in ("delta", "known-size", "level"))
-    return Request(
+    request = Request(
         workload=workload,
         privacy=budget,
         delta=number("--delta", delta) if budget is None and delta is not None else None,
@@ -117,6 +119,19 @@ def read(
         i_know=bool(words.get("i-know")),
         one_of=None if (part := words.get("one-of")) is None else whole_number("--one-of", part),
     )
+    for fault in for_plans(request, words) if release else ():
+        raise fault
+    return request
+
+
+def for_plans(request: Request, words: Words) -> Iterator[InvalidParameterError]:
+    """Yield what can be planned but not released."""
+    for query in request.workload.queries:
+        if query.column in NAMELESS:
+            rule = "given a column to release"
+            yield refuse(f"--{query.kind}", rule, query.label, "a plan does without")
+    if "known-size" in words and request.known_size is None:
+        yield InvalidParameterError("--known-size needs the number of people, for example 200000")
 
 
 def _rules(words: Words, lists: Callable[[str], Lists]) -> dict[str, Any]:

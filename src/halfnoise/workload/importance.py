@@ -1,6 +1,7 @@
 """How much a squared error counts, relative to others: of a query, and of the number of people."""
 
 from collections.abc import Collection, Mapping
+from difflib import get_close_matches
 from types import MappingProxyType
 
 from halfnoise.checks import finite, not_negative, positive, refuse
@@ -15,7 +16,9 @@ def check_importance(
     """
     for name, weight in importance.items():
         if name not in known:
-            raise refuse("importance", "given for the name of a query", name)
+            near = get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else ""
+            raise refuse("importance", "given for the name of a query", name, hint)
         _within_reason(**{f"importance of {name}": weight})
     if size := not_negative(size_importance=size):
         _within_reason(size_importance=size)

@@ -1,0 +1,183 @@
+"""What a release would read, promise and cost, and all for which it would be refused.
+
+Only header lines are read: nothing is spent, and nothing is written.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from halfnoise.checks import number
+from halfnoise.cli.books import booked
+from halfnoise.data.faults import column_faults, types_of
+from halfnoise.data.meaning import Types
+from halfnoise.data.sources import Source, open_source
+from halfnoise.errors import HalfnoiseError, InvalidParameterError
+from halfnoise.ledger.booking import Booking
+from halfnoise.ledger.entries import History
+from halfnoise.ledger.terms import Bill
+from halfnoise.mechanism import shared
+from halfnoise.planning.outlook import DELTA, Outlook, Terms, budget_for, plan
+from halfnoise.planning.plan import Plan
+from halfnoise.privacy.allowance import Allowance
+from halfnoise.privacy.definitions import Privacy
+from halfnoise.request import Request
+from halfnoise.results.formats import Output
+from halfnoise.spec.header import Header
+from halfnoise.spec.lists import Lists
+from halfnoise.spec.parts import read_parts
+from halfnoise.spec.queries import NAMELESS, Words
+from halfnoise.spec.toml import gather
+from halfnoise.spec.words import BUDGET, for_plans, privacy, text_format
+from halfnoise.workload.numbers import Count, Counts
+from halfnoise.workload.workload import Workload
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Checked:
+    """What is known of a release before it is made.
+
+    ``request``: what was asked, without what is refused. ``types``: those of the columns that it
+    names. ``after``: where the ledger would stand.
+    """
+
+    refused: list[HalfnoiseError] = field(default_factory=list)
+    source: Source | None = None
+    request: Request | None = None
+    books: Booking | None = None
+    planned: Plan | Outlook | None = None
+    after: History | None = None
+    types: Types = field(default_factory=dict)
+    words: Words = field(default_factory=dict)
+
+    def hear(self, work: Callable[[], T]) -> T | None:
+        """Do something, and keep for which reason it is refused, if it is."""
+        try:
+            return work()
+        except HalfnoiseError as error:
+            self.refused.append(error)
+            return None
+
+    @property
+    def status(self) -> int:
+        """The exit status: that of what is refused, if it is all of one kind."""
+        found = {error.status for error in self.refused}
+        return 2 if len(found) > 1 else next(iter(found), 0)
+
+
+def checked(words: Words, data: Sequence[str]) -> Checked:
+    """Look at a release whatever is wrong with it, and find all that is."""
+    found = Checked()
+    own, words = words, found.hear(lambda: gather(words, data, found.refused.append)) or {}
+    found.words = words
+    with ExitStack() as stack:
+        text = found.hear(lambda: text_format(words))
+        if text is not None:
+            opened = open_source(data, text=text)
+            found.source = found.hear(lambda: stack.enter_context(opened))
+        header = None if found.source is None else Header.of(found.source)
+        if header is None:  # which columns a pattern fits cannot be told
+            counts = [each for each in words.get("count") or () if not {*"*?["} & {*each}]
+            words = {**words, "count": counts} if "count" in words else words
+        found.request, wrong = read_parts(words, header, data)
+        found.refused += wrong
+        found.books = found.hear(lambda: booked(words, data))
+        asked = found.request or found.hear(lambda: _nothing(words))
+        if found.request is not None:
+            _look(found, found.request, words)
+        elif asked is not None:
+            found.refused += asked.faults()
+        if asked is not None and asked.one_of is None and not {*BUDGET} & {*words}:
+            found.hear(lambda: asked.budget)
+        if "out" in words and words["out"] != "-":
+            files = [*data, *([] if found.books is None else found.books.files)]
+            files += [*Lists.named_in(words), *([own["spec"]] if "spec" in own else [])]
+            drawn = found.books is not None and found.books.charge is not None
+            out = Output("--out", Path(words["out"]), "overwrite" in words or drawn)
+            found.hear(lambda: out.check(files))
+    found.refused = [*{str(error): error for error in found.refused}.values()]
+    return found
+
+
+def _nothing(words: Words) -> Request:
+    """Return a request for nothing of anybody, which tells what else is not said yet."""
+    people: dict[str, Any] = {"row_is_person": bool(words.get("row-is-person"))}
+    people |= {"unit": tuple(words.get("unit") or ()), "privacy": privacy(words)}
+    return Request(workload=Workload([Count("nothing")]), **people)
+
+
+def rehearsed(source: Source, request: Request, books: Booking, words: Words) -> Checked:
+    """Look at a release that can be read; refuse what is wrong with it, but for its costs."""
+    found = Checked(source=source, request=request, books=books, words=words)
+    _look(found, request, words)
+    return found
+
+
+def _look(found: Checked, request: Request, words: Words) -> None:
+    """Find what is refused by what was read, by the columns and by the ledger."""
+    source, books = found.source, found.books
+    found.refused += for_plans(request, words)
+    found.refused += request.faults(counted=source is None or source.counted)
+    asked = [q for q in request.workload.queries if not _is_nameless(q)]
+    if source is not None and asked:
+        some = len(asked) < len(request.workload.queries)
+        workload = replace(request.workload, queries=asked, importance={}) if some else None
+        found.refused += column_faults(source, workload or request.workload, request.unit)
+        found.types = types_of(source, [name for name in request.columns if name not in NAMELESS])
+    if books is not None and books.name is not None and books.ledger is not None and source:
+        asked_for = request.fingerprint(source.files, source.text)
+        ledger, name = books.ledger, books.name
+        books.charge = found.hear(lambda: ledger.find(name, asked_for))
+    books = books or Booking(None)
+    part = found.hear(lambda: part_of(request, books, 1))
+    if part is None:
+        return
+    request, times = part
+    known = request.known_size is not None
+    found.planned = found.hear(
+        lambda: planned(request, known=known, releases=times, limit=books.limit)
+    )
+    if isinstance(found.planned, Plan) and found.books is not None:
+        cost, alike = found.planned.measurement.guarantee, request.workload.neighbors
+        said: dict[str, Any] = {"request": "", "what": "", "unit": request.unit, "times": times}
+        bill = Bill(guarantee=cost, neighbors=alike, name=books.name, **said)
+        found.after = found.hear(lambda: books.check(bill))
+
+
+def _is_nameless(query: Any) -> bool:
+    return isinstance(query, Counts) or query.column in NAMELESS
+
+
+def part_of(request: Request, books: Booking, releases: int) -> tuple[Request, int]:
+    """Return a request with its part of the ledger's limit, where that is its budget."""
+    if request.one_of is None:
+        return request, releases
+    if releases > 1:
+        raise InvalidParameterError("give --one-of or --releases, not both: both split a budget")
+    return shared(request, books)
+
+
+def planned(
+    request: Request,
+    *,
+    known: bool,
+    margin: str | None = None,
+    releases: int = 1,
+    limit: Privacy | Allowance | None = None,
+) -> Plan | Outlook:
+    """Return what a budget brings, or several budgets where none was given."""
+    workload, delta = request.workload, DELTA if request.delta is None else request.delta
+    terms: Terms = {"releases": releases, "level": request.level, "known_size": known}
+    terms |= {"noise": request.noise, "i_know": request.i_know, "limit": limit}
+    budget = request.privacy
+    if margin is not None:
+        if budget is not None:
+            raise InvalidParameterError("give a budget or --margin, not both: one tells the other")
+        budget = budget_for(workload, margin=number("--margin", margin), delta=delta, **terms)
+    if budget is None:
+        return plan(workload, delta=delta, **terms)
+    return plan(workload, privacy=budget, **terms)

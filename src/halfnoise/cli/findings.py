@@ -1,0 +1,158 @@
+"""What was found out about a release before it is made: as lines, and as JSON."""
+
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from halfnoise.cli.checking import Checked
+from halfnoise.data.codebook import open_questions
+from halfnoise.data.meaning import condition, kind_of, readings
+from halfnoise.data.sources.source import OF_CELLS, Source, TextFormat
+from halfnoise.ledger.booking import NO_LEDGER
+from halfnoise.ledger.words import left
+from halfnoise.request import Request
+from halfnoise.spec.queries import Words
+
+_FORMATS = {".jsonl": "JSON lines", ".ndjson": "JSON lines", ".parquet": "Parquet"}
+NOTHING = "No row was read and nothing was spent."
+
+
+def to_dict(found: Checked) -> dict[str, Any]:
+    """Return all that was found as plain values, ready for JSON."""
+    shown: dict[str, Any] = {
+        "file": None if found.source is None else _file(found.source, found.words)
+    }
+    if found.request is not None:
+        shown |= _asked(found, found.request)
+    shown["plan"] = None if found.planned is None else found.planned.to_dict()
+    shown["ledger"] = _ledger(found)
+    return shown | {"refused": [str(error) for error in found.refused]}
+
+
+def to_text(found: Checked) -> str:
+    """Return all that was found, in plain lines."""
+    shown, lines = to_dict(found), list[str]()
+    if file := shown["file"]:
+        names = ", ".join(file["names"])
+        lines.append(f"{names}: {file['format']}" + (", zipped" if file["zipped"] else ""))
+        for how, said in (("As declared", file["declared"]), ("By default", file["default"])):
+            marks = ", ".join(f"{n.replace('_', '-')} {_word(value)}" for n, value in said.items())
+            lines += [f"  {how}: {marks}"] if said else []
+    for query in shown.get("queries", ()):
+        lines.append(f"{query['kind']} {query['name']!r}: {query['meaning']}")
+        held = [f"{column} ({kind})" for column, kind in query["columns"].items()]
+        lines += [f"  reads {', '.join(held)}"] if held else []
+        lines += [f"  {line}" for line in query["read_as"]]
+    if found.request is not None:
+        lines += _people(shown)
+    if questions := shown.get("look_up"):
+        lines += ["", "Look up in the codebook:", *(f"  {question}" for question in questions)]
+    if found.planned is not None:
+        lines += ["", repr(found.planned)]
+    lines += [shown["ledger"]] if shown["ledger"] else []
+    if found.refused:
+        lines += ["", "Refused:", *(f"  {error}" for error in found.refused)]
+    return "\n".join(lines)
+
+
+def _file(source: Source, words: Words) -> dict[str, Any]:
+    """Return which files there are, and how their text is read: by declaration, or by default."""
+    names = [Path(name).name for name in source.files[:3]]
+    names += [f"and {len(source.files) - 3:,} more"] if len(source.files) > 3 else []
+    first = Path(source.files[0]).name.lower() if source.files else ""
+    zipped, ending = first.endswith(".gz"), Path(first.removesuffix(".gz")).suffix
+    text, plain = source.text, TextFormat()
+    unused = set[str]() if text.delimiter else {*OF_CELLS}
+    unused |= set() if text.delimiter or source.extract is not None else {"encoding"}
+    marks = {each.name: getattr(text, each.name) for each in fields(text)}
+    marks = {name: value for name, value in marks.items() if name not in unused}
+    said = {n for n, v in marks.items() if n != "delimiter" and v != getattr(plain, n)}
+    said |= {name.replace("-", "_") for name in words}  # or by another word that stands for it
+    declared = {n: _plain(v) for n, v in marks.items() if n in said}
+    default = {n: _plain(v) for n, v in marks.items() if n not in declared and v not in (None, ())}
+    return {
+        "names": names,
+        "format": _FORMATS.get(ending, ending[1:].upper()),
+        "zipped": zipped,
+        "declared": declared,
+        "default": default,
+    }
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _word(value: Any) -> str:
+    """Write a mark as an option has it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    return {"\t": "tab", " ": "space", None: "none"}.get(value, str(value))
+
+
+def _asked(found: Checked, request: Request) -> dict[str, Any]:
+    workload, types = request.workload, found.types
+    text = TextFormat() if found.source is None else found.source.text
+    queries = [
+        {
+            "kind": query.kind,
+            "name": query.label,
+            "meaning": query.meaning,
+            "columns": {c: kind_of(types[c]) for c in query.columns if c in types},
+            "read_as": [*readings(query, types, text.spelling)]
+            if query.columns and all(column in types for column in query.columns)
+            else [],
+        }
+        for query in workload.queries
+    ]
+    who = [
+        {"condition": str(each), "read_as": [*condition(each, types, text.spelling)]}
+        for each in workload.who
+        if each.column in types
+    ]
+    return {
+        "queries": queries,
+        "unit": list(request.unit) or ("row" if request.row_is_person else None),
+        "where": who,
+        "groups": None if workload.grouping is None else workload.grouping.words,
+        "weights": dict(workload.importance),
+        "look_up": open_questions(workload, types, text, request.unit, rows=request.row_is_person),
+    }
+
+
+def _people(shown: dict[str, Any]) -> Iterator[str]:
+    unit = shown["unit"]
+    if isinstance(unit, list):
+        yield f"One person: rows with the same {', '.join(unit)}. {NOTHING}"
+    else:
+        yield f"One person: {'one row' if unit else 'not said yet'}. {NOTHING}"
+    for who in shown["where"]:
+        yield f"In the table: {who['condition']}"
+        yield from (f"  {line}" for line in who["read_as"])
+    if shown["groups"]:
+        yield shown["groups"]
+    for name, weight in shown["weights"].items():
+        yield f"A squared error of {name!r} weighs {weight:g}."
+
+
+def _ledger(found: Checked) -> str | None:
+    """Say what would be charged where, and what would be left."""
+    books = found.books
+    if books is None or found.request is None or found.source is None:
+        return None
+    if books.ledger is None:
+        return NO_LEDGER
+    place = books.ledger.store.name
+    if books.charge is not None:
+        state = f"{books.charge.name!r} is {books.charge.state}"
+        return f"Ledger {place}: {state}; nothing more would be charged."
+    if found.after is not None:
+        return f"Ledger {place}: with this release, {_small(left(found.after))}."
+    return None if books.ledger.is_there() else f"A new ledger would be made: {place}."
+
+
+def _small(text: str) -> str:
+    return text[:1].lower() + text[1:]

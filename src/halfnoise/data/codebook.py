@@ -1,0 +1,96 @@
+"""What only the codebook tells: a line for each column that leaves something open."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from narwhals.dtypes import DType
+
+from halfnoise.data.meaning import alike, kind_of
+from halfnoise.data.sources.source import TextFormat
+from halfnoise.workload.categories import Bins, Choice, Items
+from halfnoise.workload.column_query import ColumnQuery
+from halfnoise.workload.conditions import Where, as_date
+from halfnoise.workload.numbers import Bounded, Count
+from halfnoise.workload.workload import Workload
+
+_CODES = "are there codes for no answer (-99, 9, N/A)? None is declared."
+_UNIT = "are its values in the unit that is asked for?"
+_SPELLED = "are these all its codes, each spelled as listed?"
+_DAYS = "are its days written 2026-11-15? Others are no answer."
+_COMMA = "numbers: is the decimal mark a comma, as often beside ';'? Then say --decimal ,"
+Questions = Iterator[tuple[str, str]]  # by column
+
+
+def open_questions(
+    workload: Workload,
+    dtypes: Mapping[str, DType],
+    text: TextFormat,
+    unit: Sequence[str],
+    *,
+    rows: bool,
+) -> list[str]:
+    """Return what to look up before a release, column by column, and what holds for the file.
+
+    ``rows``: each row is a person.
+    """
+    asked: dict[str, dict[str, None]] = {}
+    kinds = {column: kind_of(dtype) for column, dtype in dtypes.items()}
+    conditions = [each for query in workload.queries for each in _conditions(query)]
+    conditions += workload.who
+    for query in workload.queries:
+        if isinstance(query, ColumnQuery) and (column := str(query.column)) in kinds:
+            for question in _of_query(query, kinds[column], text):
+                asked.setdefault(column, {})[question] = None
+    for where in conditions:
+        if where.column in kinds:
+            for question in _of_condition(where, kinds[where.column], text):
+                asked.setdefault(where.column, {})[question] = None
+    for column, question in _of_people(workload, unit, rows=rows):
+        asked.setdefault(column, {})[question] = None
+    lines = [f"{column}: {' '.join(questions)}" for column, questions in asked.items()]
+    numbers = any(_UNIT in questions and kinds[c] == "text" for c, questions in asked.items())
+    return [*lines, _COMMA] if numbers and (text.delimiter, text.decimal) == (";", ".") else lines
+
+
+def _conditions(query: object) -> Iterator[Where]:
+    if isinstance(query, ColumnQuery):
+        own = query.condition if isinstance(query, Count) else None
+        yield from (each for each in (own, query.where) if each is not None)
+
+
+def _of_query(query: ColumnQuery, kind: str, text: TextFormat) -> Iterator[str]:
+    if isinstance(query, Count) and (query.condition is not None or kind == "yes and no"):
+        return
+    if isinstance(query, Count) and not query.true and not text.yes:
+        words = "1, true, yes, y or t" if kind == "text" else "1"
+        yield f"is yes written {words}? Else say its codes (:yes:)."
+    if isinstance(query, Bounded | Bins):
+        yield _UNIT
+    if isinstance(query, Choice | Items):
+        listed = query.categories if isinstance(query, Choice) else query.items
+        for one, other in alike(listed, kind)[:1]:
+            yield f"{one!r} and {other!r} mean the same, and the first counts."
+        yield _SPELLED
+    if not query.codes and isinstance(query, Bounded | Bins):
+        yield _CODES
+
+
+def _of_condition(where: Where, kind: str, text: TextFormat) -> Iterator[str]:
+    if where.word in ("equals", "is_in"):
+        yield _SPELLED
+    elif as_date(where.values[0]) is None:
+        yield _UNIT
+        if not where.codes:
+            yield _CODES
+    elif kind == "text" and text.dates == "yyyy-mm-dd":
+        yield _DAYS
+
+
+def _of_people(workload: Workload, unit: Sequence[str], *, rows: bool) -> Questions:
+    for column in unit:
+        yield column, "is it the same in all rows of a person, and in nobody else's?"
+    if rows:
+        yield "rows", "has nobody more than one?"
+    grouping = workload.grouping
+    if grouping is not None:
+        found = "does no name of a group name a person?"
+        yield from ((by.column, found if grouping.discovers else _SPELLED) for by in grouping.by)

@@ -1,0 +1,159 @@
+"""What cells will be read as, in words: by the declared types and words alone, never by rows."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import narwhals.stable.v2 as nw
+from narwhals.dtypes import DType
+
+from halfnoise.data.spelling import Spelling
+from halfnoise.workload.categories import Bins, Choice, Items
+from halfnoise.workload.column_query import ColumnQuery
+from halfnoise.workload.conditions import Literal, Where, as_date, as_number
+from halfnoise.workload.numbers import Bounded, Count, Mean
+from halfnoise.workload.queries import Query
+
+MOST = 10  # codes that are shown of a list
+Types = Mapping[str, DType]
+
+
+def kind_of(dtype: DType) -> str:
+    """Return what a column holds, in words.
+
+    >>> kind_of(nw.String()), kind_of(nw.Int64()), kind_of(nw.Boolean())
+    ('text', 'whole numbers', 'yes and no')
+    """
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        return "text"
+    if dtype == nw.Boolean:
+        return "yes and no"
+    if dtype.is_integer():
+        return "whole numbers"
+    if dtype.is_numeric():
+        return "numbers"
+    known = {nw.Date: "days", nw.Datetime: "moments"}
+    return next((said for kind, said in known.items() if dtype == kind), str(dtype))
+
+
+def readings(query: Query, dtypes: Types, spelling: Spelling) -> Iterator[str]:
+    """Say how the cells of a query are read, line by line."""
+    if not isinstance(query, ColumnQuery):
+        return
+    kind = kind_of(dtypes[str(query.column)])
+    if isinstance(query, Count):
+        yield from _count(query, kind, spelling)
+    elif isinstance(query, Bounded):
+        yield from _amount(query, kind, spelling)
+    elif isinstance(query, Bins):
+        yield _numbers(kind, spelling)
+        yield f"a band begins with its first number; below, and no number: {query.other!r}"
+    elif isinstance(query, Choice):
+        yield from codes([x for x in query.categories if x != query.other], kind, spelling)
+        yield f"any other value, and none: {query.other!r}; of several rows the first in the list"
+    elif isinstance(query, Items):
+        how = "as text" if kind == "text" else "as whole numbers"
+        yield f"{len(query.items):,} items, {how}; what is not listed is left out"
+    if query.codes:
+        yield f"no answer: an empty cell, or {'; '.join(codes(query.codes, kind, spelling))}"
+    if query.where is not None:
+        yield from condition(query.where, dtypes, spelling)
+
+
+def _count(query: Count, kind: str, spelling: Spelling) -> Iterator[str]:
+    if query.condition is not None:
+        yield from _condition(query.condition, kind, spelling)
+    elif query.true:
+        yield f"yes: {'; '.join(codes(query.true, kind, spelling))}; anything else is no"
+    elif kind == "text":
+        words = ", ".join(("true", "yes", "y", "t", *spelling.yes))
+        yield f"yes: {words} in capitals or not, or the number 1 (1.0, +1); anything else is no"
+    else:
+        yield "yes: true" if kind == "yes and no" else "yes: the number 1; any other is no"
+
+
+def _amount(query: Bounded, kind: str, spelling: Spelling) -> Iterator[str]:
+    low, high = query.bounds
+    yield _numbers(kind, spelling)
+    yield f"below {low:g} counts as {low:g}, above {high:g} as {high:g}"
+    if isinstance(query, Mean):
+        yield "whoever has none is not in the mean; of several rows a person's average counts"
+    else:
+        yield f"whoever has none counts as {min(max(0.0, low), high):g}; a person's rows add up"
+
+
+def condition(where: Where, dtypes: Types, spelling: Spelling) -> Iterator[str]:
+    """Say how the cells of a condition are read."""
+    kind = kind_of(dtypes[where.column])
+    yield from (f"{where.column} ({kind}): {said}" for said in _condition(where, kind, spelling))
+
+
+def _condition(where: Where, kind: str, spelling: Spelling) -> Iterator[str]:
+    if where.word in ("equals", "is_in"):
+        yield from codes(where.values, kind, spelling)
+    elif all(as_date(value) is not None for value in where.values):
+        forms = " or ".join(dict.fromkeys(("yyyy-mm-dd", spelling.dates)))
+        form = f", written {forms}, with a time or without" if kind == "text" else ""
+        yield f"as days{form}; whoever has none does not meet it"
+    else:
+        yield f"{_numbers(kind, spelling)}; whoever has none does not meet it"
+
+
+def codes(listed: Sequence[Literal], kind: str, spelling: Spelling) -> Iterator[str]:
+    """Say how a list of codes is compared with the cells of a column.
+
+    >>> for line in codes(["1", "F", "2026-02-01"], "text", Spelling()):
+    ...     print(line)
+    as text, capitals as they are: 1, F, 2026-02-01
+    also as numbers, however written (1.0): 1
+    also as days, with a time or without: 2026-02-01
+    """
+    numbers = [each for each in listed if isinstance(each, bool) or as_number(each) is not None]
+    days = [each for each in listed if as_date(each) is not None]
+    if kind == "text":
+        case = "in capitals or not" if spelling.ignore_case else "capitals as they are"
+        yield f"as text, {case}: {_some(listed)}"
+        if numbers:
+            yield f"also as numbers, however written{_other(numbers, spelling)}: {_some(numbers)}"
+        if days:
+            yield f"also as days, with a time or without: {_some(days)}"
+        return
+    known = {"days": ("days", days), "moments": ("days", days), "yes and no": ("yes or no", listed)}
+    said, fit = known.get(kind, ("numbers", numbers))
+    if fit:
+        yield f"as {said}: {_some(fit)}"
+    if never := [each for each in listed if each not in fit]:
+        yield f"never, since the column holds {kind}: {_some(never)}"
+
+
+def alike(listed: Sequence[Literal], kind: str) -> list[tuple[Literal, Literal]]:
+    """Return codes that mean the same, each behind the one that counts.
+
+    >>> alike(["1", "1.0", "2"], "text")
+    [('1', '1.0')]
+    """
+    seen, found = dict[object, Literal](), list[tuple[Literal, Literal]]()
+    for each in listed if kind != "yes and no" else ():
+        number, day = as_number(each), as_date(each)
+        reading = day or (str(each).strip() if number is None else number)
+        if reading in seen:
+            found.append((seen[reading], each))
+        seen.setdefault(reading, each)
+    return found
+
+
+def _other(numbers: Sequence[Literal], spelling: Spelling) -> str:
+    """Write another spelling of the first whole number, if there is one."""
+    whole = [each for each in map(str, numbers) if each.removeprefix("-").isdecimal()]
+    return f" ({whole[0]}{spelling.decimal}0)" if whole else ""
+
+
+def _numbers(kind: str, spelling: Spelling) -> str:
+    if kind != "text":
+        return "as numbers"
+    marks = f"decimal mark {spelling.decimal}"
+    marks += f", {spelling.thousands} between thousands" if spelling.thousands else ""
+    return f"as numbers ({marks}; true is 1, false is 0); anything else is no answer"
+
+
+def _some(listed: Sequence[Literal]) -> str:
+    more = f" and {len(listed) - MOST:,} more" if len(listed) > MOST else ""
+    return ", ".join(map(str, listed[:MOST])) + more

@@ -1,0 +1,249 @@
+"""``halfnoise check`` and ``halfnoise spec``: what is told before anything is read or spent."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import halfnoise as hn
+from halfnoise.data.meaning import codes
+from halfnoise.data.spelling import Spelling
+from support.commands import PEOPLE, refused, run, write_survey
+
+MU = ("--mu", "1")
+ALL = (
+    *("--count", "smoker", "--count", "old=age:at-least:65", "--count", "b=blood:yes:1,A"),
+    *("--sum", "visits=0:20", "--mean", "income=0:1000", "--choice", "blood=A,B"),
+    *("--bins", "age=0,18,65", "--where", "day:at-least:2026-01-01", "--missing", "-99"),
+    *("--by", "q_a", "--groups", "yes,no", "--importance", "smoker=2"),
+)
+
+
+@pytest.fixture
+def survey(tmp_path: Path) -> Path:
+    """Return a small survey."""
+    return write_survey(tmp_path)
+
+
+def found(*words: str | Path, status: int = 0) -> dict[str, Any]:
+    """Return what a check finds, as JSON."""
+    ran = run("check", *words, "--json")
+    assert ran.status == status, ran
+    shown: dict[str, Any] = json.loads(ran.out)
+    return shown
+
+
+@pytest.mark.usefixtures("ledgers")
+def test_a_release_becomes_a_check_by_one_word(survey: Path, tmp_path: Path) -> None:
+    """Everything is told that is understood, and nothing is read, spent or written."""
+    survey.write_bytes(survey.read_bytes().partition(b"\n")[0] + b"\n" + b'\xff\0"' * 100)
+    before = sorted(tmp_path.iterdir())
+    ran = run("check", survey, *ALL, *PEOPLE, *MU, "--out", tmp_path / "t.csv", "--name", "one")
+    assert (ran.status, ran.err) == (0, "")
+    for said in (
+        "survey.csv: CSV",
+        'By default: delimiter ,, quote ", encoding utf-8',
+        "count 'old': age at least 65, no answer: -99",
+        "yes: true, yes, y, t in capitals or not, or the number 1",
+        "yes: as text, capitals as they are: 1, A; also as numbers, however written (1.0): 1",
+        "below 0 counts as 0, above 20 as 20",
+        "any other value, and none: 'other'",
+        "no answer: an empty cell, or as text, capitals as they are: -99; also as numbers",
+        "One person: rows with the same person_id. No row was read and nothing was spent.",
+        "In the table: day at least 2026-01-01",
+        "Groups by q_a: 'yes', 'no'; everybody else is in 'other'.",
+        "A squared error of 'smoker' weighs 2.",
+        "smoker: is yes written 1, true, yes, y or t? Else say its codes (:yes:).",
+        "Budget: mu 1.",
+        "margin of error (95%)",
+        "A new ledger would be made:",
+    ):
+        assert said in ran.out
+    assert "Refused" not in ran.out
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_all_that_is_wrong_is_told(survey: Path, tmp_path: Path) -> None:
+    """Not only the first: of words, columns, the budget, the spec and the output, with a hint."""
+    spec = tmp_path / "s.toml"
+    spec.write_text('cuont = ["smoker"]\nwhere = ["age:at-least:x"]\nchioce = "a"\n')
+    words = (
+        "--count",
+        "q_a",
+        "--count",
+        "smokr",
+        "--count",
+        "x=age:foo:1",
+        "--sum",
+        "visits=9:1",
+        "--mu",
+        "x",
+    )
+    more = ("--mean", "incme=0:1", "--importance", "smkr=2", "--out", "no/t.csv")
+    told = found(survey, "--spec", spec, *words, *more, status=2)["refused"]
+    for said in (
+        "did you mean 'count'?",
+        "did you mean 'choice'?",
+        "compares with neither numbers nor days",
+        "there is no column 'smokr'; did you mean 'smoker'?",
+        "there is no column 'incme'; did you mean 'income'?",
+        "x=age:foo:1",
+        "a low number below a high one",
+        "--mu must be a number, got 'x'",
+        "importance must be given for the name of a query, got 'smkr'; did you mean 'smokr'?",
+        "who is one person is never guessed",
+        "a folder that exists",
+    ):
+        assert sum(said in each for each in told) == 1, said
+    assert len(told) == 11, told
+    ran = run("check", survey, "--spec", spec, *words, *more)
+    assert ran.err == "halfnoise: a release would be refused for what is listed\n"
+    assert all(each in ran.out for each in told)
+
+
+def test_what_types_forbid_is_told(tmp_path: Path) -> None:
+    """Each query, condition and unit that its column cannot be read for, as a release refuses."""
+    path = tmp_path / "t.parquet"
+    table = {"id": [[1]], "day": ["2026-01-01"], "age": [3], "yes": [True], "b": ["x"]}
+    pl.DataFrame(table).with_columns(pl.col("day").str.to_date()).write_parquet(path)
+    asked = (
+        *("--count", "a=day:at-least:3", "--count", "c=age:at-least:2026-01-01"),
+        *(
+            "--sum",
+            "day=0:1",
+            "--count",
+            "yes",
+            "--unit",
+            "id",
+            "--where",
+            "yes:at-least:2026-01-01",
+        ),
+    )
+    shown = found(path, *asked, *MU, status=2)
+    assert len(shown["refused"]) == 4, shown["refused"]
+    types = {c: kind for query in shown["queries"] for c, kind in query["columns"].items()}
+    assert types == {"day": "days", "age": "whole numbers", "yes": "yes and no"}
+    for text in shown["refused"]:
+        alone = ("holds Date, not numbers", "not days", "cannot be told apart")
+        assert any(said in text for said in alone), text
+    shown = found(path, "--count", "yes", "--choice", "age=a,1", "--row-is-person", *MU)
+    assert "never, since the column holds whole numbers: a" in shown["queries"][1]["read_as"]
+
+
+@pytest.mark.parametrize("literal", ["1", "F", "2026-02-01", "-99", "2.5"])
+def test_codes_mean_what_is_told(literal: str) -> None:
+    """A release counts the spellings that are named, and no other."""
+    told = " ".join(codes([literal], "text", Spelling()))
+    tried = {
+        "as text": f" {literal} ",
+        "as numbers": f"{literal}.0" if "." not in literal else f"{literal}0",
+        "as days": f"{literal} 12:30",
+        "in capitals or not": literal.lower() if literal.isalpha() else "?",
+    }
+    for said, cell in tried.items():
+        table = pl.DataFrame({"x": [cell]})
+        query = hn.Count("x", equals=literal, name="n")
+        out = hn.release(table, [query], row_is_person=True, privacy=hn.GaussianDP(mu=1e6))
+        assert (round(out["n"].estimate) == 1) == (said in told), (said, cell)
+
+
+def test_the_ledger_tells_what_would_be_left(survey: Path, tmp_path: Path) -> None:
+    """What would stand there with this release; and the status of a budget that refuses."""
+    ledger = tmp_path / "l.ledger"
+    run("ledger", "init", ledger, "--mu", "2", *PEOPLE)
+    words = (survey, "--count", "smoker", *PEOPLE, "--ledger", ledger)
+    before = ledger.read_bytes()
+    shown = found(*words, "--mu", "1")
+    assert "with this release, one release so far: mu 1 of 2" in shown["ledger"]
+    (why,) = found(*words, "--mu", "3", status=4)["refused"]
+    assert "the budget does not allow it" in why
+    assert ledger.read_bytes() == before
+    said = found(*words, "--mu", "1", "--resume", "none", status=2)["refused"]
+    assert "a charge that stands" in said[0]
+    assert run("release", *words, "--mu", "1.5", "--name", "a").status == 0
+    shown = found(*words, "--mu", "1.5", "--name", "a")
+    assert "'a' is released; nothing more would be charged" in shown["ledger"]
+    assert "another request" in found(*words, "--mu", "1", "--name", "a", status=2)["refused"][0]
+
+
+def test_without_a_file_the_words_are_looked_at(tmp_path: Path) -> None:
+    """A file that is not there hides no other mistake, and a pattern is none."""
+    told = found(tmp_path / "no.csv", "--count", "q_*", "--sum", "x=1:0", *MU, status=2)["refused"]
+    assert ["there is no file" in told[0], "a low number" in told[1], len(told)] == [True, True, 3]
+
+
+def test_only_what_is_open_is_asked(survey: Path) -> None:
+    """What was declared is not asked again."""
+    asked = ("--count", "s=smoker:yes:1", "--mean", "income=0:9", *PEOPLE, *MU)
+    assert found(survey, *asked)["look_up"][0].endswith("None is declared.")
+    told = found(survey, *asked, "--missing", "-99")["look_up"]
+    assert [each.partition(":")[0] for each in told] == ["income", "person_id"]
+    assert "None is declared" not in told[0]
+    wide = survey.with_name("wide.csv")
+    wide.write_text("person_id;income\n", encoding="utf-8")
+    asked = ("--mean", "income=0:9", *PEOPLE, *MU, "--delimiter", ";")
+    assert "a comma" in found(wide, *asked)["look_up"][-1]
+    assert "a comma" not in found(wide, *asked, "--decimal", ",")["look_up"][-1]
+
+
+ODD = ["person_id", 'a "b"', "a,b", "a {day}", "x=y:is:z", "back\\slash", "del\x7f", "Größe", "p*"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_first_spec(tmp_path: Path, kind: str) -> None:
+    """All columns stand in it, as comments that can be put in; check says what is missing."""
+    path, spec = tmp_path / f"t.{kind}", tmp_path / "s.toml"
+    frame = pl.DataFrame({name: [1] for name in ODD})
+    frame.write_csv(path) if kind == "csv" else frame.write_parquet(path)
+    assert run("spec", path, "--out", spec).status == 0
+    text = spec.read_text(encoding="utf-8")
+    assert run("spec", path).out == text
+    assert ("holds whole numbers" in text) == (kind == "parquet")
+    assert set(tomllib.loads(text)) == {"count", "sum", "mean", "choice", "bins", "missing"}
+    told = found(path, "--spec", spec, status=2)["refused"]
+    assert [each.partition(" ")[0] for each in told] == ["there", "who", "the"]
+    shown = [line.partition(": ")[2] for line in text.splitlines() if "#   count" in line]
+    names = [line.partition(": ")[2] for line in text.splitlines() if "#   unit" in line]
+    assert len(shown) == len(ODD)
+    firsts = [tomllib.loads(f"x = [{each}]")["x"][0] for each in shown[1:]]
+    filled = text.replace("count = []", f"count = {json.dumps(firsts)}").replace(
+        "# unit = [", f"unit = [{names[0]}] # "
+    )
+    spec.write_text(f"{filled}mu = 1\n", encoding="utf-8")
+    queries = found(path, "--spec", spec)["queries"]
+    assert [query["name"] for query in queries] == ODD[1:]
+    assert "exists" in refused("spec", path, "--out", spec)
+    assert "another file than the input" in refused("spec", path, "--out", path)
+
+
+def test_what_was_said_of_text_stays(tmp_path: Path) -> None:
+    """The words for text are those of the spec, and names stand in for a header."""
+    path, spec = tmp_path / "t.csv", tmp_path / "s.toml"
+    path.write_text("1;2\n", encoding="latin-1")
+    words = ("--delimiter", ";", "--encoding", "latin-1", "--names", "id,age")
+    assert run("spec", path, *words, "--out", spec).status == 0
+    told = found(path, "--spec", spec, "--count", "age", "--unit", "id", *MU)
+    assert told["file"]["declared"] == {
+        "delimiter": ";",
+        "encoding": "latin-1",
+        "names": ["id", "age"],
+    }
+
+
+def test_no_header_no_spec(tmp_path: Path) -> None:
+    """A line that could be a row is not written, and JSON lines have none."""
+    (path := tmp_path / "t.csv").write_text("Quirin,1958-03-02\n", encoding="utf-8")
+    said = refused("spec", path)
+    assert "--names a,b,c" in said
+    assert "1958" not in said
+    (path := tmp_path / "t.jsonl").write_text('{"Quirin": 1}\n', encoding="utf-8")
+    assert "no header" in refused("spec", path)
+    assert found(path, "--count", "a", "--row-is-person", *MU)["file"]["format"] == "JSON lines"
+
+
+def test_a_spec_without_end_is_none(survey: Path) -> None:
+    """Whatever the file is, no more of it is read than a spec may have."""
+    assert "16 MB" in refused("release", survey, "--spec", "/dev/zero")
