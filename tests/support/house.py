@@ -50,7 +50,13 @@ LATER = "(a name that only the run knows)"
 AS_A_TYPE = ("Expr", "IntoExpr")  # a column may be an expression of narwhals
 # What a command does is imported when it runs, by the module that declares the commands.
 COMMANDS = f"{OURS}.cli.app"
-SMALL = (COMMANDS, f"{OURS}.cli.leaving", f"{OURS}.cli.options", f"{OURS}.spec.vocabulary")
+SMALL = (
+    f"{OURS}.data.dialects",
+    COMMANDS,
+    f"{OURS}.cli.leaving",
+    f"{OURS}.cli.options",
+    f"{OURS}.spec.vocabulary",
+)
 # A release is shown by modules that know it: the only late import of ours below the command.
 LATE = (f"{OURS}.results.published", f"{OURS}.results.formats")
 

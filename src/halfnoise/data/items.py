@@ -11,10 +11,11 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from halfnoise.checks import refuse
-from halfnoise.data.cells import MOST_WHOLE, Cell, is_true
+from halfnoise.data.cells import MOST_WHOLE, Cell
 from halfnoise.data.columns import ReadCell
 from halfnoise.data.contributions import item_weight
 from halfnoise.data.groups import Groups, Values
+from halfnoise.data.logic import is_true
 from halfnoise.data.lookup import PLACE, lookup
 from halfnoise.data.sources import fetch
 from halfnoise.data.spelling import SPACES

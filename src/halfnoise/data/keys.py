@@ -13,7 +13,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from halfnoise.checks import refuse
-from halfnoise.data.cells import MOST_WHOLE, Cell, is_true
+from halfnoise.data.cells import MOST_WHOLE, Cell
+from halfnoise.data.logic import is_true
 from halfnoise.data.sources.objects import shown
 from halfnoise.data.spelling import SPACES
 from halfnoise.errors import InvalidParameterError
