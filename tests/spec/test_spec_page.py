@@ -9,7 +9,8 @@ import pytest
 from halfnoise import GaussianDP, Ledger
 from halfnoise.spec.header import Header
 from halfnoise.spec.toml import read_spec
-from halfnoise.spec.words import BUDGET, QUERIES, WORDS, read, text_format
+from halfnoise.spec.vocabulary import BUDGET, QUERIES, WORDS
+from halfnoise.spec.words import read, text_format
 from support.commands import run, write_survey
 
 PAGE = (Path(__file__).parents[2] / "docs" / "spec.md").read_text(encoding="utf-8")

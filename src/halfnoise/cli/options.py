@@ -4,14 +4,15 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import MethodType
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from halfnoise.data.dialects import DIALECTS
 from halfnoise.errors import InvalidParameterError
-from halfnoise.spec.words import LISTS
+from halfnoise.spec.vocabulary import LISTS
 
 ASK, PEOPLE, GROUP = "What to publish", "Who is one person", "Groups of people"
 SPEND, RULES, TEXT, SHOW = "Privacy budget", "Rules", "Text files", "Output"
@@ -137,8 +138,41 @@ INIT = (
 )
 
 
+def _as_said(self: Any, ctx: Any, value: Any) -> Any:
+    """Take text and flags as they are; typer has words for what is required and missing.
+
+    For every option, said or not, typer would load pydantic to make text of text.
+    """
+    texts = value if isinstance(value, tuple | list) else [value]
+    plain = self.callback is None and all(isinstance(text, str | bool) for text in texts)
+    said = value is not None and len(texts) > 0
+    taken = plain if said else not self.required
+    return value if taken else type(self).process_value(self, ctx, value)
+
+
+def _kept_as_said(parameters: list[Any]) -> list[Any]:
+    for parameter in parameters:
+        parameter.process_value = MethodType(_as_said, parameter)
+    return parameters
+
+
+class Several(TyperGroup):
+    """Several commands; their own options are flags."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options."""
+        return _kept_as_said(super().get_params(ctx))
+
+
 class Once(TyperCommand):
-    """A command that refuses an option said twice of which it would keep only the last."""
+    """A command that refuses an option said twice of which it would keep only the last.
+
+    All that it takes is text or a flag.
+    """
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the arguments and options."""
+        return _kept_as_said(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the words twice: the first time for what is there more than once."""

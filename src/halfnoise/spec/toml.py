@@ -15,7 +15,7 @@ from halfnoise.request import Request
 from halfnoise.spec.groups import Listed, is_number
 from halfnoise.spec.lists import ANYWHERE, Lists, moved, one_value, quoted
 from halfnoise.spec.queries import Words
-from halfnoise.spec.words import BUDGET, LISTS, QUERIES, WORDS, YES
+from halfnoise.spec.vocabulary import BUDGET, LISTS, QUERIES, WORDS, YES
 from halfnoise.workload.groups import DISCOVER
 
 Hear = Callable[[InvalidParameterError], None]  # is told what is refused, and may go on

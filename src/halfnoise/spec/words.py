@@ -22,6 +22,7 @@ from halfnoise.spec.groups import grouping
 from halfnoise.spec.header import Header
 from halfnoise.spec.lists import ANYWHERE, Lists
 from halfnoise.spec.queries import NAMELESS, Words, column_and_rest, queries, where
+from halfnoise.spec.vocabulary import LISTS, RULES, TEXT
 from halfnoise.workload.categories import Items
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Where
@@ -29,23 +30,12 @@ from halfnoise.workload.queries import Query
 from halfnoise.workload.workload import Workload
 
 Coded = TypeVar("Coded", ColumnQuery, Where)  # what looks at answers, of which some are none
-QUERIES = ("count", "counts", "sum", "mean", "choice", "bins", "items")
-GROUPS = ("by", "groups", "other", "max-groups", "no-group-sizes", "discover-delta")
-YES = ("row-is-person", "no-group-sizes", "quote-newlines", "ignore-case", "i-know")
-LISTS = (*(name for name in QUERIES if name != "counts"), "importance", "unit", "by", "groups")
-LISTS = (*LISTS, "where", "missing")  # what may be said several times
-RULES = ("at-most", *GROUPS, "where", "missing", "neighbors", "size-importance", "size-dial")
-BUDGET = ("epsilon", "delta", "mu", "rho", "rdp", "one-of")
-SPELLING = ("decimal", "thousands", "dates", "yes", "no", "ignore-case")
-TEXT = ("dialect", "delimiter", "quote", "quote-newlines", "encoding", *SPELLING, "names")
-OTHERS = ("row-is-person", "known-size", "level", "noise", "i-know")
 # Marks that have a word, since they are hard to type or to see.
 _MARKS: Mapping[str, Mapping[str, str | None]] = {
     "delimiter": {"tab": "\t", "\\t": "\t"},
     "quote": {"none": None},
     "thousands": {"none": None, "space": " ", "no-break": "\u00a0", "narrow": "\u202f"},
 }
-WORDS = (*QUERIES, "importance", "unit", *RULES, *BUDGET, *TEXT, *OTHERS)
 
 
 def text_format(words: Words) -> TextFormat:
