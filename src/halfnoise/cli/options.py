@@ -138,21 +138,21 @@ INIT = (
 )
 
 
-def _as_said(self: Any, ctx: Any, value: Any) -> Any:
-    """Take text and flags as they are; typer has words for what is required and missing.
+def _kept_as_said(parameters: list[Any]) -> list[Any]:
+    """Let text and flags be taken as they are; typer has words for what is required and missing.
 
     For every option, said or not, typer would load pydantic to make text of text.
     """
-    texts = value if isinstance(value, tuple | list) else [value]
-    plain = self.callback is None and all(isinstance(text, str | bool) for text in texts)
-    said = value is not None and len(texts) > 0
-    taken = plain if said else not self.required
-    return value if taken else type(self).process_value(self, ctx, value)
 
+    def process_value(self: Any, ctx: Any, value: Any) -> Any:
+        texts = value if isinstance(value, tuple | list) else [value]
+        plain = self.callback is None and all(isinstance(text, str | bool) for text in texts)
+        said = value is not None and len(texts) > 0
+        taken = plain if said else not self.required
+        return value if taken else type(self).process_value(self, ctx, value)
 
-def _kept_as_said(parameters: list[Any]) -> list[Any]:
     for parameter in parameters:
-        parameter.process_value = MethodType(_as_said, parameter)
+        parameter.process_value = MethodType(process_value, parameter)
     return parameters
 
 
