@@ -5,7 +5,7 @@ Other words narrow down what is measured of files: ``python -m bench files csv c
 
 import sys
 
-from bench import files, groups, ledger, noise, release
+from bench import files, groups, growth, ledger, noise, release, spark, start
 
 WHOLE = {
     "noise": noise.main,
@@ -13,7 +13,12 @@ WHOLE = {
     "groups": groups.main,
     "ledger": ledger.main,
 }
-NARROWED = {"files": files.main}
+NARROWED = {
+    "start": start.main,
+    "files": files.main,
+    "growth": growth.main,
+    "spark": spark.main,
+}
 
 
 def main(words: list[str]) -> None:

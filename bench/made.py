@@ -17,15 +17,15 @@ TYPES = {
     "counts": dict.fromkeys(COUNTS, "UTINYINT"),
     "mixed": {
         "person": "VARCHAR",
-        "smoker": "UTINYINT",
-        "age": "UTINYINT",
+        "smoker": "BIGINT",
+        "age": "BIGINT",
         "amount": "DOUBLE",
         "region": "VARCHAR",
         "insured": "VARCHAR",
-        "visits": "UTINYINT",
+        "visits": "BIGINT",
         "seen": "DATE",
         "item": "VARCHAR",
-        "score": "SMALLINT",
+        "score": "BIGINT",
     },
 }
 
@@ -117,14 +117,14 @@ def people(kind: str, rows: int) -> str:
         return f"select {', '.join(drawn)} from range({rows})"
     return f"""select
         'p' || lpad(floor(random() * {max(rows * 0.3, 1)})::int::varchar, 9, '0') as person,
-        (random() < 0.3)::utinyint as smoker,
-        floor(random() * 90)::utinyint as age,
+        (random() < 0.3)::int as smoker,
+        floor(random() * 90)::int as age,
         round(random() * 200, 2) as amount,
         {list(REGIONS)}[1 + floor(random() * {len(REGIONS)})::int] as region,
         if(random() < 0.5, 'yes', 'no') as insured,
-        floor(random() * 20)::utinyint as visits,
+        floor(random() * 20)::int as visits,
         date '2024-01-01' + floor(random() * 365)::int as seen,
         {ITEMS}[1 + floor(random() * {len(ITEMS)})::int] as item,
         case when random() < 0.1 then null when random() < 0.1 then -99
-            else floor(random() * 10)::smallint end::smallint as score
+            else floor(random() * 10)::int end as score
         from range({rows})"""

@@ -47,7 +47,7 @@ class Took:
 
 def ours(*words: str) -> list[str]:
     """Return the command of ours."""
-    return [sys.executable, "-c", "from halfnoise.cli import main; main()", *words]
+    return [sys.executable, "-m", "halfnoise", *words]
 
 
 def python(program: str) -> list[str]:

@@ -28,7 +28,7 @@ class Most:
         parts = {"times": self.times, "s": self.seconds, "MB": self.megabytes}
         return ", ".join(f"{most:g} {unit}" for unit, most in parts.items() if most is not None)
 
-    def verdict(self, took: Took, times: float) -> str:
+    def verdict(self, took: Took, times: float = float("inf")) -> str:
         """Say whether it holds."""
         found = (times, self.times), (took.seconds, self.seconds), (took.peak / 1e6, self.megabytes)
         asked = [(value, most) for value, most in found if most is not None]
@@ -64,6 +64,13 @@ def duckdb_runs(*statements: str) -> list[str]:
     return python("\n".join(["import duckdb", "connection = duckdb.connect()", *lines, FETCH]))
 
 
+def seconds(took: Took | None) -> str:
+    """Return how long it took in words, or why it gave nothing."""
+    if took is None:
+        return ""
+    return took.failed or f"{took.seconds:.2f} ({took.busy:.2f})"
+
+
 def _row(match: Match) -> tuple[str, ...]:
     commands = {
         "start": match.start,
@@ -80,10 +87,4 @@ def _row(match: Match) -> tuple[str, ...]:
         shown = f"{times:.2f} ({mine.busy / theirs.busy:.2f})"
     verdict = match.most.verdict(mine, times)
     most = str(match.most)
-    return _seconds(theirs), _seconds(mine), shown, most, verdict, f"{mine.peak / 1e6:.0f}"
-
-
-def _seconds(took: Took | None) -> str:
-    if took is None:
-        return ""
-    return took.failed or f"{took.seconds:.2f} ({took.busy:.2f})"
+    return seconds(theirs), seconds(mine), shown, most, verdict, f"{mine.peak / 1e6:.0f}"
