@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.table import Table as Grid
 
 import halfnoise as hn
-from bench import made
 from bench.jobs import JOBS
 from bench.made import COUNTS, REGIONS, Maker
 from bench.processes import Took
@@ -54,10 +53,7 @@ def main(wanted: Callable[[str], bool] = bool) -> None:
     with tempfile.TemporaryDirectory(prefix="halfnoise-bench-") as folder:
         maker = Maker(Path(folder))
         for name, cells in names:
-            grid.add_row(
-                f"{name}, {cells}, {min(ROWS, made.ROWS):,} rows",
-                *_row(session, maker, name, cells),
-            )
+            grid.add_row(*_row(session, maker, name, cells))
         session.stop()
     Console(width=WIDTH).print(grid)
 
@@ -67,10 +63,10 @@ def _row(session: Any, maker: Maker, name: str, cells: str) -> tuple[str, ...]:
     file = maker.file(job.kind, "parquet" if cells == "typed" else "csv", ROWS)
     read = session.read.option("header", True)
     frame = (read.parquet if cells == "typed" else read.csv)(str(file.whole))
-    frame.createOrReplaceTempView("people")
-    whose: dict[str, Any] = (
-        {"unit": "person"} if name == "by a text id" else {"row_is_person": True}
-    )
+    casts = (f"cast({column} as {CASTS.get(kind, kind)})" for column, kind in file.types.items())
+    frame.selectExpr(*casts).toDF(*file.types).createOrReplaceTempView("people")
+    by_person = name == "by a text id"
+    whose: dict[str, Any] = {"unit": "person"} if by_person else {"row_is_person": True}
     took = medians(
         {
             "Spark": lambda: session.sql(job.sql.format(data="people")).collect(),
@@ -82,7 +78,8 @@ def _row(session: Any, maker: Maker, name: str, cells: str) -> tuple[str, ...]:
     )
     times = took["ours"] / took["Spark"]
     verdict = MOST[cells].verdict(Took(took["ours"], took["ours"], 0), times)
-    return f"{took['Spark']:.2f}", f"{took['ours']:.2f}", f"{times:.2f}", str(MOST[cells]), verdict
+    shown = (f"{number:.2f}" for number in (took["Spark"], took["ours"], times))
+    return f"{name}, {cells}, {file.rows:,} rows", *shown, str(MOST[cells]), verdict
 
 
 def _session() -> Any:
