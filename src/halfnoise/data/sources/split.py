@@ -38,26 +38,8 @@ class Cells:
         cell ends, takes the rest of its line with it. Cells beyond the header are left out.
         """
         delimiter, quote = self.text.delimiter or ",", self.text.quote
-        mark = _quoted(delimiter)
-        split = f"string_split(line, {mark})"
-        if not quote:
-            return split
-        q, d = _in_pattern(quote), _in_pattern(delimiter)
-        is_in_quotes = f"regexp_full_match(line, '{q}[^{q}]*{q}(?:{d}{q}[^{q}]*{q})*')"
-        simple = f"(?:{q}[^{q}{d}]*{q}|[^{q}{d}]*)"
-        is_simple = f"regexp_full_match(line, '{simple}(?:{d}{simple})*')"
-        cell = f"(?:{q}(?:[^{q}]|{q}{q})*{q}|[^{q}{d}][^{d}]*|)"
-        whole = f"regexp_extract(line || {mark}, '^(?:{cell}{d})*')"
-        found = f"regexp_extract_all({whole}, '({cell}){d}', 1)"
-        inside = f"replace(cell[2:-2], {_quoted(quote * 2)}, {_quoted(quote)})"
-        bare = f"case when starts_with(cell, {_quoted(quote)}) then {inside} else cell end"
-        return (
-            f"case when not contains(line, {_quoted(quote)}) then {split}"
-            f" when {is_in_quotes}"
-            f" then string_split(line[2:-2], {_quoted(quote + delimiter + quote)})"
-            f" when {is_simple} then string_split(replace(line, {_quoted(quote)}, ''), {mark})"
-            f" else list_transform({found}, lambda cell: {bare}) end"
-        )
+        plain = f"string_split(line, {_quoted(delimiter)})"
+        return plain if quote is None else _split_by_kind(delimiter, quote, plain)
 
     def _spanning(self, files: Files, *, header: bool) -> str:
         """Return what reads a table in which quotes span lines, one line after the other."""
@@ -90,6 +72,58 @@ class Objects:
         found = f"case when not contains(line, {_MISSING}) then {found} end"
         shown = (f"cells[{i}] as {_name(own)}" for i, own in enumerate(self.names.values(), 1))
         return f"from (from {lines} select {found} as cells) select {', '.join(shown)}"
+
+
+def _split_by_kind(delimiter: str, quote: str, plain: str) -> str:
+    """Return what splits each line in the cheapest way there is for lines of its kind.
+
+    No quote; quotes around all cells, none within; quotes around what needs none; quotes, and
+    delimiters, within quotes; and last whatever else there is, as long as it can be told apart.
+    """
+    q, d = _in_pattern(quote), _in_pattern(delimiter)
+    mark, quotes = _quoted(delimiter), _quoted(quote)
+    in_quotes, needless, bare = f"{q}[^{q}]*{q}", f"{q}[^{q}{d}]*{q}", f"[^{q}{d}]*"
+    proper = f"{q}(?:[^{q}]|{q}{q})*{q}"
+    return (
+        f"case when not contains(line, {quotes}) then {plain}"
+        f" when {_is_all(in_quotes, d)}"
+        f" then string_split(line[2:-2], {_quoted(quote + delimiter + quote)})"
+        f" when {_is_all(f'(?:{needless}|{bare})', d)}"
+        f" then string_split(replace(line, {quotes}, ''), {mark})"
+        f" when {_is_all(f'(?:{proper}|{bare})', d)} then {_split_by_pieces(mark, quotes)}"
+        f" else {_split_by_patterns(q, d, mark, quotes)} end"
+    )
+
+
+def _is_all(cell: str, delimiter: str) -> str:
+    """Return whether a line consists of such cells."""
+    return f"regexp_full_match(line, '{cell}(?:{delimiter}{cell})*')"
+
+
+def _split_by_pieces(mark: str, quote: str) -> str:
+    """Return what splits a line in which each quote is doubled, or begins or ends a cell.
+
+    Pieces between quotes lie within them and outside in turn; two quotes are one if nothing lies
+    between them. Delimiters within give way, while the line is split, to what no line holds.
+    """
+    pieces, aside = f"string_split(line, {quote})", _quoted(SEPARATOR)
+    piece = (
+        f"case when i % 2 = 0 then replace(piece, {mark}, {aside})"
+        f" when piece = '' and 1 < i and i < len({pieces}) then {quote} else piece end"
+    )
+    joined = f"array_to_string(list_transform({pieces}, lambda piece, i: {piece}), '')"
+    back = f"case when contains(cell, {aside}) then replace(cell, {aside}, {mark}) else cell end"
+    return f"list_transform(string_split({joined}, {mark}), lambda cell: {back})"
+
+
+def _split_by_patterns(q: str, d: str, mark: str, quote: str) -> str:
+    """Return what splits any line, up to the first cell that cannot be told from the next."""
+    cell = f"(?:{q}(?:[^{q}]|{q}{q})*{q}|[^{q}{d}][^{d}]*|)"
+    whole = f"regexp_extract(line || {mark}, '^(?:{cell}{d})*')"
+    found = f"regexp_extract_all({whole}, '({cell}){d}', 1)"
+    inside = f"replace(cell[2:-2], {quote} || {quote}, {quote})"
+    bare = f"case when starts_with(cell, {quote}) then {inside} else cell end"
+    return f"list_transform({found}, lambda cell: {bare})"
 
 
 def _lines(files: Files, *, header: bool) -> str:
