@@ -13,6 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import narwhals.stable.v2 as nw
+
 from halfnoise.checks import is_text, refuse
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources.connection import own_connection
@@ -121,8 +123,15 @@ def _table(connection: Any, files: TextFiles) -> Source:
     text = files.text
     names = spelled(files.header() if text.names is None else text.names)
     counted = not text.quote_newlines and files.are_ended()
-    source = _later(connection, files, names, Cells([*names.values()], text).rows)
-    return replace(source, from_header=text.names is None, counted=counted)
+    everything = [*names.values()]
+
+    def narrow(columns: Sequence[str]) -> Source:
+        own = {column: names[column] for column in columns}
+        return _later(connection, files, own, Cells(everything, [*own.values()], text).rows)
+
+    dtypes = dict.fromkeys(names, nw.String())
+    table = replace(narrow([]), names=names, dtypes=dtypes, narrow=narrow, counted=counted)
+    return replace(table, from_header=text.names is None)
 
 
 def _objects(connection: Any, files: TextFiles) -> Source:
@@ -131,21 +140,21 @@ def _objects(connection: Any, files: TextFiles) -> Source:
 
     def extract(columns: Sequence[str]) -> Source:
         names = spelled([*dict.fromkeys(columns)])
-        source = _later(connection, files, names, Objects(names).rows)
-        return replace(source, counted=counted)
+        return replace(_later(connection, files, names, Objects(names).rows), counted=counted)
 
-    return replace(_later(connection, files, {}, lambda _: ""), extract=extract, counted=counted)
+    return replace(extract([]), extract=extract)
 
 
 def _later(
     connection: Any, files: TextFiles, names: dict[str, str], rows: Callable[[Files], str]
 ) -> Source:
     """Return a table of text that has no rows before it is filled, with what ``rows`` then says."""
+    view = f"{_ROWS}{next(files.numbers)}"
     shown = ", ".join(f'null::varchar as "{own}"' for own in names.values()) or "1"
-    connection.execute(f"create or replace temp view {_ROWS} as select {shown} limit 0")
+    connection.execute(f"create temp view {view} as select {shown} limit 0")
 
     def fill() -> None:
-        view = f"create or replace temp view {_ROWS} as {rows(files.readable())}"
-        quietly(lambda: connection.execute(view), files.failed)
+        filled = f"create or replace temp view {view} as {rows(files.readable())}"
+        quietly(lambda: connection.execute(filled), files.failed)
 
-    return replace(Source.over(connection.view(_ROWS), files.text, names), fill=fill)
+    return replace(Source.over(connection.view(view), files.text, names), fill=fill)

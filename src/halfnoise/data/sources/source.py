@@ -146,7 +146,8 @@ class Source:
 
     ``names`` are the columns' names inside the frame, which engines can spell. ``fill`` puts the
     rows where the frame looks for them, and waits until a release is allowed. ``extract``, where
-    there is no header to tell which columns there are, makes the table of some. ``ids`` are the
+    there is no header to tell which columns there are, makes the table of some; ``narrow`` does
+    where they are known, but each one in the frame has its price. ``ids`` are the
     names inside under which a column tells people apart, where that is not its own. ``inferred``:
     columns whose type is what a frame made of their cells. ``settle``
     returns the rows, where the frame knows but their types. ``from_header``: the names come from a
@@ -162,6 +163,7 @@ class Source:
     text: TextFormat
     fill: Callable[[], None] = lambda: None
     extract: "Callable[[Sequence[str]], Source] | None" = None
+    narrow: "Callable[[Sequence[str]], Source] | None" = None
     ids: Mapping[str, str] = field(default_factory=dict)
     inferred: Collection[str] = ()
     settle: "Settle | None" = None
@@ -234,7 +236,10 @@ class Source:
             hint = f"did you mean {near[0]!r}? The table has" if near else "the table has"
             listed = ", ".join(map(repr, known[:20])) + (", ..." if len(known) > 20 else "")
             raise InvalidParameterError(f"there is no column {column!r}; {hint} {listed}")
-        return self
+        if self.narrow is None:
+            return self
+        table = self.narrow(columns)
+        return replace(self, frame=table.frame, fill=table.fill)
 
 
 def is_a_value(name: str) -> bool:

@@ -2,7 +2,9 @@
 
 import csv
 import io
+import itertools
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +24,8 @@ _HEADER = 2**12  # bytes that are read at once for a header: few rows are among 
 class TextFiles:
     """Text files, each opened once at most, and closed by ``stack``; copies go to ``scratch``.
 
-    ``failed`` is said where one cannot be read.
+    ``failed`` is said where one cannot be read. ``looked_at`` are those that were, once they were,
+    and ``numbers`` tell the tables apart that are made of them.
     """
 
     paths: list[Path]
@@ -31,22 +34,23 @@ class TextFiles:
     scratch: Path
     stack: ExitStack
     opened: dict[Path, Lines] = field(default_factory=dict)
+    looked_at: list[Readable] = field(default_factory=list)
+    numbers: Iterator[int] = field(default_factory=itertools.count)
 
     def readable(self) -> list[Readable]:
         """Return files that the engine reads as they are, each line a row.
 
-        All bytes are looked at once; a file with anything else than plain UTF-8 is copied.
+        All bytes are looked at, once; a file with anything else than plain UTF-8 is copied.
         """
-        return quietly(
-            lambda: [self._readable(i, p) for i, p in enumerate(self.paths)], self.failed
-        )
+        if not self.looked_at:
+            numbered = enumerate(self.paths)
+            found = quietly(lambda: [self._readable(i, p) for i, p in numbered], self.failed)
+            self.looked_at.extend(found)
+        return self.looked_at
 
     def _readable(self, i: int, path: Path) -> Readable:
         lines = self._lines(path)
-        found = Readable(path, zipped=lines.zipped)
-        if not lines.are_plain():
-            found = Readable(self.scratch / f"{i}.txt", copied=True)
-            lines.copy(found.path)
+        found = Readable(path) if lines.are_plain() else lines.copy(self.scratch / f"{i}.txt")
         self.opened.pop(path).close()
         return found
 
