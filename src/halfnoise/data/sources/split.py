@@ -4,6 +4,7 @@ import glob
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from halfnoise.data.sources.lines import LONGEST, SEPARATOR, Readable
 from halfnoise.data.sources.source import TextFormat
@@ -24,7 +25,7 @@ class Cells:
         header = self.text.names is None
         if self.text.quote_newlines:
             return self._spanning(files, header=header)
-        found = self._split(_lines(files, header=header))
+        found = self._split(_lines(files, header=header, skip=self.text.skip))
         return _shown(files, {name: f"cells[{i}]" for i, name in enumerate(self.names, 1)}, found)
 
     def _split(self, lines: str) -> str:
@@ -95,13 +96,14 @@ class Objects:
         return f"from (from {lines} select {valid} as line) select {', '.join(shown) or '1'}"
 
 
-def _lines(files: Files, *, header: bool) -> str:
+def _lines(files: Files, *, header: bool, skip: int = 0) -> str:
     """Return what reads the lines of files, those that are zipped beside those that are not."""
     parts = []
     for zipped in (False, True):
         if some := [file.path for file in files if file.zipped == zipped]:
             columns = "{'line': 'VARCHAR'}"
-            parts.append(_read_csv(some, columns, SEPARATOR, None, header=header, zipped=zipped))
+            how: Any = {"header": header, "skip": skip, "zipped": zipped}
+            parts.append(_read_csv(some, columns, SEPARATOR, None, **how))
     return _all(parts)
 
 
@@ -119,7 +121,14 @@ def _shown(files: Files, cells: dict[str, str], rows: str) -> str:
 
 
 def _read_csv(
-    paths: Sequence[Path], columns: str, mark: str, quote: str | None, *, header: bool, zipped: bool
+    paths: Sequence[Path],
+    columns: str,
+    mark: str,
+    quote: str | None,
+    *,
+    header: bool,
+    zipped: bool,
+    skip: int = 0,
 ) -> str:
     # In parallel, one quoted line break would fail the whole file.
     options = {
@@ -133,6 +142,7 @@ def _read_csv(
         # A whole multiple: of other sizes DuckDB 2.0 loses lines between two threads.
         "buffer_size": 16 * LONGEST,
         "header": header,
+        "skip": skip,
         "parallel": not quote,
         "auto_detect": False,
         "strict_mode": False,
