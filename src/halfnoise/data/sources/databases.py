@@ -80,7 +80,6 @@ def _of_sqlite(
     address = path.resolve().as_uri() + "?mode=ro"
     database = stack.enter_context(closing(sqlite3.connect(address, uri=True)))
     database.text_factory = _decoded
-    database.execute("pragma trusted_schema = off")
     tables = [str(name) for (name,) in _asked(database, _IN_SQLITE)]
     name = _chosen([each for each in tables if not each.startswith("sqlite_")], text.table, path)
     about = _asked(database, f"pragma table_xinfo({_quoted(name)})")
