@@ -123,7 +123,7 @@ def test_only_tables_are_read(tmp_path: Path) -> None:
         assert "a view is no table" in refused(path, table="v")
         assert "has tables" in refused(path)
         assert "'t'" in refused(path)
-        assert "did you mean 't'?" in refused(path, table="T")
+        assert "did you mean 't'?" in refused(path, table="tt")
     assert "'f'" not in refused(lite).replace("'f_", "")
     assert "has no table" in refused(in_sqlite(tmp_path / "b.db", "create view v as select 1"))
 

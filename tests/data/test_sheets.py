@@ -58,9 +58,9 @@ def book(folder: Path, cells: dict[str, Any], formats: dict[str, str] | None = N
     """Write a sheet of Excel with cells by their places."""
     made = openpyxl.Workbook()
     for place, value in cells.items():
-        made.active[place] = value  # type: ignore[index]
+        made.active[place] = value
     for place, code in (formats or {}).items():
-        made.active[place].number_format = code  # type: ignore[index]
+        made.active[place].number_format = code
     made.save(folder / "book.xlsx")
     return folder / "book.xlsx"
 
@@ -310,7 +310,16 @@ def test_a_sheet_is_released(tmp_path: Path) -> None:
     """One command releases a sheet, charged beside it; its sheets are different requests."""
     people = {"id": [*range(50)] * 2, "smoker": ["ja", True] * 50, "age": [30.5, "41"] * 50}
     path = stored.xlsx(people, tmp_path, Other=people)
-    words = ("release", path, "--count", "smoker", "--mean", "age=0:100", "--unit", "id")
+    words: list[str | Path] = [
+        "release",
+        path,
+        "--count",
+        "smoker",
+        "--mean",
+        "age=0:100",
+        "--unit",
+        "id",
+    ]
     words += ("--mu", "1000000", "--i-know", "--name", "one")
     words += ("--ledger", f"{path}.ledger")
     assert (

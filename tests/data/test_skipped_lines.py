@@ -68,12 +68,12 @@ def test_words_for_it(tmp_path: Path) -> None:
             text_format(words)
     for said in ({"skip": 1.5}, {"skip": True}, {"skip": 1, "quote_newlines": True}):
         with pytest.raises(hn.InvalidParameterError, match="skip must be"):
-            TextFormat(**said)  # type: ignore[arg-type]
+            TextFormat(**said)
     (path := tmp_path / "a.jsonl").write_text("{}\n", encoding="utf-8")
     with pytest.raises(hn.InvalidParameterError, match="skip must be left out"):
         rows(path, skip=1)
     (spec := tmp_path / "a.toml").write_text("skip = 1\n", encoding="utf-8")
     (data := tmp_path / "a.csv").write_text("one\ntwo\na,b\n1,2\n", encoding="utf-8")
-    words = ("plan", data, "--count", "a", "--row-is-person", "--mu", "1")
-    assert run(*words, "--spec", spec, "--header-row", "3").status == 0
-    assert run(*words, "--spec", spec).status == 2
+    plan = ("plan", data, "--count", "a", "--row-is-person", "--mu", "1")
+    assert run(*plan, "--spec", spec, "--header-row", "3").status == 0
+    assert run(*plan, "--spec", spec).status == 2

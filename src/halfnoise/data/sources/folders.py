@@ -56,8 +56,8 @@ class Partitions:
             own = f"from ({read(places)}) select *"
             parts.append(", ".join([own, *columns]))
         while len(parts) > 1:  # pair by pair: of one long chain DuckDB takes ever longer to plan
-            pairs = (parts[i : i + 2] for i in range(0, len(parts), 2))
-            parts = [" union all ".join(f"({part})" for part in pair) for pair in pairs]
+            two = (parts[i : i + 2] for i in range(0, len(parts), 2))
+            parts = [" union all ".join(f"({part})" for part in pair) for pair in two]
         return parts[0]
 
 
