@@ -22,7 +22,17 @@ from halfnoise.data.sources import open_source
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.data.totals import prepared
 from halfnoise.workload.totals import Totals
-from support.any_table import ENCODINGS, KINDS, MOMENTS, NUMBERS, RESTLESS, TABLES, TEXTS, Kind
+from support.any_table import (
+    ENCODINGS,
+    IN_TEXT,
+    KINDS,
+    MOMENTS,
+    NUMBERS,
+    RESTLESS,
+    TABLES,
+    TEXTS,
+    Kind,
+)
 from support.loss import ROUNDING, Scale, declared, entering, loss
 from support.soak import MORE, SOAKS
 
@@ -172,7 +182,7 @@ def together(case: Case, folder: Path) -> int:
     stars = [list(case.star(draw)) for _ in range(STARS)]
     worlds = [world for star in stars for world in star]
     rows = [(w, row) for w, (_, rows) in enumerate(worlds) for row in rows]
-    is_text = "text" in case.kinds["id"] and not case.engine.startswith(("arrow", "p", "d", "i"))
+    is_text = case.engine in IN_TEXT
     numbers: list[Any] = [str(w) if is_text else w for w, _ in rows]
     number = Kind(pa.string() if is_text else pa.int64(), [])
     data = case.table([row for _, row in rows], folder, w=(number, numbers))

@@ -15,7 +15,7 @@ from halfnoise.errors import InvalidParameterError
 from halfnoise.spec.vocabulary import LISTS
 
 ASK, PEOPLE, GROUP = "What to publish", "Who is one person", "Groups of people"
-SPEND, RULES, TEXT, SHOW = "Privacy budget", "Rules", "Text files", "Output"
+SPEND, RULES, TEXT, SHOW = "Privacy budget", "Rules", "What files look like", "Output"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,10 @@ OPTIONS = (
     Word("no", "A,B", TEXT, "Words for no, in any case: nein,falsch."),
     Word("ignore-case", None, TEXT, "Codes and categories are the same in any case and spacing."),
     Word("names", "A,B", TEXT, "The columns, where the first line is a row and no header."),
+    Word("skip", "N", TEXT, "How many lines or rows before the header are passed over."),
+    Word("header-row", "N", TEXT, "The same in other words: which line or row holds the names."),
+    Word("sheet", "NAME", TEXT, "The sheet of an .xlsx, .ods or .xls file, or its number from 1."),
+    Word("table", "NAME", TEXT, "The table of a DuckDB or SQLite file."),
     Word("level", "P", SHOW, "The level of the margins of error: 0.95 unless given."),
     Word("spec", "FILE", SHOW, "Take all this from a TOML file."),
     Word("set", "NAME=VALUE", SHOW, "Fill {NAME} in that file."),

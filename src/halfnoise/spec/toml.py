@@ -191,6 +191,7 @@ INSTEAD = (
     ("delta", "mu", "rho", "rdp", "one-of"),
     ("unit", "row-is-person"),
     ("size-importance", "size-dial"),
+    ("skip", "header-row"),
 )
 
 

@@ -5,18 +5,11 @@ GROUPS = ("by", "groups", "other", "max-groups", "no-group-sizes", "discover-del
 YES = ("row-is-person", "no-group-sizes", "quote-newlines", "ignore-case", "i-know")
 LISTS = (*(name for name in QUERIES if name != "counts"), "importance", "unit", "by", "groups")
 LISTS = (*LISTS, "where", "missing")  # what may be said several times
-RULES = (
-    "at-most",
-    "split",
-    *GROUPS,
-    "where",
-    "missing",
-    "neighbors",
-    "size-importance",
-    "size-dial",
-)
+_SIZE = ("size-importance", "size-dial")
+RULES = ("at-most", "split", *GROUPS, "where", "missing", "neighbors", *_SIZE)
 BUDGET = ("epsilon", "delta", "mu", "rho", "rdp", "one-of")
 SPELLING = ("decimal", "thousands", "dates", "yes", "no", "ignore-case")
-TEXT = ("dialect", "delimiter", "quote", "quote-newlines", "encoding", *SPELLING, "names")
+WITHIN = ("skip", "header-row", "sheet", "table")  # where in a file the table is
+TEXT = ("dialect", "delimiter", "quote", "quote-newlines", "encoding", *SPELLING, "names", *WITHIN)
 OTHERS = ("row-is-person", "known-size", "level", "noise", "i-know")
 WORDS = (*QUERIES, "importance", "unit", *RULES, *BUDGET, *TEXT, *OTHERS)

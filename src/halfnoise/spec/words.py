@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from halfnoise.checks import number, refuse, whole_number
+from halfnoise.checks import number, refuse, whole, whole_number
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import InvalidParameterError
 from halfnoise.privacy import definitions as dp
@@ -47,8 +47,19 @@ def text_format(words: Words) -> TextFormat:
     for name, what in (("names", "the columns' names"), ("yes", "words"), ("no", "words")):
         if name in marks:
             marks[name] = _listed(name, what, marks[name])
+    marks |= _skipped(marks.pop("skip", None), marks.pop("header_row", None))
     dialect = marks.pop("dialect", None)
     return TextFormat(**marks) if dialect is None else TextFormat.of_dialect(dialect, **marks)
+
+
+def _skipped(skip: str | None, header: str | None) -> dict[str, int]:
+    """Read how many lines are passed over: so many, or those before the one with the names."""
+    if skip is not None and header is not None:
+        rule = "left out where --skip says which row holds the names"
+        raise refuse("--header-row", rule, header, "keep one of them")
+    if header is None:
+        return {} if skip is None else {"skip": whole_number("--skip", skip)}
+    return {"skip": whole(**{"--header-row": whole_number("--header-row", header)}) - 1}
 
 
 def _listed(name: str, what: str, said: str) -> list[str]:

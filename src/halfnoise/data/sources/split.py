@@ -4,6 +4,7 @@ import glob
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from halfnoise.data.sources.lines import LONGEST, SEPARATOR, Readable
 from halfnoise.data.sources.source import TextFormat
@@ -27,7 +28,8 @@ class Cells:
             spanning = f"from {self._spanning(files, header=header)}"
             return _shown(files, {name: _name(name) for name in self.wanted}, spanning)
         places = {name: place for place, name in enumerate(self.names, 1)}
-        split = f"from {_lines(files, header=header)} select {self._split()} as cells"
+        lines = _lines(files, header=header, skip=self.text.skip)
+        split = f"from {lines} select {self._split()} as cells"
         return _shown(files, {name: f"cells[{places[name]}]" for name in self.wanted}, split)
 
     def _split(self) -> str:
@@ -45,9 +47,8 @@ class Cells:
         """Return what reads a table in which quotes span lines, one line after the other."""
         columns = "{" + ", ".join(f"'{name}': 'VARCHAR'" for name in self.names) + "}"
         mark = self.text.delimiter or ","
-        parts = (
-            _read_csv([file.path], columns, mark, self.text.quote, header=header) for file in files
-        )
+        how: Any = {"header": header, "skip": 0}  # of quotes that span lines no line is skipped
+        parts = (_read_csv([file.path], columns, mark, self.text.quote, **how) for file in files)
         return f"({' union all '.join(f'from {part}' for part in parts)})"
 
 
@@ -126,10 +127,10 @@ def _split_by_patterns(q: str, d: str, mark: str, quote: str) -> str:
     return f"list_transform({found}, lambda cell: {bare})"
 
 
-def _lines(files: Files, *, header: bool) -> str:
+def _lines(files: Files, *, header: bool, skip: int = 0) -> str:
     """Return what reads the lines of files."""
-    paths = [file.path for file in files]
-    return _read_csv(paths, "{'line': 'VARCHAR'}", SEPARATOR, None, header=header)
+    paths, line = [file.path for file in files], "{'line': 'VARCHAR'}"
+    return _read_csv(paths, line, SEPARATOR, None, header=header, skip=skip)
 
 
 def _shown(files: Files, cells: dict[str, str], rows: str) -> str:
@@ -142,7 +143,13 @@ def _shown(files: Files, cells: dict[str, str], rows: str) -> str:
 
 
 def _read_csv(
-    paths: Sequence[Path], columns: str, mark: str, quote: str | None, *, header: bool
+    paths: Sequence[Path],
+    columns: str,
+    mark: str,
+    quote: str | None,
+    *,
+    header: bool,
+    skip: int,
 ) -> str:
     # In parallel, one quoted line break would fail the whole file.
     options = {
@@ -156,6 +163,7 @@ def _read_csv(
         # A whole multiple: of other sizes DuckDB 2.0 loses lines between two threads.
         "buffer_size": 16 * LONGEST,
         "header": header,
+        "skip": skip,
         "parallel": not quote,
         "auto_detect": False,
         "strict_mode": False,
