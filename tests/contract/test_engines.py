@@ -37,7 +37,7 @@ WORKLOADS = {
     "amounts": hn.Workload(AMOUNTS),
     "items": hn.Workload(ITEMS),
     "some": hn.Workload([COUNTS[0], AMOUNTS[1], AMOUNTS[5], ITEMS[0]], where=[ADULT, NOVEMBER]),
-    "few": hn.Workload([COUNTS[0], COUNTS[14], AMOUNTS[1], AMOUNTS[5], AMOUNTS[7], ITEMS[0]]),
+    "few": hn.Workload([COUNTS[0], COUNTS[14], AMOUNTS[1], AMOUNTS[5], AMOUNTS[7], ITEMS[3]]),
 }
 UNITS: dict[str, Sequence[str]] = {
     "person": ("person id",),

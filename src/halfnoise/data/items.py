@@ -8,7 +8,7 @@ stands for all of them: no engine has to tell rows apart.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import narwhals.stable.v2 as nw
 
@@ -20,7 +20,7 @@ from halfnoise.data.lookup import PLACE, lookup, parts
 from halfnoise.data.sources import fetch
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.categories import Items
-from halfnoise.workload.codes import Code, deepest
+from halfnoise.workload.codes import deepest
 from halfnoise.workload.conditions import Literal, as_number
 
 # A cell with more characters holds no codes: engines split thousands of cells at a time, and would
@@ -29,30 +29,48 @@ LONGEST_CELL = 10_000
 _ITEM, _CELL, _TIMES, _LENGTH = "hn_item", "hn_cell", "hn_times", "hn_length"
 
 
+class _Listed(NamedTuple):
+    """Items as they are looked up, and the ``lengths`` of those that codes begin with, else 0.
+
+    ``several``: whether one code can be more than one of them.
+    """
+
+    keys: list[Any]
+    lengths: list[int]
+    several: bool
+
+    @classmethod
+    def of(cls, query: Items, cell: Cell) -> Self:
+        """Return the items in the type of the column, text or whole numbers, each one once."""
+        if not cell.is_text:
+            numbers = [_whole(item, query.label) for item in query.items]
+            return cls(_once(numbers, query.label), [0] * len(numbers), several=False)
+        codes = query.listed
+        keys, lengths = [code.text for code in codes], [code.length for code in codes]
+        _once([*zip(lengths, keys, strict=True)], query.label)
+        return cls(keys, lengths, several=deepest(codes) > 1)
+
+
 def item_totals(
     groups: Groups, query: Items, quantum: Fraction, cell: ReadCell, people: Sequence[str]
 ) -> Callable[[], dict[Values, list[int]]]:
     """Return how totals of items, in quanta, are read; what can be refused is refused before."""
     own, group = cell(query), groups.columns
-    codes = _once(query.listed, query.label) if own.is_text else []
-    listed, lengths = [code.text for code in codes], [code.begins * len(code.text) for code in codes]
-    if not own.is_text:
-        listed = _once([_whole(item, query.label) for item in query.items], query.label)
-        lengths = [0] * len(listed)
+    listed = _Listed.of(query, own)
     splits = query.split is not None and own.is_text  # a number is one code
     rows, times = _cells(groups, query, cell, people), nw.lit(1)
-    if not people and (splits or (codes and deepest(codes) > 1)):
+    if not people and (splits or listed.several):
         rows = rows.group_by(*group, _ITEM).agg(nw.len().alias(_TIMES))
         rows = rows.with_columns(nw.col(_ITEM).alias(_CELL), nw.col(_TIMES).cast(nw.Int64))
         people, times = [_CELL, _TIMES], nw.col(_TIMES)
     if splits:
         rows = _split(rows, own, str(query.split))
     # From here on an item is its place in the list: a number is quicker to group by than text.
-    rows = _placed(rows, listed, lengths).select(*people, *group, PLACE)
+    rows = _placed(rows, listed).select(*people, *group, PLACE)
     if people:
         rows = rows.group_by(*people, *group, PLACE).agg(nw.len().alias("hn_rows"))
     weight = nw.lit(quantum.denominator)
-    if people and query.at_most is not None and query.at_most < len(listed):
+    if people and query.at_most is not None and query.at_most < len(query.items):
         number = nw.col(PLACE).count().over(*people, *group).cast(nw.Int64)
         rows = rows.with_columns(hn_number=number)
         weight = item_weight(nw.col("hn_number"), query.at_most, quantum)
@@ -62,7 +80,7 @@ def item_totals(
     def read() -> dict[Values, list[int]]:
         sums: dict[Values, list[int]] = {}
         for *values, place, total in fetch(totals):
-            sums.setdefault(tuple(values), [0] * len(listed))[int(place)] = int(total)
+            sums.setdefault(tuple(values), [0] * len(query.items))[int(place)] = int(total)
         return sums
 
     return read
@@ -88,26 +106,27 @@ def _split(rows: Frame, cell: Cell, mark: str) -> Frame:
     return rows.with_columns(part.text().alias(_ITEM)).filter(item != "")
 
 
-def _placed(rows: Frame, listed: Sequence[Any], lengths: Sequence[int]) -> Frame:
+def _placed(rows: Frame, listed: _Listed) -> Frame:
     """Return a row for each item that a code is, with its place in the list.
 
     Beside the whole code, its beginnings of all lengths that are listed are looked up.
     """
-    apart, on, key = sorted({*lengths}), [_ITEM], nw.col(_ITEM)
-    columns: dict[str, Sequence[Any]] = {_ITEM: listed}
-    if len(apart) > 1:
-        rows = rows.join(lookup(rows, {_LENGTH: apart}).drop(PLACE), how="cross")
-        columns, on = columns | {_LENGTH: lengths}, [_ITEM, _LENGTH]
-    for length in filter(None, apart):
+    lengths, on, key = sorted({*listed.lengths}), [_ITEM], nw.col(_ITEM)
+    columns: dict[str, Sequence[Any]] = {_ITEM: listed.keys}
+    if len(lengths) > 1:
+        rows = rows.join(lookup(rows, {_LENGTH: lengths}).drop(PLACE), how="cross")
+        columns, on = columns | {_LENGTH: listed.lengths}, [_ITEM, _LENGTH]
+    for length in filter(None, lengths):
         begin = nw.col(_ITEM).str.slice(0, length)
-        key = nw.when(nw.col(_LENGTH) == length).then(begin).otherwise(key) if on[1:] else begin
+        several = nw.when(nw.col(_LENGTH) == length).then(begin).otherwise(key)
+        key = several if len(lengths) > 1 else begin
     return rows.with_columns(key.alias(_ITEM)).join(lookup(rows, columns), on=on, how="inner")
 
 
 def _once(listed: list[Any], label: str) -> list[Any]:
+    """Refuse two that read the same: one row would count for both, more than a person may add."""
     if (twice := said_twice(listed)) is not None:
-        # One row would count for both, which is more than a person may add.
-        shown = twice.text if isinstance(twice, Code) else twice
+        shown = twice[1] if isinstance(twice, tuple) else twice
         same = f"two items of {label!r} read the same, {shown!r}"
         raise InvalidParameterError(f"{same}; list each one once")
     return listed

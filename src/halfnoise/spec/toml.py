@@ -177,7 +177,8 @@ def _as_words(name: str, value: Any) -> Any:
         return [one_value(name, each) for each in values]
     texts = [str(each) for each in values]
     # The number of people is empty where a plan does without; a mark may be a space or a tab.
-    can_be_blank = name == "known-size" or (name in ("delimiter", "thousands") and texts != [""])
+    marks = ("delimiter", "split", "thousands")
+    can_be_blank = name == "known-size" or (name in marks and texts != [""])
     if not can_be_blank and not all(text.strip() for text in texts):
         raise refuse(f"{name} in the spec", "given a value", value, "or left out")
     return texts if name in LISTS else texts[0]

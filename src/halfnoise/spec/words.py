@@ -149,8 +149,10 @@ def _workload(
     """
     if isinstance(asked, Workload | str) or not isinstance(asked, Iterable):
         return Workload.of(asked, **own)  # whole, or refused there
-    has_items = any(isinstance(query, Items) for query in asked)
+    has_items, split = any(isinstance(query, Items) for query in asked), stored.pop("split", None)
     most = stored.pop("at_most", None) if has_items else None
+    if split is not None and not has_items:
+        raise refuse("split", "given together with items", split, "leave it out")
 
     def coded(each: Coded) -> Coded:
         return replace(each, missing=(*each.codes, *codes)) if codes else each
@@ -158,6 +160,8 @@ def _workload(
     def looking(query: Query) -> Query:
         if isinstance(query, Items) and most is not None and query.at_most is None:
             query = replace(query, at_most=most)
+        if isinstance(query, Items) and split is not None and query.split is None:
+            query = replace(query, split=split)
         if not isinstance(query, ColumnQuery) or not codes:
             return query
         return replace(coded(query), where=None if query.where is None else coded(query.where))
@@ -217,6 +221,13 @@ def _neighbors(flag: str, text: str) -> dp.Neighbors:
         raise refuse(flag, "add-remove or replace", text) from None
 
 
+def _mark(flag: str, text: str) -> str:
+    """Read what parts the items in a cell; some marks are hard to type."""
+    if not text:
+        raise refuse(flag, "a mark", text, "for example ;")
+    return {"tab": "\t", "\\t": "\t", "\\n": "\n"}.get(text, text)
+
+
 # How the rules of a workload are read, by word.
 _RULES: Mapping[str, Callable[[str, Any], object]] = {
     "at-most": whole_number,
@@ -227,4 +238,5 @@ _RULES: Mapping[str, Callable[[str, Any], object]] = {
     "other": lambda _, text: None if text.lower() == "none" else text,
     "size-dial": number,
     "size-importance": number,
+    "split": _mark,
 }

@@ -15,7 +15,7 @@ from halfnoise.checks import (
     said_twice,
 )
 from halfnoise.errors import InvalidParameterError
-from halfnoise.workload.codes import Code, deepest
+from halfnoise.workload.codes import SPACES, Code, deepest
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Literal
 from halfnoise.workload.sets import AtMost, ContributionSet
@@ -118,8 +118,8 @@ class Items(ColumnQuery):
         if self.split is not None and not (is_name(self.split) and len(self.split) <= LONGEST_MARK):
             rule = f"a mark of 1 to {LONGEST_MARK} characters that parts the codes in a cell"
             raise refuse("split", rule, self.split, 'for example split=";"')
-        if any(not code.text for code in self.listed) and self.split is not None:
-            raise refuse("items", "codes that are not empty, where cells are split", self.items)
+        if any(isinstance(item, str) and item.strip(SPACES) == "*" for item in self.items):
+            raise refuse("an item", r"text before *, or \* for a star", "*")
 
     @property
     def listed(self) -> list[Code]:

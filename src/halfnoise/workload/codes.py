@@ -1,13 +1,12 @@
 r"""What a listed item stands for: one code, or all codes that begin alike.
 
-``E11.9`` is one code, ``E11.*`` is every code that begins with ``E11.``. A star elsewhere stands for
-itself, as in ``CYP2D6*4``; a code that ends in one is listed as ``G63.2\*``.
+``E11.9`` is one code, ``E11.*`` is every code that begins with ``E11.``. A star elsewhere stands
+for itself, as in ``CYP2D6*4``; a code that ends in one is listed as ``G63.2\*``.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple, Self
 
-from halfnoise.checks import refuse
 from halfnoise.workload.conditions import Literal
 
 SPACES = " \t\n\r\x0b\x0c"  # stripped around text: the same on every engine
@@ -19,6 +18,11 @@ class Code(NamedTuple):
     text: str
     begins: bool = False
 
+    @property
+    def length(self) -> int:
+        """How many characters a code must begin with; 0 where all of it must be the same."""
+        return len(self.text) if self.begins else 0
+
     @classmethod
     def of(cls, item: Literal) -> Self:
         r"""Read an item as it is listed.
@@ -29,8 +33,6 @@ class Code(NamedTuple):
         text = str(item).strip(SPACES)
         if text.endswith(r"\*"):
             return cls(f"{text[:-2]}*")
-        if text == "*":
-            raise refuse("an item", r"text before *, or \* for a star", item)
         return cls(text[:-1], begins=True) if text.endswith("*") else cls(text)
 
 
@@ -41,6 +43,8 @@ def deepest(codes: Sequence[Code]) -> int:
     3
     """
     begins = {code.text for code in codes if code.begins}
+    if not begins:
+        return 1
     lengths = sorted({len(text) for text in begins})
     return max(
         (not code.begins) + sum(code.text[:n] in begins for n in lengths if n <= len(code.text))
