@@ -17,7 +17,7 @@ import inspect
 import math
 import numbers
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from difflib import get_close_matches
 from typing import Any, TypeGuard, TypeVar
 
@@ -154,13 +154,15 @@ def _reader(kind: Callable[[str], Read], rule: str) -> Callable[[str, str], Read
 number, whole_number = _reader(float, "a number"), _reader(int, "a whole number")
 
 
-def said_twice(values: Iterable[Named]) -> Named | None:
+def said_twice(values: Sequence[Named]) -> Named | None:
     """Return the first of some values that is there more than once, if any is.
 
     >>> said_twice(["a", "b", "c", "b"]), said_twice("abc")
     ('b', None)
     """
-    return next((value for value, times in Counter(values).items() if times > 1), None)
+    if len(set(values)) == len(values):
+        return None
+    return next(value for value, times in Counter(values).items() if times > 1)
 
 
 def comparable(value: object) -> bool:

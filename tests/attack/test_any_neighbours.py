@@ -42,6 +42,7 @@ QUERIES: dict[str, list[Any]] = {
     "sums": [q.Sum("x", bounds=(-2, 20)), q.Mean("x", bounds=(1, 5), name="m")],
     "choices": [q.Choice("c", ["a", "A"]), q.Bins("x", [0, 3, 10])],
     "few items": [q.Count("a"), q.Items("i", ["a", "A", "á"], at_most=1)],
+    "codes": [q.Items("i", ["a", "A*", "á*", "b"], split=";", at_most=2)],
 }
 BUDGETS = {"gaussian": hn.GaussianDP(mu=1), "laplace": hn.PureDP(epsilon=1)}
 GROUPS: dict[str, dict[str, Any]] = {
@@ -86,6 +87,9 @@ class Case:
         pools = {name: self.kind(name).cells for name in self.kinds if name != "id"}
         for name in ("c", "i"):  # what is listed comes often: it is among the first
             pools[name] += pools[name][:4] * 5
+        if self.asked == "codes":  # of which a cell holds several
+            texts = [cell for cell in pools["i"] if isinstance(cell, str)]
+            pools["i"] += [";".join(draw.choices(texts, k=5)) for _ in pools["i"] if texts]
         return [
             {name: draw.choice(cells) for name, cells in pools.items()}
             | {"id": draw.choice(ways), "restless": added and self.restless}

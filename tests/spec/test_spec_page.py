@@ -18,6 +18,7 @@ ROWS = dict(re.findall(r"^\| `([a-z-]+)` \| `(.+?)` \|", PAGE, re.MULTILINE))
 # What an example needs beside itself; groups by two columns are listed for both.
 WITH = {
     "at-most": 'items = "blood=A,B"',
+    "split": 'items = "blood=A,B"',
     "importance": 'count = "smoker"',
     "by": ROWS["groups"],
     "groups": ROWS["by"],

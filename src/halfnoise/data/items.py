@@ -39,6 +39,11 @@ class _Listed(NamedTuple):
     lengths: list[int]
     several: bool
 
+    @property
+    def enough(self) -> int:
+        """How many characters of a cell tell which of the items its code is."""
+        return 1 + max(map(len, self.keys))
+
     @classmethod
     def of(cls, query: Items, cell: Cell) -> Self:
         """Return the items in the type of the column, text or whole numbers, each one once."""
@@ -59,7 +64,10 @@ def item_totals(
     listed = _Listed.of(query, own)
     splits = query.split is not None and own.is_text  # a number is one code
     rows, times = _cells(groups, query, cell, people), nw.lit(1)
+    if splits:
+        rows = rows.filter(nw.col(_ITEM).str.len_chars() <= LONGEST_CELL)
     if not people and (splits or listed.several):
+        rows = rows if splits else rows.with_columns(nw.col(_ITEM).str.slice(0, listed.enough))
         rows = rows.group_by(*group, _ITEM).agg(nw.len().alias(_TIMES))
         rows = rows.with_columns(nw.col(_ITEM).alias(_CELL), nw.col(_TIMES).cast(nw.Int64))
         people, times = [_CELL, _TIMES], nw.col(_TIMES)
@@ -90,7 +98,7 @@ def _cells(groups: Groups, query: Items, cell: ReadCell, people: Sequence[str]) 
     """Return whom a row is about, its group, and its cell; only rows that count."""
     own = cell(query)
     value, there = (own.text(), own.present()) if own.is_text else own.whole()
-    there = is_true(there & own.present())
+    there = is_true(there)
     if query.where is not None:
         there = there & cell(query.where).meets(query.where)
     rows = groups.rows.select(*people, *groups.columns, hn_item=value, hn_there=there)
@@ -99,11 +107,9 @@ def _cells(groups: Groups, query: Items, cell: ReadCell, people: Sequence[str]) 
 
 def _split(rows: Frame, cell: Cell, mark: str) -> Frame:
     """Return a row for each code in a cell; a code for missing is none, nor is nothing."""
-    item = nw.col(_ITEM)
-    short = nw.when(item.str.len_chars() <= LONGEST_CELL).then(item)
     part = replace(cell, name=_ITEM, dtype=nw.String())
-    rows = parts(rows.with_columns(short.alias(_ITEM)), _ITEM, mark).filter(part.present())
-    return rows.with_columns(part.text().alias(_ITEM)).filter(item != "")
+    rows = parts(rows, _ITEM, mark).filter(part.present())
+    return rows.with_columns(part.text().alias(_ITEM)).filter(nw.col(_ITEM) != "")
 
 
 def _placed(rows: Frame, listed: _Listed) -> Frame:
