@@ -14,10 +14,12 @@ import narwhals.stable.v2 as nw
 
 from halfnoise.checks import refuse, said_twice
 from halfnoise.data.cells import MOST_WHOLE, Cell, is_true
-from halfnoise.data.contributions import ReadCell, item_weight
+from halfnoise.data.columns import ReadCell
+from halfnoise.data.contributions import item_weight
 from halfnoise.data.groups import Frame, Groups, Values
 from halfnoise.data.lookup import PLACE, lookup, parts
 from halfnoise.data.sources import fetch
+from halfnoise.data.spelling import folded
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.categories import Items
 from halfnoise.workload.codes import deepest
@@ -51,6 +53,8 @@ class _Listed(NamedTuple):
             numbers = [_whole(item, query.label) for item in query.items]
             return cls(_once(numbers, query.label), [0] * len(numbers), several=False)
         codes = query.listed
+        if cell.spelling.ignore_case:
+            codes = [code._replace(text=folded(code.text)) for code in codes]
         keys, lengths = [code.text for code in codes], [code.length for code in codes]
         _once([*zip(lengths, keys, strict=True)], query.label)
         return cls(keys, lengths, several=deepest(codes) > 1)
@@ -97,7 +101,10 @@ def item_totals(
 def _cells(groups: Groups, query: Items, cell: ReadCell, people: Sequence[str]) -> Frame:
     """Return whom a row is about, its group, and its cell; only rows that count."""
     own = cell(query)
-    value, there = (own.text(), own.present()) if own.is_text else own.whole()
+    if own.is_text:  # each part of a cell is a code, and not all of it
+        value, there = own.code() if query.split is None else own.text(), own.present()
+    else:
+        value, there = own.whole()
     there = is_true(there)
     if query.where is not None:
         there = there & cell(query.where).meets(query.where)
@@ -107,9 +114,9 @@ def _cells(groups: Groups, query: Items, cell: ReadCell, people: Sequence[str]) 
 
 def _split(rows: Frame, cell: Cell, mark: str) -> Frame:
     """Return a row for each code in a cell; a code for missing is none, nor is nothing."""
-    part = replace(cell, name=_ITEM, dtype=nw.String())
+    part = replace(cell, name=_ITEM, dtype=nw.String(), made=())
     rows = parts(rows, _ITEM, mark).filter(part.present())
-    return rows.with_columns(part.text().alias(_ITEM)).filter(nw.col(_ITEM) != "")
+    return rows.with_columns(part.code().alias(_ITEM)).filter(nw.col(_ITEM) != "")
 
 
 def _placed(rows: Frame, listed: _Listed) -> Frame:
