@@ -13,10 +13,11 @@ from typing import Any, NamedTuple, Self
 import narwhals.stable.v2 as nw
 
 from halfnoise.checks import refuse, said_twice
-from halfnoise.data.cells import MOST_WHOLE, Cell, is_true
+from halfnoise.data.cells import MOST_WHOLE, Cell
 from halfnoise.data.columns import ReadCell
 from halfnoise.data.contributions import item_weight
 from halfnoise.data.groups import Frame, Groups, Values
+from halfnoise.data.logic import is_true
 from halfnoise.data.lookup import PLACE, lookup, parts
 from halfnoise.data.sources import fetch
 from halfnoise.data.spelling import folded

@@ -5,8 +5,8 @@ GROUPS = ("by", "groups", "other", "max-groups", "no-group-sizes", "discover-del
 YES = ("row-is-person", "no-group-sizes", "quote-newlines", "ignore-case", "i-know")
 LISTS = (*(name for name in QUERIES if name != "counts"), "importance", "unit", "by", "groups")
 LISTS = (*LISTS, "where", "missing")  # what may be said several times
-RULES = ("at-most", "split", *GROUPS, "where", "missing", "neighbors")
-RULES = (*RULES, "size-importance", "size-dial")
+SIZE = ("size-importance", "size-dial")
+RULES = ("at-most", "split", *GROUPS, "where", "missing", "neighbors", *SIZE)
 BUDGET = ("epsilon", "delta", "mu", "rho", "rdp", "one-of")
 SPELLING = ("decimal", "thousands", "dates", "yes", "no", "ignore-case")
 TEXT = ("dialect", "delimiter", "quote", "quote-newlines", "encoding", *SPELLING, "names")
