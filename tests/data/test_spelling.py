@@ -218,3 +218,52 @@ def test_what_would_be_read_in_two_ways_is_refused(what: str) -> None:
     with pytest.raises(hn.InvalidParameterError) as caught:
         TextFormat(**said)
     assert message in str(caught.value)
+
+
+ALIKE: dict[str, tuple[Any, str]] = {
+    "categories": (q.Choice("x", ["A", "B", " a"]), "the categories 'A' and ' a' are the same"),
+    "codes for yes": (q.Count("x", true=("J 45", "j45")), "the codes for yes 'J 45' and 'j45'"),
+    "missing": (q.Count("x", missing=("k. A.", "K.A.")), "the codes for missing 'k. A.' and"),
+    "values": (q.Count("x", is_in=("ja", "JA")), "the values 'ja' and 'JA' are the same"),
+    "of a condition": (q.Count("x", where=q.Where("x", is_in=("a", "A"))), "the values 'a' and"),
+}
+
+
+@pytest.mark.parametrize("what", ALIKE)
+def test_values_that_are_one_are_refused(what: str) -> None:
+    """Before a row is read, and only where neither case nor spaces matter."""
+    query, message = ALIKE[what]
+    workload = hn.Workload([query])
+    blocks = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1))).blocks
+    for ignored in (False, True):
+        with open_source(pa.table({"x": ["A"]}), text=TextFormat(ignore_case=ignored)) as source:
+            if not ignored:
+                prepared(source, workload, blocks, None)
+                continue
+            with pytest.raises(hn.InvalidParameterError) as caught:
+                prepared(source, workload, blocks, None)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("engine", ["parquet", "polars"])
+def test_listed_groups_ignore_case(engine: str, tmp_path: Path) -> None:
+    """Groups that are listed are found in any case and spacing, and come out as they are listed."""
+    cells = ["Innere", " INNERE", "in nere", "True", "TRUE", "Augen", None, "İ", "i̇"]
+    data = engines.ENGINES[engine](pa.table({"x": pa.array(cells, pa.string())}), tmp_path)
+    for ignored, right in ((False, [1, 2, 1, 5]), (True, [3, 2, 1, 3])):
+        workload = hn.Workload([hn.Count("x")], by="x", groups=["Innere", "true", "İ"])
+        blocks = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1))).blocks
+        with open_source(data, text=TextFormat(ignore_case=ignored)) as source:
+            exact = prepared(source, workload, blocks, None)()
+        assert [int(x) for x in exact.people] == right
+
+
+def test_groups_that_are_one_are_refused() -> None:
+    """Two listed groups may not be the same in another case."""
+    workload = hn.Workload([hn.Count("x")], by="x", groups=["A", "a"])
+    blocks = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1))).blocks
+    with (
+        open_source(pa.table({"x": ["A"]}), text=TextFormat(ignore_case=True)) as source,
+        pytest.raises(hn.InvalidParameterError, match="'a'"),
+    ):
+        prepared(source, workload, blocks, None)
