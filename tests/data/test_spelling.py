@@ -1,11 +1,14 @@
 """What cells of text mean: the same on every engine as by the slow rules, cell by cell."""
 
+import decimal
 import sys
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -267,3 +270,18 @@ def test_groups_that_are_one_are_refused() -> None:
         pytest.raises(hn.InvalidParameterError, match="'a'"),
     ):
         prepared(source, workload, blocks, None)
+
+
+def test_a_number_that_is_no_text_keeps_its_value(tmp_path: Path) -> None:
+    """Numbers of JSON, and those among objects, have a point, whatever marks text has."""
+    lines = '{"x": 1.25}\n{"x": "1.250"}\n{"x": "2,5"}\n{"x": 7}\n{"x": 1e2}\n{"x": [1.5]}\n'
+    (path := tmp_path / "t.jsonl").write_text(lines, encoding="utf-8")
+    cells = [1.25, "1.250", "2,5", 7, np.float32(100), decimal.Decimal("1e400"), None]
+    objects = pd.Series(cells, dtype=object)
+    workload = hn.Workload([q.Bins("x", [0, 1.25, 2.5, 7, 100, 1250, 1251])])
+    blocks = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1))).blocks
+    frames = [pd.DataFrame({"x": column}) for column in (objects, objects.astype("category"))]
+    for data, above in ((path, 0), (frames[0], 1), (frames[1], 1)):
+        with open_source(data, text=TextFormat.of_dialect("de")) as source:
+            exact = prepared(source.of(["x"]), workload, blocks, None)()
+        assert [int(x) for x in exact.sums[0][0]] == [0, 1, 1, 1, 1, 1, above, 1]

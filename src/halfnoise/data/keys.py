@@ -76,7 +76,8 @@ def _text(cell: Cell, *, listed: bool) -> KeyColumn:
         own = nw.when(small.is_in(("true", "false"))).then(small).otherwise(own)
 
     def read(key: Literal) -> str:
-        text = str(shown(key) if cell.inferred else key).strip(SPACES)
+        decimal = cell.spelling.decimal
+        text = str(shown(key, decimal) if cell.inferred else key).strip(SPACES)
         if text.lower() in ("true", "false"):
             return text.lower()
         return folded(text) if cell.spelling.ignore_case else text
