@@ -16,7 +16,7 @@ from halfnoise.checks import refuse
 from halfnoise.data.cells import MOST_WHOLE, Cell
 from halfnoise.data.logic import is_true
 from halfnoise.data.sources.objects import shown
-from halfnoise.data.spelling import SPACES
+from halfnoise.data.spelling import SPACES, folded
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.conditions import Literal, as_date, as_number
 from halfnoise.workload.groups import By
@@ -72,12 +72,15 @@ def _text(cell: Cell, *, listed: bool) -> KeyColumn:
     """Take text as it is; listed keys without spaces around it, and true and false in any case."""
     own = nw.col(cell.name).cast(nw.String)
     if listed:
-        own, small = cell.text(), cell.text().str.to_lowercase()
+        own, small = cell.code(), cell.text().str.to_lowercase()
         own = nw.when(small.is_in(("true", "false"))).then(small).otherwise(own)
 
     def read(key: Literal) -> str:
-        text = str(shown(key) if cell.inferred else key).strip(SPACES)
-        return text.lower() if text.lower() in ("true", "false") else text
+        decimal = cell.spelling.decimal
+        text = str(shown(key, decimal) if cell.inferred else key).strip(SPACES)
+        if text.lower() in ("true", "false"):
+            return text.lower()
+        return folded(text) if cell.spelling.ignore_case else text
 
     def back(text: str) -> Literal:
         return text == "True" if cell.inferred and text in ("True", "False") else text

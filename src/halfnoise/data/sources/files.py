@@ -155,7 +155,7 @@ def _objects(connection: Any, files: TextFiles, partitions: Partitions) -> Sourc
     def extract(columns: Sequence[str]) -> Source:
         names = spelled([*dict.fromkeys(columns)])
         own = {name: inside for name, inside in names.items() if name not in partitions.names}
-        source = _later(connection, files, names, partitions, Objects(own).rows)
+        source = _later(connection, files, names, partitions, Objects(own, files.text.decimal).rows)
         return replace(source, counted=counted)
 
     return replace(extract([]), extract=extract)
