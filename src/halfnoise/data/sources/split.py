@@ -70,7 +70,6 @@ class Objects:
             " when json_valid(line) then case when json_type(line) = 'OBJECT' then line end end"
         )
         found = f"try(json_extract_string({line}, [{', '.join(map(_quoted, pointers))}]))"
-        found = f"case when not contains(line, {_MISSING}) then {found} end"
         shown = (f"cells[{i}] as {_name(own)}" for i, own in enumerate(self.names.values(), 1))
         return f"from (from {lines} select {found} as cells) select {', '.join(shown)}"
 
