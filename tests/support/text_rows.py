@@ -144,7 +144,8 @@ def odd_object(draw: random.Random) -> bytes:
     """Return a line that is a JSON object, or not quite one."""
     if draw.random() < 0.3:
         return odd_line(draw)
-    plain, (first, last) = draw.random() < 0.5, draw.choice(["{}", "{}", "{}", "[]", "  "])
+    first, last = draw.choice([("{", "}"), ("{", "}"), ("{", "}"), ("[", "]"), (" ", " ")])
+    plain = draw.random() < 0.5
     keys = [f"{json.dumps(key, ensure_ascii=plain)}:" if first == "{" else "" for key in KEYS]
     pairs = [
         draw.choice(keys) + json.dumps(draw.choice(VALUES), ensure_ascii=plain)
