@@ -74,13 +74,9 @@ class Objects:
             " when json_valid(line) then case when json_type(line) = 'OBJECT' then line end end"
         )
         asked = f"({line}, [{', '.join(map(_quoted, pointers))}])"
-
-        def found(what: str) -> str:
-            return f"case when not contains(line, {_MISSING}) then try({what}{asked}) end"
-
-        cells, cell = f"{found('json_extract_string')} as cells", "cells[{0}]"
+        cells, cell = f"try(json_extract_string{asked}) as cells", "cells[{0}]"
         if self.decimal != ".":
-            cells += f", {found('json_type')} as kinds"
+            cells += f", try(json_type{asked}) as kinds"
             with_mark = f"replace({cell}, '.', {_quoted(self.decimal)})"
             cell = f"case when kinds[{{0}}] = 'DOUBLE' then {with_mark} else {cell} end"
         named = enumerate(self.names.values(), 1)
