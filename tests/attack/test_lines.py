@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 import halfnoise as hn
@@ -174,6 +175,18 @@ def test_odd_json_lines(tmp_path: Path) -> None:
         content = b"\n".join(some)
         path = write(tmp_path / name, content)
         assert read(path, columns) == text_rows.objects(content, columns)
+
+
+def test_no_memory_is_no_missing_cell() -> None:
+    """What forgives a line that is no JSON does not forgive a line for which memory is short."""
+    with duckdb.connect(config={"temp_directory": "", "threads": 1}) as engine:
+        long = """'{"a": [' || repeat('1,', 2000000) || '1]}'"""
+        engine.execute(f"create table lines as select unnest([{long}, '{{']) as line")
+        read = "select count(try(json_extract_string(line, ['/b']))) from lines"
+        assert engine.execute(read).fetchall() == [(1,)]
+        engine.execute("set memory_limit = '24MB'")
+        with pytest.raises(duckdb.OutOfMemoryException):
+            engine.execute(read)
 
 
 def test_tables_of_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,7 +68,7 @@ class Objects:
         if not self.names:
             return f"from {lines} select 1"
         pointers = ["/" + name.replace("~", "~0").replace("/", "~1") for name in self.names]
-        # Within an array a pointer would find a place.
+        # In an array a pointer would find a place. What is no JSON is forgiven, and nothing else.
         line = (
             "case when starts_with(line, '{') then line"
             " when json_valid(line) then case when json_type(line) = 'OBJECT' then line end end"
