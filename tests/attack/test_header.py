@@ -1,10 +1,12 @@
 """Headers that could be rows: nothing of them is shown, and words mean the same as ever."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import halfnoise as hn
+from halfnoise.data.sources import TextFormat, open_source
 from support.commands import refused, run
 
 ROWS = "dorothea,anton,female,hiv\nemil,berta,male,none given\n"
@@ -121,3 +123,17 @@ def test_no_row_says_whether_bytes_are_whole(tmp_path: Path, encoding: str) -> N
         asked = ("--count", "smoker", "--unit", "id", "--mu", "1", "--encoding", encoding)
         said.add(refused("release", path, *asked))
     assert len(said) == 1
+
+
+@pytest.mark.parametrize("said", [{}, {"yes": ["dakor"]}])
+def test_a_row_with_a_word_for_yes_is_no_header(said: dict[str, Any], tmp_path: Path) -> None:
+    """Words of dialects, and those that are declared, could be answers: such names stay unseen."""
+    word = "dakor" if said else "Ja"
+    (path := tmp_path / "t.csv").write_text(f"{word},gesund\nx,y\n", encoding="utf-8")
+    with open_source(path, text=TextFormat(**said)) as source:
+        assert source.could_be_a_row
+        with pytest.raises(hn.InvalidParameterError) as caught:
+            source.of(["gesund", "nobody"])
+    assert word not in str(caught.value)
+    with open_source(path, text=TextFormat()) as source:
+        assert source.could_be_a_row == (not said)

@@ -37,13 +37,13 @@ SPELLINGS = {
 }
 # Who computes is Polars, Spark, or DuckDB for all the others, which differ in what they hand over.
 ENGINES = {
-    "as ever": ("polars", "parquet", "arrow"),
-    "decimal comma": ("polars", "csv", "pandas"),
+    "as ever": ("polars", "parquet"),
+    "decimal comma": ("polars", "csv"),
     "de": ("polars", "csv"),
     "us": ("polars", "jsonl"),
     "fr": ("polars", "parquet"),
-    "iso": ("polars", "csv"),
-    "spaces": ("polars", "parquet"),
+    "iso": ("polars",),
+    "spaces": ("polars",),
 }
 ALL = tuple(name for name in engines.READERS if name not in ("spark", "pandas-objects"))
 NOT_IN_TEXT = "\0\r\n\x1e"  # what a line of a text file cannot hold
