@@ -32,7 +32,8 @@ WRITTEN: dict[str, tuple[Callable[[str], bytes], dict[str, Any]]] = {
 
 def rows(data: object, **text: Any) -> list[tuple[Any, ...]]:
     """Return the rows of two columns."""
-    with open_source(data, text=TextFormat(**text)) as source:
+    with open_source(data, text=TextFormat(**text)) as opened:
+        source = opened.of(["a", "b"])
         source.fill()
         return fetch(source.rows().select(source.names["a"], source.names["b"]))
 

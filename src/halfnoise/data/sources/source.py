@@ -16,6 +16,7 @@ from narwhals.stable.v2.typing import IntoFrame
 from halfnoise.checks import is_name, known_keywords, refuse, whole
 from halfnoise.data.dialects import options_of
 from halfnoise.data.sources.encodings import Encoding
+from halfnoise.data.sources.header_cells import is_a_value
 from halfnoise.data.sources.lines import SEPARATOR
 from halfnoise.data.spelling import Spelling
 from halfnoise.errors import InvalidParameterError
@@ -27,7 +28,6 @@ _NO_MARKS = f"\r\n\0{SEPARATOR}"
 OF_LINES = ("delimiter", "quote", "quote_newlines", "encoding")  # what only lines of text have
 PLACES = ("sheet", "table")  # where in a file the table is
 OF_CELLS = ("names", "skip")  # which a table without types has
-_ANSWERS = re.compile("yes|no|true|false|y|n|t|f|m|na|n/a|nan|null|none")
 _PLAIN = re.compile("(?!hn_)[a-z_][a-z0-9_]*", re.ASCII | re.IGNORECASE)
 
 
@@ -259,25 +259,6 @@ class Source:
             return self
         table = self.narrow(columns)
         return replace(self, frame=table.frame, fill=table.fill)
-
-
-def is_a_value(name: str) -> bool:
-    """Whether the cell of a header could be an answer: a number, a day, an address, a sentence.
-
-    That is one that does not begin with a letter (or _), holds five digits or more, is a word for
-    yes, no or nothing, holds @ or + or a line break, or has more than 40 characters.
-
-    >>> [name for name in ("age", "q_12", "1958-03-02", "HIV+", "", "no") if is_a_value(name)]
-    ['1958-03-02', 'HIV+', '', 'no']
-    """
-    plain = name.strip().casefold()
-    return (
-        not plain[:1].replace("_", "a").isalpha()
-        or sum(map(str.isdecimal, plain)) >= 5
-        or bool(_ANSWERS.fullmatch(plain))
-        or any(mark in name for mark in "@+\n\0\ufffd")
-        or len(name) > 40
-    )
 
 
 def spelled(names: Sequence[str]) -> dict[str, str]:

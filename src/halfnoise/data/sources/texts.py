@@ -11,8 +11,9 @@ from pathlib import Path
 
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources.encodings import MISSING
+from halfnoise.data.sources.header_cells import is_a_value
 from halfnoise.data.sources.lines import LONGEST, Lines, Readable
-from halfnoise.data.sources.source import TextFormat, is_a_value
+from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import DataError, InvalidParameterError
 
 # Of more files than that, none stays open until its rows are read: a process has only so many.
