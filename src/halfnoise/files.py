@@ -39,8 +39,21 @@ def is_among(found: os.stat_result, names: Iterable[str]) -> bool:
 
 def _within(folder: str) -> Iterator[str]:
     """Yield the files in a folder and in those below, if it is one."""
-    for above, _, names in os.walk(folder, followlinks=True):
+    seen = set[str]()
+    for above, below, names in os.walk(folder, followlinks=True):
+        if (real := os.path.realpath(above)) in seen:  # a link leads back there
+            below.clear()
+            continue
+        seen.add(real)
         yield from (os.path.join(above, name) for name in names)  # noqa: PTH118
+
+
+def is_inside(path: Path, folders: Iterable[str]) -> bool:
+    """Whether a file, be it there or not, would lie in one of those named that are folders."""
+    real = Path(os.path.realpath(path))
+    return any(
+        Path(each).is_dir() and real.is_relative_to(os.path.realpath(each)) for each in folders
+    )
 
 
 def is_database(path: Path) -> bool:

@@ -1,9 +1,12 @@
 """Whatever is in a file of rows: it is read, or refused in a sentence that shows nothing of it."""
 
+import functools
 import gzip
 import json
 import random
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
@@ -13,6 +16,7 @@ import pytest
 
 from halfnoise.data import quiet
 from halfnoise.errors import DataError
+from support import stored
 from support.fuzz import LIMIT, MORE, Meter, Tried, fuzz
 
 CANARY = "Kanarienvogel"
@@ -40,6 +44,13 @@ def _parquet(**options: Any) -> bytes:
     return bytes(sink.getvalue())
 
 
+@functools.cache
+def _kept(make: Callable[[Any, Path], Path], *, typed: bool = False) -> bytes:
+    table = pa.Table.from_pylist(ROWS)
+    with tempfile.TemporaryDirectory() as folder:
+        return make(table if typed else table.to_pydict(), Path(folder)).read_bytes()
+
+
 SOUND: dict[str, Callable[[], bytes]] = {
     "a.csv": lambda: _text(","),
     "a.tsv": lambda: _text("\t"),
@@ -49,6 +60,10 @@ SOUND: dict[str, Callable[[], bytes]] = {
     "a.parquet": _parquet,
     "b.parquet": lambda: _parquet(compression="zstd", use_dictionary=False, row_group_size=9),
     "c.parquet": lambda: _parquet(compression="none", version="1.0", data_page_version="2.0"),
+    "a.xlsx": lambda: _kept(stored.xlsx),
+    "a.ods": lambda: _kept(stored.ods),
+    "a.sqlite": lambda: _kept(stored.sqlite),
+    "a.duckdb": lambda: _kept(stored.duckdb_file, typed=True),
 }
 MARKS = [
     b"\0",

@@ -140,6 +140,8 @@ def test_types_of_duckdb(tmp_path: Path) -> None:
         assert source.text.table == "t"
         assert source.dtypes["i"] == nw.Int32
         assert [*source.ids] == ["m"]
+        asked = "select current_setting('enable_external_access')"
+        assert source.frame.to_native().query("t", asked).fetchall() == [(False,)]
         assert len(fetch(source.rows().select(nw.col("s")).unique())) == 2
     assert rows(path, "i", "d", "e") == [(1, None, "x"), (2, float("inf"), None)]
 

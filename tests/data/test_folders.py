@@ -141,6 +141,17 @@ def test_the_ledger_of_a_folder(tmp_path: Path) -> None:
     ledger = beside([f"{folder}/"])
     assert ledger is not None
     assert ledger.store.name == f"{folder}.ledger"
+    asked: tuple[str | Path, ...] = (
+        "release",
+        folder,
+        "--count",
+        "a",
+        "--row-is-person",
+        "--mu",
+        "1",
+    )
+    for out in ("out.csv", "k=1/out.csv", "k=1/1.csv"):
+        assert "--out must be" in run(*asked, "--no-ledger", "--out", folder / out).err
     lists = ("--choice", f"a=@{folder}/k=1/1.csv")
     ran = run("plan", folder, *lists, "--unit", "a", "--mu", "1")
     assert ran.status == 2

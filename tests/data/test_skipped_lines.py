@@ -32,13 +32,21 @@ WRITTEN: dict[str, tuple[Callable[[str], bytes], dict[str, Any]]] = {
 
 def rows(data: object, **text: Any) -> list[tuple[Any, ...]]:
     """Return the rows of two columns."""
-    with open_source(data, text=TextFormat(**text)) as source:
+    with open_source(data, text=TextFormat(**text)) as opened:
+        source = opened.of(["a", "b"])
         source.fill()
         return fetch(source.rows().select(source.names["a"], source.names["b"]))
 
 
-@pytest.mark.parametrize("titles", TITLES)
-@pytest.mark.parametrize("way", WRITTEN)
+@pytest.mark.parametrize(
+    ("way", "titles"),
+    [
+        (way, each)
+        for way in WRITTEN
+        for each in TITLES
+        if each != "long" or way in ("csv", "csv.gz")
+    ],
+)
 def test_so_many_lines_are_no_rows(way: str, titles: str, tmp_path: Path) -> None:
     """What is in them, how the file is written and whether names are declared changes nothing."""
     write, how = WRITTEN[way]

@@ -33,7 +33,9 @@ app = typer.Typer(
 ledgers = typer.Typer(cls=Several, no_args_is_help=True, help=LEDGERS)
 app.add_typer(ledgers, name="ledger")
 FOLDER = typer.Option(metavar="DIR", help="Where to put the survey.")
-FILES = typer.Argument(metavar="DATA", help="CSV, TSV, JSON lines or Parquet files.")
+FILES = typer.Argument(
+    metavar="DATA", help="Files or folders: CSV, TSV, JSON lines, Parquet, sheets, databases."
+)
 SHOW_VERSION = typer.Option("--version", metavar="", help="Show the version and stop.")
 FIGURES = typer.Argument(metavar="DIR", help="Where to put them.")
 HEADERS = typer.Argument(metavar="DATA", help="The files to come; only their header is read.")

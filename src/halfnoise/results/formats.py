@@ -52,6 +52,8 @@ class Output:
             raise refuse(self.flag, rule, str(path))
         if path.exists() and files.is_among(path.stat(), inputs):
             raise refuse(self.flag, "another file than the input", str(path))
+        if files.is_inside(path, inputs):
+            raise refuse(self.flag, "outside of the folder with the data", str(path))
         if path.is_file() and files.is_database(path):
             raise refuse(self.flag, "another file than a ledger or another database", str(path))
         if path.is_symlink() and appended:

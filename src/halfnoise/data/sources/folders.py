@@ -47,16 +47,15 @@ class Partitions:
         ``read`` says how some files are read, by their places; ``names``: inside, those of columns
         that are asked for.
         """
+        asked = [name for name in self.names if name in names]
         alike = defaultdict[tuple[str | None, ...], list[int]](list)
         for place, said in enumerate(self.said):
-            alike[tuple(said[name] for name in self.names)].append(place)
+            alike[tuple(said[name] for name in asked)].append(place)
         parts = []
         for values, places in alike.items():
-            pairs = zip(self.names, values, strict=True)
-            asked = [(names[name], value) for name, value in pairs if name in names]
-            columns = [f'{_quoted(value)}::varchar as "{own}"' for own, value in asked]
-            own = f"from ({read(places)}) select *"
-            parts.append(", ".join([own, *columns]))
+            pairs = zip(asked, values, strict=True)
+            columns = [f'{_quoted(value)}::varchar as "{names[name]}"' for name, value in pairs]
+            parts.append(", ".join([f"from ({read(places)}) select *", *columns]))
         while len(parts) > 1:  # pair by pair: of one long chain DuckDB takes ever longer to plan
             two = (parts[i : i + 2] for i in range(0, len(parts), 2))
             parts = [" union all ".join(f"({part})" for part in pair) for pair in two]

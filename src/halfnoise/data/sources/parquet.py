@@ -49,8 +49,10 @@ def from_parquet(
     partitions.check(columns)
     names = {name: name for name in (*columns, *partitions.names)}
     inside = {name: name.replace('"', '""') for name in names}
-    read = partitions.joined(lambda some: _read([paths[i] for i in some]), inside)
-    rows = _view(connection, read)
+    rows = first
+    if len(paths) > 1 or partitions.names:
+        read = partitions.joined(lambda some: _read([paths[i] for i in some]), inside)
+        rows = _view(connection, read)
 
     def mend() -> None:
         kinds = [*zip(columns, map(str, types), strict=True)]

@@ -76,7 +76,7 @@ class Xls:
 
     def _said(self, *sheet: str) -> Iterator[Any]:
         """Yield what the other process says, line by line."""
-        words = [sys.executable, "-c", _PROGRAM, str(self._path), *sheet]
+        words = [sys.executable, "-P", "-c", _PROGRAM, str(self._path), *sheet]
         quiet = subprocess.DEVNULL
         with subprocess.Popen(  # noqa: S603  # a program of our own
             words, stdin=quiet, stdout=subprocess.PIPE, stderr=quiet, encoding="ascii"
