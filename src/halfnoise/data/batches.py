@@ -8,7 +8,7 @@ import numpy as np
 from halfnoise.workload.block import Block
 from halfnoise.workload.totals import Totals
 
-_COLUMNS = 250  # of which plans are made in a moment, and scans are still few
+_COLUMNS = 400  # of which plans are made in a moment, and scans are still few
 
 
 def batched(blocks: Sequence[Block], *, apart: bool) -> list[list[Block]]:

@@ -4,6 +4,7 @@ The same on every engine, in every order and however the rows are split: only in
 and no sum can overflow below 2^40 people (``workload.grid``).
 """
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -42,18 +43,23 @@ def prepared(
     might differ from scan to scan, they are of a snapshot.
     """
     check_apart(workload, source.text.spelling)
-    people, needed = unit or (), _needed(workload, unit or ())
-    table, batches = source.of(needed), batched(blocks, apart=not workload.discovers)
+    people, batches = unit or (), batched(blocks, apart=not workload.discovers)
+    needed = _needed(workload, blocks, people)
+    table = source.of(needed)
+    tables = [table]
+    if len(batches) > 1 and table.is_narrowed:
+        tables = [source.of(_needed(workload, batch, people)) for batch in batches]
 
-    def prepare(rows: Source) -> list[_Prepared]:
-        return [_prepared(rows, workload, batch, people) for batch in batches]
+    def prepare(tables: Sequence[Source]) -> list[_Prepared]:
+        each = zip(itertools.cycle(tables), batches)  # one table may be for all
+        return [_prepared(rows, workload, batch, people) for rows, batch in each]
 
-    tried = quietly(lambda: prepare(table), FAILED)
+    tried = quietly(lambda: prepare(tables), FAILED)
     scans = sum(each.scans for each in tried)
 
     def add_up() -> Totals:
         rows = table.rows(needed, again=scans > 1)
-        parts = tried if rows is table.frame else prepare(replace(table, frame=rows))
+        parts = tried if rows is table.frame else prepare([replace(table, frame=rows)])
         return joined(blocks, batches, [part.read() for part in parts])
 
     return lambda: quietly(lambda: table.read(add_up), FAILED)
@@ -67,11 +73,12 @@ class _Prepared:
     scans: int
 
 
-def _needed(workload: Workload, unit: Sequence[str]) -> list[str]:
-    """Return the columns that are read."""
-    named = [column for query in workload.queries for column in query.columns]
+def _needed(workload: Workload, blocks: Sequence[Block], unit: Sequence[str]) -> list[str]:
+    """Return the columns that are read for some blocks."""
+    queries = [query for block in blocks for query in block.asked]
+    named = [column for query in queries for column in query.columns]
     named += [condition.column for condition in workload.who]
-    named += [c for e in expressions(workload.queries).values() for c in sorted(roots(e))]
+    named += [c for e in expressions(queries).values() for c in sorted(roots(e))]
     return [*dict.fromkeys([*named, *unit, *workload.group_columns])]
 
 

@@ -50,10 +50,8 @@ def narrowed(source: Source, columns: Sequence[str]) -> nw.LazyFrame[Any]:
     """Return the rows of some columns, and what tells people apart in them, of a wide table."""
     names = [source.names[column] for column in columns]
     names = [*dict.fromkeys([*names, *(source.ids[c] for c in columns if c in source.ids)])]
-    if not names or len(names) * _WIDE > len(source.names):
+    if not names or source.is_narrowed or len(names) * _WIDE > len(source.names):
         return source.frame
-    if source.narrow is not None:
-        return source.narrow([*dict.fromkeys(columns)]).frame
     if not source.frame.implementation.is_duckdb():
         return source.frame.select(*names)
     native: Any = source.frame.to_native()

@@ -6,7 +6,8 @@ text is bare bytes and a moment in milliseconds a number, and what cannot be rea
 
 import glob
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,50 +40,81 @@ def from_parquet(
     connection: Any, paths: list[Path], partitions: Partitions, text: TextFormat, scratch: Path
 ) -> Source:
     """Read Parquet files whose columns agree, types included: a cast could fail on a row."""
-    first = _view(connection, _read(paths[:1]))
+    first = connection.sql(_read(paths[:1]))
     columns, types = first.columns, first.types
     for path in paths[1:]:
-        other = _view(connection, _read([path]))
+        other = connection.sql(_read([path]))
         if (other.columns, other.types) != (columns, types):
             said = f"the columns of {str(path)!r} differ from those of {str(paths[0])!r}"
             raise InvalidParameterError(said)
     partitions.check(columns)
-    names = {name: name for name in (*columns, *partitions.names)}
-    inside = {name: name.replace('"', '""') for name in names}
-    rows = first
-    if len(paths) > 1 or partitions.names:
-        read = partitions.joined(lambda some: _read([paths[i] for i in some]), inside)
-        rows = _view(connection, read)
+    kinds = dict(zip(columns, map(str, types), strict=True))
+    views = _Views(connection, paths, partitions, kinds, scratch)
 
-    def mend() -> None:
-        kinds = [*zip(columns, map(str, types), strict=True)]
-        parts = [_bare(connection, path, kinds, scratch / str(i)) for i, path in enumerate(paths)]
-        bare = partitions.joined(lambda some: " union all ".join(parts[i] for i in some), inside)
-        _view(connection, bare)
+    def narrow(wanted: Sequence[str]) -> Source:
+        return typed(views.of(wanted), text, {name: name for name in wanted})
 
-    return typed(nw.from_native(readable(rows, nested=False)).lazy(), text, names, mend=mend)
+    table = typed(_lazy(first), text, {name: name for name in columns})
+    said = dict.fromkeys(partitions.names, nw.String())
+    names, dtypes = {**table.names, **{name: name for name in said}}, {**table.dtypes, **said}
+    return replace(table, names=names, dtypes=dtypes, narrow=narrow, mend=views.mend)
 
 
-def _view(connection: Any, rows: str) -> Any:
-    """Return rows under a name by which they can be read in another way later."""
-    connection.execute(f"create or replace temp view {_ROWS} as {rows}")
-    return connection.view(_ROWS)
+@dataclass(frozen=True, slots=True)
+class _Views:
+    """Rows under names by which they can be read in another way later, by some of the columns."""
+
+    connection: Any
+    paths: Sequence[Path]
+    partitions: Partitions
+    kinds: Mapping[str, str]
+    scratch: Path
+    wanted: dict[str, list[str]] = field(default_factory=dict)
+
+    def of(self, columns: Iterable[str]) -> nw.LazyFrame[Any]:
+        """Return the rows of some columns."""
+        view = f"{_ROWS}{len(self.wanted)}"
+        self.wanted[view] = [*columns]
+        self._show(view, lambda some, own: _read([self.paths[i] for i in some], map(_name, own)))
+        return _lazy(self.connection.view(view))
+
+    def mend(self) -> None:
+        """Read copies of the files, in which no cell can fail."""
+        copies = []
+        for i, path in enumerate(self.paths):
+            odd, copy = _odd(self.connection, path), self.scratch / str(i)
+            _copy(path, copy, odd)
+            bare = {name for place, name in enumerate(self.kinds) if place in odd.values()}
+            copies.append((copy, bare))
+        for view in self.wanted:
+            self._show(
+                view,
+                lambda some, own: " union all ".join(self._bare(*copies[i], own) for i in some),
+            )
+
+    def _bare(self, copy: Path, bare: Collection[str], own: Sequence[str]) -> str:
+        cells = {name: _BARE[self.kinds[name]] if name in bare else "{0}" for name in own}
+        return _read([copy], (f"{c.format(_name(n))} as {_name(n)}" for n, c in cells.items()))
+
+    def _show(self, view: str, read: Callable[[list[int], list[str]], str]) -> None:
+        """Let a view show what ``read`` says of files, by their places, and columns of theirs."""
+        wanted = self.wanted[view]
+        own = [name for name in wanted if name in self.kinds]
+        inside = {name: name.replace('"', '""') for name in wanted}
+        rows = self.partitions.joined(lambda some: read(some, own), inside)
+        shown = f"from ({rows}) select {', '.join(map(_name, wanted)) or '1'}"
+        self.connection.execute(f"create or replace temp view {view} as {shown}")
 
 
-def _read(paths: Sequence[Path], cells: Sequence[str] = "*") -> str:
+def _lazy(rows: Any) -> nw.LazyFrame[Any]:
+    frame: nw.LazyFrame[Any] = nw.from_native(readable(rows, nested=False)).lazy()
+    return frame
+
+
+def _read(paths: Sequence[Path], cells: Iterable[str] = "*") -> str:
     listed = ", ".join(map(_quoted, _named(paths)))
-    return f"from read_parquet([{listed}], hive_partitioning = false) select {', '.join(cells)}"
-
-
-def _bare(connection: Any, path: Path, kinds: Sequence[tuple[str, str]], copy: Path) -> str:
-    """Return what reads a copy of a file in which no cell can fail."""
-    odd = _odd(connection, path)
-    _copy(path, copy, odd)
-    shown = []
-    for i, (name, kind) in enumerate(kinds):
-        cell = _BARE[kind] if i in odd.values() else "{0}"
-        shown.append(f"{cell.format(_name(name))} as {_name(name)}")
-    return _read([copy], shown)
+    shown = ", ".join(cells) or "1"
+    return f"from read_parquet([{listed}], hive_partitioning = false) select {shown}"
 
 
 def _odd(connection: Any, path: Path) -> dict[int, int]:

@@ -214,6 +214,11 @@ class Source:
         return [*self.dtypes]
 
     @property
+    def is_narrowed(self) -> bool:
+        """Whether it can be asked for with some columns only, as often as wanted."""
+        return self.narrow is not None or self.extract is not None
+
+    @property
     def could_be_a_row(self) -> bool:
         """Whether the columns' names could be a person's cells, which nobody may see."""
         words = (*self.text.yes, *self.text.no)
@@ -242,7 +247,7 @@ class Source:
         a header they are a person's cells.
         """
         if self.extract is not None:
-            return replace(self.extract(columns), unchanged=self.unchanged)
+            return replace(self.extract(columns), unchanged=self.unchanged, extract=self.extract)
         hidden = self.could_be_a_row
         for column in columns:
             if column in self.dtypes:
