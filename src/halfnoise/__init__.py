@@ -34,9 +34,9 @@ from halfnoise.privacy.definitions import (
 )
 from halfnoise.results.inference import Estimate
 from halfnoise.results.release import GroupedRelease, Release
+from halfnoise.workload.by import By
 from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.conditions import Where
-from halfnoise.workload.groups import By
 from halfnoise.workload.numbers import Count, Counts, Mean, Sum
 from halfnoise.workload.workload import Workload
 

@@ -19,6 +19,7 @@ from typing import Any, cast
 from halfnoise.data.expressions import written
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import NotSupportedError
+from halfnoise.workload.by import By
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import WORDS, Literal, Where, as_date, as_number
 from halfnoise.workload.groups import Grouping
@@ -102,7 +103,16 @@ def _groups(grouping: Grouping) -> Any:
     if grouping.keys is not None:
         keys = [[[_kind(value), str(value)] for value in key] for key in grouping.keys]
     rest = (grouping.by, grouping.number, grouping.other, grouping.most, grouping.delta)
-    return ["Grouping", keys, told(rest)]
+    more = [told(each) for each in (grouping.listed, grouping.missing) if each]
+    return ["Grouping", keys, told(rest), *more]
+
+
+@told.register
+def _column(by: By) -> Any:
+    """Tell what was said of a column beside its name."""
+    more = {"zone": by.zone, "bands": by.bands, "missing": _as_set(by.codes) or None}
+    said = {name: told(value) for name, value in more.items() if value is not None}
+    return ["By", {"column": told(by.column), "every": told(by.every)} | said]
 
 
 @told.register

@@ -19,7 +19,8 @@ from halfnoise.data.sources import open_source
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.data.totals import prepared
 from halfnoise.design.measurement import CenteredMeasurement
-from halfnoise.workload.groups import By, Key
+from halfnoise.workload.by import By
+from halfnoise.workload.listing import Key
 from support import engines, reference
 from support.measured import grid_for
 from support.nasty import AMOUNTS, BLOOD, COUNTS, ITEMS, nasty

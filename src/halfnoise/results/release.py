@@ -11,7 +11,8 @@ from halfnoise.results.estimates import Estimates
 from halfnoise.results.inference import Errors, Estimate, Floats, apart, simultaneous_level
 from halfnoise.results.published import Columns, Published
 from halfnoise.text import spelled
-from halfnoise.workload.groups import By, Key
+from halfnoise.workload.by import By
+from halfnoise.workload.listing import Key
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from typing import Any
 from halfnoise.checks import refuse
 from halfnoise.errors import InvalidParameterError
 from halfnoise.files import is_among
-from halfnoise.workload.groups import DISCOVER
+from halfnoise.workload.listing import DISCOVER
 
 # Where a text names a file: alone, behind a column, or behind a word of a condition.
 _NAMED = re.compile(r"(|[^=]+=|.+:(?:in|yes):)\s*@(.+)", re.DOTALL)

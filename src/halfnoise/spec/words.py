@@ -30,11 +30,12 @@ from halfnoise.workload.workload import Workload
 
 Coded = TypeVar("Coded", ColumnQuery, Where)  # what looks at answers, of which some are none
 QUERIES = ("count", "counts", "sum", "mean", "choice", "bins", "items")
-GROUPS = ("by", "groups", "other", "max-groups", "no-group-sizes", "discover-delta")
+GROUPS = ("by", "groups", "other", "missing-group", "max-groups", "no-group-sizes")
+WHO = ("discover-delta", "where", "missing", "neighbors")
 YES = ("row-is-person", "no-group-sizes", "quote-newlines", "ignore-case", "i-know")
 LISTS = (*(name for name in QUERIES if name != "counts"), "importance", "unit", "by", "groups")
 LISTS = (*LISTS, "where", "missing")  # what may be said several times
-RULES = ("at-most", *GROUPS, "where", "missing", "neighbors", "size-importance", "size-dial")
+RULES = ("at-most", *GROUPS, *WHO, "size-importance", "size-dial")
 BUDGET = ("epsilon", "delta", "mu", "rho", "rdp", "one-of")
 SPELLING = ("decimal", "thousands", "dates", "yes", "no", "ignore-case")
 TEXT = ("dialect", "delimiter", "quote", "quote-newlines", "encoding", *SPELLING, "names")
@@ -172,6 +173,10 @@ def _workload(
             return query
         return replace(coded(query), where=None if query.where is None else coded(query.where))
 
+    if codes and "by" in stored:
+        bands = [each.bands is not None for each in stored["by"]]
+        pairs = zip(stored["by"], bands, strict=True)
+        stored["by"] = [replace(by, missing=codes) if it else by for by, it in pairs]
     who = [coded(each) for each in (*stored["where"], *Where.several(own.get("where", ())))]
     return Workload([*map(looking, asked)], **{**stored, **own, "where": who})
 
@@ -233,6 +238,7 @@ _RULES: Mapping[str, Callable[[str, Any], object]] = {
     "discover-delta": number,
     "importance": _importance,
     "max-groups": whole_number,
+    "missing-group": lambda _, text: text,
     "neighbors": _neighbors,
     "other": lambda _, text: None if text.lower() == "none" else text,
     "size-dial": number,
