@@ -8,10 +8,12 @@ after, clocks stay as they are at that end.
 
 import datetime as dt
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from zoneinfo import ZoneInfo
 
 import narwhals.stable.v2 as nw
+
+from halfnoise.data.halving import step
 
 NEW_YEAR = 306  # the number of the first of January of the year 1, a Monday
 _EPOCH = dt.datetime(1, 1, 1, tzinfo=dt.UTC)
@@ -25,19 +27,6 @@ def parted(number: nw.Expr, by: int) -> nw.Expr:
     """Divide a number that is not negative, rounding down: exact below 2^53 for what is here."""
     # No engine's integer division is the same as another's.
     return (number.cast(nw.Float64) / float(by)).floor().cast(nw.Int64)
-
-
-def step(value: nw.Expr, edges: Sequence[float], leaves: Sequence[int]) -> nw.Expr:
-    """Return the leaf behind the last edge that a value reaches, found by halving.
-
-    There is one leaf more than there are edges; the first is for what reaches none, or is null.
-    """
-    if not edges:
-        return nw.lit(leaves[0])
-    half = len(edges) // 2
-    lower = step(value, edges[:half], leaves[: half + 1])
-    upper = step(value, edges[half + 1 :], leaves[half + 1 :])
-    return nw.when(value >= edges[half]).then(upper).otherwise(lower)
 
 
 def day_number(date: nw.Expr, column: Column) -> nw.Expr:
