@@ -208,18 +208,19 @@ def expected(
     """Return the totals of each group by the slow rules."""
     grouping = workload.grouping
     assert grouping is not None
-    keys = [tuple(plain(row[by.column], by) for by in grouping.by) for row in rows]
-    keys = [tuple(None if v == grouping.missing else v for v in key) for key in keys]
+    named = [tuple(plain(row[by.column], by) for by in grouping.by) for row in rows]
+    keys = [tuple(None if v == grouping.missing else v for v in key) for key in named]
+    found_keys: list[Key | None] = list(keys)
     if grouping.keys is None:
-        keys = [placed_in(key, grouping) for key in keys]
-        listed = sorted({key for key in keys if key is not None}, key=grouping.order)
+        found_keys = [placed_in(key, grouping) for key in keys]
+        listed = sorted({key for key in found_keys if key is not None}, key=grouping.order)
     else:
         listed = [
             tuple(meant(v, by) for v, by in zip(key, grouping.by, strict=True))
             for key in grouping.keys
         ]
-    place = []
-    for key in keys:
+    place: list[int | None] = []
+    for key in found_keys:
         if key is None:
             place.append(None)
             continue

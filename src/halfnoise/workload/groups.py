@@ -57,7 +57,7 @@ class Grouping:
         >>> Grouping.of("region", ["north", "south"]).released
         (('north',), ('south',), ('other',))
         """
-        columns = check_by(by)
+        columns = () if by is None else check_by(by)
         most = whole("how many groups a person may be in", max_groups=max_groups)
         if other is not None and not is_name(other):
             raise refuse("other", "a name, or None to leave people elsewhere out", other)

@@ -24,8 +24,6 @@ OTHER = "other"
 
 def check_by(by: object) -> tuple[By, ...]:
     """Return the columns that name groups."""
-    if by is None:
-        return ()
     several = [by] if isinstance(by, str | By) or not isinstance(by, Iterable) else list(by)
     for each in several:
         if not isinstance(each, str | By):
@@ -44,7 +42,7 @@ def read_groups(columns: Sequence[By], groups: object) -> int | list[Any] | tupl
     [None, ['0 to 18', '18 and over']]
     """
     free = [by.column for by in columns if by.bands is None]
-    if groups is None or groups == DISCOVER:
+    if groups is None or _is_discover(groups):
         return _unlisted(columns, free, groups)
     if isinstance(groups, str | set | frozenset):
         rule = f"a list, as its order counts, or {DISCOVER!r}"
@@ -67,7 +65,7 @@ def _from_list(
         return tuple(listed)
     if len(names) < 2:
         return [listed]
-    if all(isinstance(each, list) or each == DISCOVER for each in listed):
+    if all(isinstance(each, list) or _is_discover(each) for each in listed):
         if len(listed) not in (len(names), len(free)):
             raise refuse("groups", f"{len(names)} lists, one for each column", listed)
         named = names if len(listed) == len(names) else free
@@ -88,6 +86,10 @@ def _unlisted(columns: Sequence[By], free: Sequence[str], groups: object) -> lis
     return _by_column(columns, free, dict.fromkeys(free, groups)) if columns else [None]
 
 
+def _is_discover(said: object) -> bool:
+    return isinstance(said, str) and said == DISCOVER
+
+
 def _by_column(columns: Sequence[By], free: Sequence[str], groups: Mapping[Any, Any]) -> list[Any]:
     """Return for each column its list; None where it is discovered; bands are known."""
     names = [by.column for by in columns]
@@ -96,7 +98,7 @@ def _by_column(columns: Sequence[By], free: Sequence[str], groups: Mapping[Any, 
     parts = list[list[Any] | None]()
     for by in columns:
         part = groups.get(by.column, by.names)
-        if part == DISCOVER and by.bands is None:
+        if _is_discover(part) and by.bands is None:
             parts.append(None)
         elif isinstance(part, str) or not isinstance(part, Iterable):
             rule = f"a list for {by.column!r}" + f", or {DISCOVER!r}" * (by.bands is None)
