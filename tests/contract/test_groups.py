@@ -123,8 +123,8 @@ def table() -> pa.Table:
 def plain(cell: Any, by: By) -> Any:
     """Return what a cell names by the slow rules, as a user would write it."""
     if by.bands is not None:
-        missing = any(reference.equal(cell, code) for code in by.codes)
-        x = None if missing else reference.number(cell)
+        missing = any(reference.AS_EVER.equal(cell, code) for code in by.codes)
+        x = None if missing else reference.AS_EVER.number(cell)
         reached = sum(x >= edge for edge in by.bands) if x is not None else 0
         return by.names[reached - 1] if reached else None
     if isinstance(cell, float):

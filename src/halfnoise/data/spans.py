@@ -22,17 +22,18 @@ from halfnoise.workload.spans import EVERY, span_key, span_number
 UTC = ("UTC", "Etc/UTC")
 _LEAP = r"^(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29"
 _SHORTER = r"^[0-9]{4}-(?:02-(?:29|3[01])|(?:04|06|09|11)-31)"
+# What follows the day in text; \z is the end in every engine, as $ is not.
 _HOUR, _SIXTY = "(?:[01][0-9]|2[0-3])", "[0-5][0-9]"
-_TIMED = rf"^.{{10}}[T ]{_HOUR}(?:$|:{_SIXTY})"
-_SECONDS = rf"^.{{16}}:{_SIXTY}"
-_OFFSET = rf"(?:[Zz]|[+-]{_HOUR}(?::?{_SIXTY})?)$"
-_AHEAD = rf"^.{{10}}[T ]{_HOUR}:{_SIXTY}(?::{_SIXTY}(?:[.,][0-9]+)?)? ?{_OFFSET}"
+_TIMED = rf"^[T ]{_HOUR}(?:\z|:{_SIXTY})"
+_MINUTES, _SECONDS = rf"^.{{3}}:{_SIXTY}", rf"^.{{6}}:{_SIXTY}"
+_OFFSET = rf"(?:[Zz]|[+-]{_HOUR}(?::?{_SIXTY})?)\z"
+_AHEAD = rf"^[T ]{_HOUR}:{_SIXTY}(?::{_SIXTY}(?:[.,][0-9]+)?)? ?{_OFFSET}"
 _LOCAL = 10**6  # more than any clock is ahead: it is not known, so the clock is that of the zone
 # An offset as it may end: its pattern, and where its hours and its minutes begin.
 _ENDS = (
-    (r"[+-][0-9]{2}:[0-9]{2}$", -5, -2),
-    (r"[+-][0-9]{4}$", -4, -2),
-    (r"[+-][0-9]{2}$", -2, None),
+    (r"[+-][0-9]{2}:[0-9]{2}\z", -5, -2),
+    (r"[+-][0-9]{4}\z", -4, -2),
+    (r"[+-][0-9]{2}\z", -2, None),
 )
 
 
@@ -121,33 +122,45 @@ class Span:
 
     def _text(self) -> tuple[nw.Expr, nw.Expr, nw.Expr | None]:
         """Return date and second of text, and what it says that its clocks are ahead of UTC."""
-        day, text = self.cell.day(), self.cell.text()
+        day = self.cell.day()
         there = ~day.str.contains(_SHORTER) | day.str.contains(_LEAP)
         there = there & ~day.str.starts_with("0000")
-        if self.every == "hour":
-            there = there & text.str.contains(_TIMED)
-        date = self.column("written", _digits(day.str.replace_all("-", "", literal=True), there))
         if self.every != "hour" and self.by.zone is None:
-            return date, nw.lit(0), None
-        timed = text.str.contains(_TIMED)
-        second = _digits(text.str.slice(11, 2), timed) * 3600
+            return self._date(day, there), nw.lit(0), None
+        rest = self._rest()
+        timed = rest.str.contains(_TIMED)
+        date = self._date(day, there & timed if self.every == "hour" else there)
+        second = _digits(rest.str.slice(1, 2), timed) * 3600
         if self.by.zone is None:
             return date, self.column("second", second), None
-        minutes = text.str.contains(rf"^.{{13}}:{_SIXTY}")
-        second = second + _digits(text.str.slice(14, 2), timed & minutes) * 60
-        second = second + _digits(text.str.slice(17, 2), timed & text.str.contains(_SECONDS))
+        second = second + _digits(rest.str.slice(4, 2), timed & rest.str.contains(_MINUTES)) * 60
+        second = second + _digits(rest.str.slice(7, 2), timed & rest.str.contains(_SECONDS))
         ahead: nw.Expr = nw.lit(0)
-        for ending, hours, rest in _ENDS:
-            own = text.str.contains(ending)
-            ahead = ahead + _digits(text.str.slice(hours, 2), own) * 3600
-            if rest is not None:
-                ahead = ahead + _digits(text.str.slice(rest, 2), own) * 60
+        for ending, hours, minutes in _ENDS:
+            own = rest.str.contains(ending)
+            ahead = ahead + _digits(rest.str.slice(hours, 2), own) * 3600
+            if minutes is not None:
+                ahead = ahead + _digits(rest.str.slice(minutes, 2), own) * 60
         ahead = self.column("offset", ahead)
-        behind = text.str.contains(r"-[0-9:]+$")
-        ahead = nw.when(is_true(behind)).then(-ahead).otherwise(ahead)
-        says = is_true(text.str.contains(_AHEAD))
+        behind = is_true(rest.str.contains(r"-[0-9:]+\z"))
+        ahead = nw.when(behind).then(-ahead).otherwise(ahead)
+        says = is_true(rest.str.contains(_AHEAD))
         ahead = self.column("ahead", nw.when(says).then(ahead).otherwise(nw.lit(_LOCAL)))
         return date, self.column("second", second), ahead
+
+    def _date(self, day: nw.Expr, there: nw.Expr) -> nw.Expr:
+        digits = day.str.replace_all("-", "", literal=True)
+        return self.column("written", _digits(digits, there))
+
+    def _rest(self) -> nw.Expr:
+        """Return what follows the day in a text."""
+        text, rest = self.cell.text(), nw.lit("")
+        for form in self.cell.spelling.day_forms:
+            is_it = is_true(text.str.contains(form.pattern))
+            rest = nw.when(is_it).then(text.str.slice(form.length)).otherwise(rest)
+        made = f"hn_{self.cell.name}_{len(self.steps)}_rest"
+        self.steps.append({made: rest})
+        return nw.col(made)
 
     def read(self, key: Literal) -> int:
         """Return a listed key as such a number."""
