@@ -139,3 +139,20 @@ def test_clocks_of_a_zone(zone: str) -> None:
     shown = [at.replace(tzinfo=dt.UTC).astimezone(ZoneInfo(zone)) for at in near]
     hours = [span_number(at.isoformat()[:13], "hour") for at in shown]
     assert in_calendar(pl.Series(near), "hour", zone) == hours
+
+
+def test_listed_text_in_any_case() -> None:
+    """Where case is ignored, so it is for listed keys and for the name of rows without one."""
+    cells = ["North", " NORTH", "no rth", "TRUE", "un known", None]
+    data = pl.DataFrame({"at": cells, "a": [1] * 6})
+    said: dict[str, Any] = {"row_is_person": True, "by": "at", "missing_group": "Unknown"}
+    for text, wanted in (
+        (hn.TextFormat(ignore_case=True), {"north": 3, "true": 1, "Unknown": 2, "other": 0}),
+        (hn.TextFormat(), {"north": 0, "true": 1, "Unknown": 1, "other": 4}),
+    ):
+        given = said | {"groups": ["north", "true"], "text": text, "privacy": MUCH}
+        found = hn.release(data, [hn.Count("a")], **given)
+        assert {k: round(each.size.estimate) for k, each in found.items() if each.size} == wanted
+    given = said | {"groups": ["north", "North"], "text": hn.TextFormat(ignore_case=True)}
+    with pytest.raises(hn.InvalidParameterError, match="'north' and 'North' are the same"):
+        hn.release(data, [hn.Count("a")], **given, privacy=MUCH)

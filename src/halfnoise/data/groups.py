@@ -16,6 +16,7 @@ from halfnoise.data.cells import Cell
 from halfnoise.data.keys import KeyColumn, key_column
 from halfnoise.data.lookup import PLACE, lookup
 from halfnoise.data.spans import UTC, zone_of
+from halfnoise.data.spelling import PLAIN, Spelling
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.groups import Grouping
 from halfnoise.workload.listing import Key, Part, refuse_twice
@@ -79,9 +80,10 @@ class Groups:
         return None if self.key is None else tuple(self.key(values) for values in present)
 
 
-def check_keys(dtypes: Mapping[str, DType], grouping: Grouping) -> None:
+def check_keys(dtypes: Mapping[str, DType], grouping: Grouping, spelling: Spelling = PLAIN) -> None:
     """Refuse keys that the columns cannot hold, and keys that read the same; no row is read."""
-    cells = [Cell(name=by.column, dtype=dtypes[by.column], label=by.column) for by in grouping.by]
+    named = [by.column for by in grouping.by]
+    cells = [Cell(name=n, dtype=dtypes[n], label=n, spelling=spelling) for n in named]
     columns = _columns(grouping, cells, [False] * len(cells))
     if grouping.keys is not None and columns:
         _listed(grouping.keys, columns)

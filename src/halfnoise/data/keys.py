@@ -22,6 +22,7 @@ from halfnoise.workload.by import By
 from halfnoise.workload.conditions import Literal, as_number
 
 Plain = str | int | float
+_WORDS = ("true", "false")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,20 +106,25 @@ def _span(cell: Cell, by: By, *, aware: bool) -> KeyColumn:
 
 
 def _text(cell: Cell, *, listed: bool, missing: str | None) -> KeyColumn:
-    """Take text as it is; listed keys without spaces around it, and true and false in any case."""
-    own = nw.col(cell.name).cast(nw.String)
+    """Take text as it is; listed keys as codes, and true and false in any case."""
+    own, name = nw.col(cell.name).cast(nw.String), missing
     if listed:
-        own, small = cell.text(), cell.text().str.to_lowercase()
-        own = nw.when(small.is_in(("true", "false"))).then(small).otherwise(own)
+        own, name = cell.code(), None if missing is None else cell.as_code(missing)
+    if listed and not cell.spelling.ignore_case:
+        own = (
+            nw.when(own.str.to_lowercase().is_in(_WORDS))
+            .then(own.str.to_lowercase())
+            .otherwise(own)
+        )
 
     def read(key: Literal) -> str:
-        text = str(shown(key) if cell.inferred else key).strip(SPACES)
-        return text.lower() if text.lower() in ("true", "false") else text
+        text = cell.as_code(str(shown(key) if cell.inferred else key).strip(SPACES))
+        return text.lower() if text.lower() in _WORDS else text
 
     def back(text: str) -> Literal:
         return text == "True" if cell.inferred and text in ("True", "False") else text
 
-    there = cell.present() if missing is None else is_true(cell.present() & (own != missing))
+    there = cell.present() if name is None else is_true(cell.present() & (own != name))
     return KeyColumn(own=own, there=there, read=read, back=back, nothing="")
 
 
