@@ -9,7 +9,7 @@ LOWEST := .venv-lowest
 # Tests start many processes: each file is compiled once, also where the environment forbids it.
 test: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test test-lowest soak check bench reference format clean
+.PHONY: demo test test-lowest soak check bench wheel reference format clean
 
 demo: .venv/installed ## set up, then run the main job
 	$(BIN)/halfnoise demo
@@ -40,6 +40,11 @@ check: .venv/developed ## lint, format and strict types
 
 bench: .venv/benched ## speed and memory, as ratios within one run
 	$(BIN)/python -m bench
+
+# Without isolation: what builds is in the environment already, and nothing else is fetched.
+wheel: .venv/developed ## build dist/halfnoise-VERSION.tar.gz, and from it the wheel beside it
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation
 
 reference: .venv/developed ## write docs/cli.md anew from the command's help
 	$(BIN)/python tests/support/cli_reference.py > docs/cli.md

@@ -1,21 +1,40 @@
-"""Run every bench and print its tables; name some to run only these: ``python -m bench noise``."""
+"""Run every bench and print its tables; name some to run only these: ``python -m bench noise``.
+
+Other words narrow down what is measured of files: ``python -m bench files csv choice``.
+"""
 
 import sys
 
-from bench import groups, ledger, noise, release
+from bench import files, groups, growth, ledger, noise, release, spark, start
 
-BENCHES = {
+WHOLE = {
     "noise": noise.main,
     "release": release.main,
     "groups": groups.main,
     "ledger": ledger.main,
 }
+NARROWED = {
+    "start": start.main,
+    "files": files.main,
+    "growth": growth.main,
+    "spark": spark.main,
+}
 
 
-def main(names: list[str]) -> None:
+def main(words: list[str]) -> None:
     """Run the named benches, or all."""
-    for name in names or BENCHES:
-        BENCHES[name]()
+    names = [word for word in words if word in (*WHOLE, *NARROWED)]
+    parts = [word.lower() for word in words if word not in names]
+
+    def wanted(line: str) -> bool:
+        return all(part in line.lower() for part in parts)
+
+    for name in names or ([] if parts else WHOLE):
+        if name in WHOLE:
+            WHOLE[name]()
+    for name in names or NARROWED:
+        if name in NARROWED:
+            NARROWED[name](wanted)
 
 
 if __name__ == "__main__":

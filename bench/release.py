@@ -4,10 +4,7 @@ Each is a process of its own, start included, and they take turns; peak memory i
 operating system says of each.
 """
 
-import math
-import statistics
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,18 +13,11 @@ import duckdb
 from rich.console import Console
 from rich.table import Table as Grid
 
+from bench.processes import Command, in_turns, ours, python
+
 ROWS, COLUMNS = 1_000_000, 20
 ITEM_ROWS, ITEM_PEOPLE, ITEMS, AT_MOST = 20_000_000, 2_000_000, 1_000, 8
 ROUNDS = 5
-
-WATCH = """
-import os, subprocess, sys, time
-start = time.perf_counter()
-quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-process = subprocess.Popen(sys.argv[1:], **quiet)
-_, status, usage = os.wait4(process.pid, 0)
-print(time.perf_counter() - start, status, usage.ru_maxrss)
-"""
 
 
 def main() -> None:
@@ -52,12 +42,12 @@ def booleans(folder: Path) -> Grid:
     ask = [f"--count={column}" for column in columns]
     budget = ["--epsilon=1", "--delta=1e-6", "--out=-"]
     rivals = {
-        "DuckDB's plain sum": [sys.executable, "-c", plain],
-        "each row a person": [*_command(), "release", str(path), *ask, "--row-is-person", *budget],
-        "grouped by person": [*_command(), "release", str(path), *ask, "--unit=person", *budget],
+        "DuckDB's plain sum": python(plain),
+        "each row a person": ours("release", str(path), *ask, "--row-is-person", *budget),
+        "grouped by person": ours("release", str(path), *ask, "--unit=person", *budget),
     }
     if _has("opendp.prelude", "polars"):
-        rivals["OpenDP's Polars API"] = [sys.executable, "-c", _opendp(path, columns)]
+        rivals["OpenDP's Polars API"] = python(_opendp(path, columns))
     title = f"{ROWS:,} people, {COLUMNS} counts"
     return _compare(title, rivals, rounds=ROUNDS)
 
@@ -77,8 +67,8 @@ def items(folder: Path) -> Grid:
     plain = f"import duckdb; {quiet}; duckdb.sql('''{query}''').fetchall()"
     ask = [f"--items=item=@{listed}", f"--at-most={AT_MOST}", "--unit=person"]
     rivals = {
-        "DuckDB's count(distinct person)": [sys.executable, "-c", plain],
-        f"at most {AT_MOST} items": [*_command(), "release", str(path), *ask, "--mu=1", "--out=-"],
+        "DuckDB's count(distinct person)": python(plain),
+        f"at most {AT_MOST} items": ours("release", str(path), *ask, "--mu=1", "--out=-"),
     }
     title = f"{ITEM_ROWS:,} rows, {ITEM_PEOPLE:,} people, {ITEMS:,} items"
     return _compare(title, rivals, rounds=3)
@@ -93,8 +83,8 @@ def lists(folder: Path) -> Grid:
         connection.execute(f"copy ({codes}) to '{path}'")
     query = f"select code, count(*) from '{path}' group by code"
     plain = f"import duckdb; duckdb.sql('''{query}''').fetchall()"
-    ask = [*_command(), "release", str(path), "--row-is-person", "--mu=1", "--out=-"]
-    rivals = {"DuckDB's group by": [sys.executable, "-c", plain]}
+    ask = ours("release", str(path), "--row-is-person", "--mu=1", "--out=-")
+    rivals = {"DuckDB's group by": python(plain)}
     for entries in (100, 400, 1500):
         listed = ",".join(map(str, range(entries)))
         rivals[f"choice of {entries:,}"] = [*ask, f"--choice=code={listed}"]
@@ -108,45 +98,22 @@ def lists(folder: Path) -> Grid:
     return _compare("100,000 rows of text", rivals, rounds=3)
 
 
-def _compare(title: str, rivals: Mapping[str, Sequence[str]], *, rounds: int) -> Grid:
-    seconds: dict[str, list[float]] = {name: [] for name in rivals}
-    memory = dict.fromkeys(rivals, 0)
-    for _ in range(rounds):
-        for name, command in rivals.items():
-            took, peak = _run(command)
-            seconds[name].append(took)
-            memory[name] = max(memory[name], peak)
-    median = {name: statistics.median(times) for name, times in seconds.items()}
-    base, *_ = median.values()
+def _compare(title: str, rivals: Mapping[str, Command], *, rounds: int) -> Grid:
+    taken = in_turns(rivals, rounds)
+    base = next(iter(taken.values())).seconds
     grid = Grid("what", "seconds", "more by", "times", "peak MB", title=title)
-    for name, took in median.items():
-        if math.isinf(took):
-            grid.add_row(name, "does not run with the packages installed")
+    for name, took in taken.items():
+        if took.failed:
+            grid.add_row(name, took.failed)
         else:
-            more, times = f"{took - base:+.2f} s", f"{took / base:.2f}"
-            grid.add_row(name, f"{took:.2f}", more, times, f"{memory[name] / 1e6:.0f}")
+            more, times = f"{took.seconds - base:+.2f} s", f"{took.seconds / base:.2f}"
+            grid.add_row(name, f"{took.seconds:.2f}", more, times, f"{took.peak / 1e6:.0f}")
     return grid
-
-
-def _run(command: Sequence[str]) -> tuple[float, int]:
-    """Run a command; return how long it took, endless if it failed, and its peak memory.
-
-    A small process stands in between: a child's peak counts from its parent's memory.
-    """
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", WATCH, *command], capture_output=True, check=True
-    )
-    took, status, peak = map(float, done.stdout.split())
-    return math.inf if status else took, int(peak) * 1024
-
-
-def _command() -> list[str]:
-    return [sys.executable, "-c", "from halfnoise.cli import main; main()"]
 
 
 def _has(*modules: str) -> bool:
     check = "; ".join(f"import {module}" for module in modules)
-    return subprocess.run([sys.executable, "-c", check], capture_output=True).returncode == 0  # noqa: PLW1510
+    return subprocess.run(python(check), capture_output=True).returncode == 0  # noqa: PLW1510
 
 
 def _opendp(path: Path, columns: Sequence[str]) -> str:

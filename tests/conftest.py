@@ -14,9 +14,11 @@ from support.one_database import connect
 from support.soak import SOAKS
 
 # Words in the names of tests that go together: a session of Spark takes long to start and to warm
-# up, a server of PostgreSQL is one for all; an enumeration, the points of a far tail, figures and
-# the demonstration take long to make.
-TOGETHER = ("spark", "postgresql", "enumerat", "far_tail", "test_figures", "test_demo")
+# up, a server of PostgreSQL is one for all; an enumeration, the points of a far tail, figures, a
+# wheel and the demonstration take long to make.
+TOGETHER = (
+    *("spark", "postgresql", "enumerat", "far_tail", "test_figures", "test_wheel", "test_demo"),
+)
 
 
 @pytest.hookimpl(optionalhook=True)

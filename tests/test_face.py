@@ -1,3 +1,4 @@
+import ast
 import inspect
 import os
 import pickle
@@ -23,13 +24,31 @@ def test_the_face_is_alphabetical() -> None:
 
 
 def test_the_face_is_complete() -> None:
-    """Every public name of the package that is no module is listed, and nothing else."""
-    public = {
-        name
-        for name, value in vars(hn).items()
-        if not name.startswith("_") and not inspect.ismodule(value)
+    """The names that are listed are those that have a home, and those that type checkers see."""
+    tree = ast.parse(inspect.getsource(hn))
+    (seen,) = (each for each in tree.body if isinstance(each, ast.If))
+    homes = {
+        name.name: str(each.module).removeprefix("halfnoise.")
+        for each in seen.body
+        if isinstance(each, ast.ImportFrom)
+        for name in each.names
     }
-    assert public == set(hn.__all__)
+    assert homes == hn._HOMES
+    assert sorted(homes) == hn.__all__
+    assert dir(hn) == sorted([*hn.__all__, "__version__"])
+
+
+def test_a_name_is_imported_when_it_is_asked_for() -> None:
+    """Each way to ask gives the same thing, and what there is not is no attribute."""
+    said = "import halfnoise as hn; assert 'Count' not in vars(hn); hn.Count; print(*vars(hn))"
+    names = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
+    assert "Count" in names.stdout.split()
+    assert "release" not in names.stdout.split()
+    everything: dict[str, Any] = {}
+    exec("from halfnoise import *", everything)  # noqa: S102  # as somebody at a prompt says it
+    assert {name: getattr(hn, name) for name in hn.__all__}.items() <= everything.items()
+    with pytest.raises(AttributeError, match="module 'halfnoise' has no attribute 'cuont'"):
+        getattr(hn, "cuont")  # noqa: B009  # which no type checker lets pass
 
 
 @pytest.mark.parametrize("name", FACE)
@@ -54,18 +73,41 @@ def test_exceptions_form_one_tree() -> None:
     assert issubclass(hn.MissingExtraError, ImportError)
 
 
-def test_importing_brings_no_engine() -> None:
-    """Importing the library loads no frame, no engine and no drawing package."""
-    heavy = ("pandas", "polars", "pyarrow", "pyspark", "ibis", "altair", "duckdb", "scipy")
-    code = f"import sys, halfnoise; print([m for m in {heavy} if m in sys.modules])"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "[]"
+ENGINES = "duckdb pandas polars pyarrow pyspark ibis altair scipy"
+ASKED_FOR = {
+    "the library": ("import halfnoise", "numpy narwhals flint cryptography typer rich"),
+    "a release": ("import halfnoise; halfnoise.release", "typer rich"),
+    "the command": ("from halfnoise.cli import main", "numpy narwhals flint cryptography rich"),
+    "its help": ("main(['release', '--help'])", "numpy narwhals flint cryptography pydantic"),
+    "a mistake": ("main(['plan', '--mue', '1'])", "numpy narwhals flint cryptography pydantic"),
+    "a plan": ("main(['plan', '--counts', '2', '--mu', '1'])", "pydantic rich"),
+}
 
 
-def test_the_version_is_the_packages() -> None:
-    """The version is the one of the package."""
-    project = Path(__file__).resolve().parents[1] / "pyproject.toml"
-    assert hn.__version__ == tomllib.loads(project.read_text("utf-8"))["project"]["version"]
+@pytest.mark.parametrize("what", ASKED_FOR)
+def test_only_what_is_needed_is_loaded(what: str) -> None:
+    """Each way to begin loads no engine, no frame, no drawing package, and what it needs alone."""
+    code, others = ASKED_FOR[what]
+    lines = [
+        "import contextlib, sys",
+        "if 'main' in sys.argv[1] and 'import' not in sys.argv[1]: from halfnoise.cli import main",
+        "with contextlib.suppress(SystemExit): exec(sys.argv[1])",
+        "print(*(each for each in sys.argv[2:] if each in sys.modules))",
+    ]
+    words = [code, *ENGINES.split(), *others.split()]
+    asked = [sys.executable, "-c", "\n".join(lines), *words]
+    ran = subprocess.run(asked, capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[-1] == ""
+
+
+def test_the_version_stands_in_one_place() -> None:
+    """The package has the version that the library has, which others repeat."""
+    root = Path(__file__).resolve().parents[1]
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
+    assert "version" not in project["project"]
+    assert project["tool"]["hatch"]["version"]["path"] == "src/halfnoise/versions.py"
+    cited = (root / "CITATION.cff").read_text("utf-8")
+    assert f"\nversion: {hn.__version__}\n" in cited
 
 
 def test_the_package_runs_as_a_module_and_completes_words() -> None:

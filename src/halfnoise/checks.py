@@ -16,7 +16,8 @@ import importlib
 import inspect
 import math
 import numbers
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
 from difflib import get_close_matches
 from typing import Any, TypeGuard, TypeVar
 
@@ -24,6 +25,7 @@ from halfnoise.errors import InvalidParameterError, MissingExtraError, UnknownNa
 
 Called = TypeVar("Called", bound=Callable[..., Any])
 Read = TypeVar("Read", int, float)
+Named = TypeVar("Named", bound=Hashable)
 
 
 def refuse(name: str, rule: str, value: object, remedy: str = "") -> InvalidParameterError:
@@ -150,6 +152,17 @@ def _reader(kind: Callable[[str], Read], rule: str) -> Callable[[str, str], Read
 
 
 number, whole_number = _reader(float, "a number"), _reader(int, "a whole number")
+
+
+def said_twice(values: Sequence[Named]) -> Named | None:
+    """Return the first of some values that is there more than once, if any is.
+
+    >>> said_twice(["a", "b", "c", "b"]), said_twice("abc")
+    ('b', None)
+    """
+    if len(set(values)) == len(values):
+        return None
+    return next(value for value, times in Counter(values).items() if times > 1)
 
 
 def comparable(value: object) -> bool:

@@ -28,13 +28,19 @@ def paths_in(data: object) -> list[str]:
 
 
 def is_among(found: os.stat_result, names: Iterable[str]) -> bool:
-    """Whether a file is one of those named, by patterns too, whatever it is called itself."""
+    """Whether a file is one of those named, by patterns or folders too, whatever it is called."""
     for name in names:
-        for path in (name, *glob(name, recursive=True)):
+        for path in (name, *glob(name, recursive=True), *_within(name)):
             with contextlib.suppress(OSError, ValueError):
                 if os.path.samestat(os.stat(path), found):  # noqa: PTH116
                     return True
     return False
+
+
+def _within(folder: str) -> Iterator[str]:
+    """Yield the files in a folder and in those below, if it is one."""
+    for above, _, names in os.walk(folder, followlinks=True):
+        yield from (os.path.join(above, name) for name in names)  # noqa: PTH118
 
 
 def is_database(path: Path) -> bool:

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from halfnoise.request import Request
 from halfnoise.results import document
 from halfnoise.results.inference import Errors, Estimate
 from halfnoise.results.release import GroupedRelease, Release
+from halfnoise.versions import VERSION
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.groups import Grouping
@@ -225,7 +225,7 @@ def _template(plan: Plan, measurement: Measurement, request: Request) -> Release
             "grid": measurement.facts,
         },
         "unit": list(request.unit) or "row",
-        "version": version("halfnoise"),
+        "version": VERSION,
     }
     asked = [query for query in workload.queries if isinstance(query, ColumnQuery)]
     conditions = {query.label: str(query.where) for query in asked if query.where is not None}

@@ -2,8 +2,8 @@
 
 import platform
 import sys
-from importlib.metadata import PackageNotFoundError, version
 
+VERSION = "0.1.0"  # of halfnoise; pyproject.toml takes it from here
 # Packages through which rows are read, by the name under which they are imported.
 ENGINES = {
     "duckdb": "duckdb",
@@ -18,6 +18,10 @@ PACKAGES = {"halfnoise": "halfnoise", "narwhals": "narwhals", "numpy": "numpy", 
 
 def installed_version(package: str) -> str | None:
     """Return the version of a package, by the name under which it is imported; None if missing."""
+    if package == "halfnoise":
+        return VERSION
+    from importlib.metadata import PackageNotFoundError, version  # which takes its time
+
     try:
         return version(PACKAGES.get(package, package))
     except PackageNotFoundError:

@@ -22,7 +22,17 @@ from halfnoise.data.sources import open_source
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.data.totals import prepared
 from halfnoise.workload.totals import Totals
-from support.any_table import ENCODINGS, KINDS, MOMENTS, NUMBERS, RESTLESS, TABLES, TEXTS, Kind
+from support.any_table import (
+    ENCODINGS,
+    IN_TEXT,
+    KINDS,
+    MOMENTS,
+    NUMBERS,
+    RESTLESS,
+    TABLES,
+    TEXTS,
+    Kind,
+)
 from support.loss import ROUNDING, Scale, declared, entering, loss
 from support.soak import MORE, SOAKS
 
@@ -42,6 +52,7 @@ QUERIES: dict[str, list[Any]] = {
     "sums": [q.Sum("x", bounds=(-2, 20)), q.Mean("x", bounds=(1, 5), name="m")],
     "choices": [q.Choice("c", ["a", "A"]), q.Bins("x", [0, 3, 10])],
     "few items": [q.Count("a"), q.Items("i", ["a", "A", "á"], at_most=1)],
+    "codes": [q.Items("i", ["a", "A*", "á*", "b"], split=";", at_most=2)],
 }
 BUDGETS = {"gaussian": hn.GaussianDP(mu=1), "laplace": hn.PureDP(epsilon=1)}
 WEEK = q.By("t", every="week", zone="Asia/Tokyo")
@@ -89,6 +100,9 @@ class Case:
         pools = {name: self.kind(name).cells for name in self.kinds if name != "id"}
         for name in ("c", "i"):  # what is listed comes often: it is among the first
             pools[name] += pools[name][:4] * 5
+        if self.asked == "codes":  # of which a cell holds several
+            texts = [cell for cell in pools["i"] if isinstance(cell, str)]
+            pools["i"] += [";".join(draw.choices(texts, k=5)) for _ in pools["i"] if texts]
         return [
             {name: draw.choice(cells) for name, cells in pools.items()}
             | {"id": draw.choice(ways), "restless": added and self.restless}
@@ -171,7 +185,7 @@ def together(case: Case, folder: Path) -> int:
     stars = [list(case.star(draw)) for _ in range(STARS)]
     worlds = [world for star in stars for world in star]
     rows = [(w, row) for w, (_, rows) in enumerate(worlds) for row in rows]
-    is_text = "text" in case.kinds["id"] and not case.engine.startswith(("arrow", "p", "d", "i"))
+    is_text = case.engine in IN_TEXT
     numbers: list[Any] = [str(w) if is_text else w for w, _ in rows]
     number = Kind(pa.string() if is_text else pa.int64(), [])
     data = case.table([row for _, row in rows], folder, w=(number, numbers))

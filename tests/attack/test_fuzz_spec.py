@@ -12,7 +12,8 @@ from halfnoise.request import Request
 from halfnoise.spec import queries, toml
 from halfnoise.spec.header import Header
 from halfnoise.spec.toml import read_spec, write_spec
-from halfnoise.spec.words import WORDS, read, text_format
+from halfnoise.spec.vocabulary import WORDS
+from halfnoise.spec.words import read, text_format
 from support.fuzz import MORE, Meter, Tried, fuzz
 from support.odd_words import AMOUNT, COLUMN, COLUMNS, CONDITION, LIST, NUMBER, ODD, lay_out
 

@@ -28,6 +28,7 @@ KINDS: dict[str, st.SearchStrategy[str]] = {
 GOOD: dict[str, list[str]] = {
     "noise": ["gaussian", "laplace"],
     "neighbors": ["add-remove", "replace"],
+    "split": [";", "tab", "\\n", " ", ""],
     "delimiter": [",", ";", "tab", "\\t", "::"],
     "quote": ["none", '"', "'", '""'],
     "encoding": ["utf-8", "latin-1", "utf-16", "cp1252", "big5", "klingon", "rot13", "idna"],
@@ -51,6 +52,7 @@ SOUND = [
     "--sum visits=0:20 --choice blood=A,B --row-is-person --epsilon 1",
     "--mean income=0:500 --bins age=0,18,65 --unit person_id --rho 0.5",
     "--items blood=A,B,O --at-most 2 --unit person_id --rdp 8:1",
+    "--items blood=A,B* --split ; --row-is-person --mu 1",
     "--count q_* --by blood --groups A,B --unit person_id --mu 1",
     "--count smoker --by day:month --groups discover --unit person_id --epsilon 1 --delta 1e-6",
     "--spec spec.toml --set name=1 --unit person_id",

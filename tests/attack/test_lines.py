@@ -1,6 +1,7 @@
 """Every line is a row, whatever is in it, and no line reaches into another."""
 
 import gzip
+import itertools
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -58,6 +59,17 @@ def test_odd_lines(name: str, tmp_path: Path) -> None:
         bare = write(tmp_path / f"bare{i}.{ending}{'.gz' if i > 2 else ''}", marked)
         expected = text_rows.rows(marked, header=False, **rule)
         assert read(bare, names=NAMES, **text) == expected
+
+
+@pytest.mark.parametrize(("letters", "most"), [('x,"', 9), ('x,"\x1e', 6)])
+def test_all_short_lines(letters: str, most: int, tmp_path: Path) -> None:
+    """Every line of a few letters, quotes and delimiters is split as a slow rule splits it."""
+    drawn = (itertools.product(letters, repeat=size) for size in range(most + 1))
+    content = "".join(f"{''.join(line)}\n" for lines in drawn for line in lines).encode()
+    names = [f"c{i}" for i in range(6)]
+    path = write(tmp_path / "all.csv", content)
+    expected = text_rows.rows(content, header=False, columns=6)
+    assert read(path, names, names=names) == expected
 
 
 def test_plain_files_together(tmp_path: Path) -> None:

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,3 +83,13 @@ def test_what_fails_or_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> No
     assert "expects of it (AttributeError; Python" in ran.out
     assert "Absent: no_such_package is not installed" in ran.out
     assert "Kanarienvogel" not in ran.out + ran.err
+
+
+def test_what_an_engine_starts_is_not_heard(capfd: pytest.CaptureFixture[str]) -> None:
+    """A program that is started meanwhile says nothing, then or later; afterwards others do."""
+    loud = "import os, sys; sys.stdin.read(); os.write(2, sys.argv[1].encode())"
+    with made_up._unheard():
+        one = subprocess.Popen([sys.executable, "-c", loud, "first"], stdin=subprocess.PIPE)
+    one.communicate()
+    subprocess.run([sys.executable, "-c", loud, "second"], stdin=subprocess.DEVNULL, check=True)
+    assert capfd.readouterr().err == "second"

@@ -6,7 +6,7 @@ import pytest
 from typer.core import TyperOption
 from typer.main import get_command
 
-from halfnoise.cli.commands import app
+from halfnoise.cli.app import app
 from support.commands import EXACT, refused, run, write_survey
 
 COMMANDS = getattr(get_command(app), "commands")  # noqa: B009  # of a group, which all apps are

@@ -1,9 +1,18 @@
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import polars as pl
 import pytest
 
 import halfnoise as hn
+from halfnoise.data import items
+from halfnoise.data import totals as prepare
+from halfnoise.data.sources import open_source
+from halfnoise.data.sources.source import TextFormat
 from support.measured import grid_for
 from support.nasty import found
 
@@ -72,3 +81,155 @@ def test_many_items() -> None:
     query = q.Items("item", range(100_000), at_most=3)
     found_ = totals(rows((1, 99_999), (2, 5), (3, 5)), query)
     assert (found_[5], found_[99_999], sum(found_)) == (2 * WHOLE, WHOLE, 3 * WHOLE)
+
+
+def weighed(frame: Any, query: Any, unit: Sequence[str] = ()) -> list[int]:
+    """Return totals, in parts of a person; each row is one, unless a unit is named."""
+    workload = hn.Workload([query]) if unit else hn.Workload([query]).of_rows()
+    grid = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1)))
+    sums: list[int] = found(frame, workload, grid, unit)[0][0]
+    return sums
+
+
+def by_id(frame: Any, query: Any, unit: Sequence[str] = ()) -> list[list[int]]:
+    """Return the totals of each id, in parts of a person."""
+    workload = hn.Workload([query], by="id", groups=range(len(PARTED)), other=None)
+    grid = grid_for(hn.plan(hn.Workload([query]), privacy=hn.GaussianDP(mu=1)))
+    with open_source(frame, text=TextFormat()) as source:
+        exact = prepare.prepared(source.of(["id", "item"]), workload, grid.blocks, unit or None)()
+    sums: list[list[int]] = exact.sums[0].tolist()
+    return sums
+
+
+CODES = q.Items("item", ["J45", "E11.9", "E11.*", "E1*"], split=";", at_most=2)
+PARTED: list[tuple[str | None, list[float]]] = [
+    ("J45", [1, 0, 0, 0]),
+    (" x ;; J45; ", [1, 0, 0, 0]),
+    ("J45;J45;J45 ;E10", [1, 0, 0, 1]),
+    ("J45;E11.9", [0.5, 0.5, 0.5, 0.5]),
+    ("E11.91;E10;j45", [0, 0, 1, 1]),
+    ("E11", [0, 0, 0, 1]),
+    ("J45;" * 2500, [1, 0, 0, 0]),
+    ("J45;" * 2501, [0, 0, 0, 0]),
+    (";" * 200_000, [0, 0, 0, 0]),
+    ("", [0, 0, 0, 0]),
+    (None, [0, 0, 0, 0]),
+]
+
+
+@pytest.mark.parametrize("frame", [pl.DataFrame.lazy, pl.DataFrame.to_arrow])
+def test_codes_in_a_cell(frame: Callable[[pl.DataFrame], Any]) -> None:
+    """Parts are stripped, count once, and share what a person may add: by row and by person."""
+    table = rows(*((place, cell) for place, (cell, _) in enumerate(PARTED)))
+    both = [[int(part * WHOLE) for part in parts] for _, parts in PARTED]
+    twice = pl.concat([table, table, rows((None, "J45"))])
+    assert by_id(frame(twice), CODES, ["id"]) == both
+    assert by_id(frame(twice), CODES) == [[2 * part for part in parts] for parts in both]
+
+
+def test_parts_of_several_rows_are_one_set() -> None:
+    """A person's rows are put together before they are weighed; other people's are not."""
+    frame = rows((1, "J45;E10"), (1, "E10;E11.9"), (2, "E10"))
+    assert weighed(frame, CODES, ["id"]) == [WHOLE // 2, WHOLE // 2, WHOLE // 2, 3 * WHOLE // 2]
+
+
+def test_no_row_adds_more_than_it_may() -> None:
+    """Whatever is in a cell, the row's parts add up to at most what is allowed."""
+    draw = random.Random(5)
+    pieces = ["J45", " E11.9", "E11.9 ", "E11.2", "E1", "", "-99", "x", "J45;J45"]
+    for mark in (";", ", ", "\\E", ".*", "é", "\n"):
+        query = replace(CODES, split=mark, items=("J45", "E1*", "E11*", "x"), missing=("-99",))
+        for _ in range(3):
+            cells = mark.join(draw.choices(pieces, k=draw.randint(0, 12)))
+            for unit in ((), ("id",)):
+                assert sum(weighed(rows((1, cells)), query, unit)) <= 2 * WHOLE
+
+
+def test_a_code_for_missing_is_none() -> None:
+    """A code for missing is none as a part, and as the whole cell, which may hold the mark."""
+    query = replace(CODES, missing=("E11.9", "J45;none"))
+    assert weighed(rows((1, "E11.9 ;J45")), query) == [WHOLE, 0, 0, 0]
+    assert weighed(rows((1, "J45;none")), query) == [0, 0, 0, 0]
+    assert weighed(rows((1, "none;J45")), query) == [WHOLE, 0, 0, 0]
+
+
+def test_numbers_are_not_split() -> None:
+    """A column of numbers has one code in each cell, as if there were no mark."""
+    query = q.Items("item", [1, 2, 3], split="2", at_most=1)
+    assert weighed(rows((1, 12), (2, 2)), query) == [0, WHOLE, 0]
+
+
+def test_beginnings_without_parts() -> None:
+    """A cell of one code can be as many items as begin so: each row is held to that."""
+    query = q.Items("item", ["E11.9", "E11.*", "E*", r"G63\*", "A*1"])
+    assert query.of_rows().at_most == 3
+    frame = rows((1, "E11.9"), (2, "E1"), (3, "G63*"), (4, "G63.1"), (5, "A*1"), (6, "Axx1"))
+    frame = pl.concat([frame, rows((7, "A*1234"), (8, "E11.9" * 2))])
+    assert weighed(frame, query) == [WHOLE, 2 * WHOLE, 3 * WHOLE, WHOLE, WHOLE]
+    few = replace(query, at_most=1)
+    third, half = WHOLE // 3, WHOLE // 2
+    assert weighed(frame, few) == [third, third + half, WHOLE + third + half, WHOLE, WHOLE]
+    assert weighed(frame, few, ["id"]) == weighed(frame, few)
+
+
+def test_only_beginnings_of_one_length() -> None:
+    """A list of beginnings alone needs no whole codes beside them."""
+    query = q.Items("item", ["E1*", "J4*", "K*"][:2], at_most=1)
+    assert weighed(rows((1, "E10"), (2, "J"), (3, "J45")), query) == [WHOLE, WHOLE]
+
+
+@pytest.mark.parametrize("items", [["E11*", "E11* "], ["a", " a"], ["a*", "a*"]])
+def test_beginnings_that_read_the_same(items: list[str]) -> None:
+    """A beginning twice is refused; beside the code of the same letters it is another item."""
+    with pytest.raises(hn.InvalidParameterError, match=r"read the same|different from each"):
+        totals(rows((1, "a")), q.Items("item", items, at_most=1))
+    assert totals(rows((1, "a")), q.Items("item", ["a", "a*"])) == [1, 1]
+
+
+def test_codes_in_any_case(tmp_path: Path) -> None:
+    """Where case and spaces do not matter, they matter neither in parts nor in beginnings."""
+    (path := tmp_path / "a.csv").write_text(
+        "item\n j 45;e11.9 \nE 11.2\nJ45;j45\n", encoding="utf-8"
+    )
+    query = q.Items("item", ["J45", "E 11.*"], split=";", at_most=1)
+    workload = hn.Workload([query])
+    grid = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1)))
+    with open_source(path, text=TextFormat(ignore_case=True)) as source:
+        exact = prepare.prepared(source.of(["item"]), workload, grid.blocks, None)()
+    assert exact.sums[0].tolist() == [[WHOLE // 2 + WHOLE, WHOLE // 2 + WHOLE]]
+
+
+def hold() -> None:
+    """Hold what is said above of cells."""
+    test_codes_in_a_cell(pl.DataFrame.to_arrow)
+    test_a_code_for_missing_is_none()
+    test_beginnings_without_parts()
+
+
+FAULTS = {
+    "not stripped": ("part.code().alias", "nw.col(_ITEM).alias"),
+    "too short": ("1 + max(map(len, self.keys))", "max(map(len, self.keys))"),
+    "not distinct": (
+        'rows.group_by(*people, *group, PLACE).agg(nw.len().alias("hn_rows"))',
+        "rows",
+    ),
+    "not weighed": ("query.at_most < len(query.items)", "False"),
+    "each cell once": ("(weight * times)", "(weight * 1)"),
+    "of any length": ("<= LONGEST_CELL", ">= 0"),
+    "cells by themselves": ("not people and (splits or listed.several)", "False"),
+    "missing parts count": (".filter(part.present())", ""),
+    "missing cells count": ("own.text(), own.present()", "own.text(), nw.lit(value=True)"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_are_seen(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What holds of the cells above does not hold where one step is left out."""
+    right, wrong = FAULTS[fault]
+    source = Path(items.__file__).read_text(encoding="utf-8")
+    assert right in source
+    broken = ModuleType("broken")
+    exec(source.replace(right, wrong), vars(broken))  # noqa: S102  # our own, with a fault
+    monkeypatch.setattr(prepare, "item_totals", broken.item_totals)
+    with pytest.raises(AssertionError):
+        hold()

@@ -45,13 +45,12 @@ def written(path: Path, content: bytes | str, encoding: str = "utf-8") -> Path:
 
 
 def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
-    """A missing, empty or foreign file and a folder are each one sentence that names them."""
+    """A missing, empty or foreign file is each one sentence that names it."""
     empty = written(tmp_path / "empty.csv", "")
-    foreign = written(tmp_path / "table.xlsx", "PK")
+    foreign = written(tmp_path / "table.sav", "$FL2")
     blank = written(tmp_path / "blank.csv.gz", gzip.compress(b""))
     assert "there is no file" in refused(tmp_path / "nowhere.csv", ["a"])
     assert "there is no file" in refused(str(tmp_path / "*.tsv"), ["a"])
-    assert "is a folder" in refused(tmp_path, ["a"])
     assert "has not even a header" in refused(empty, ["a"])
     assert "no header line" in refused(blank, ["a"])
     assert "by its ending" in refused(foreign, ["a"])

@@ -1,5 +1,6 @@
 """The page of specs: every word is there, and every example runs."""
 
+import csv
 import re
 import tomllib
 from pathlib import Path
@@ -9,7 +10,9 @@ import pytest
 from halfnoise import GaussianDP, Ledger
 from halfnoise.spec.header import Header
 from halfnoise.spec.toml import read_spec
-from halfnoise.spec.words import BUDGET, QUERIES, WORDS, read, text_format
+from halfnoise.spec.vocabulary import BUDGET, QUERIES, WORDS
+from halfnoise.spec.words import read, text_format
+from support import stored
 from support.commands import run, write_survey
 
 PAGE = (Path(__file__).parents[2] / "docs" / "spec.md").read_text(encoding="utf-8")
@@ -17,6 +20,7 @@ ROWS = dict(re.findall(r"^\| `([a-z-]+)` \| `(.+?)` \|", PAGE, re.MULTILINE))
 # What an example needs beside itself; groups by two columns are listed for both.
 WITH = {
     "at-most": 'items = "blood=A,B"',
+    "split": 'items = "blood=A,B"',
     "importance": 'count = "smoker"',
     "by": ROWS["groups"],
     "groups": ROWS["by"],
@@ -29,6 +33,11 @@ WITH = {
     "size-dial": "counts = 4",
     "missing": 'where = "age:at-least:18"',
 }
+STORED = {
+    "sheet": lambda columns, folder: stored.xlsx({"a": []}, folder, Visits=columns),
+    "table": stored.sqlite,
+}
+TITLES = {"skip": 3, "header-row": 3}  # lines before the header, where an example says so
 
 
 def test_every_word_is_there() -> None:
@@ -48,13 +57,18 @@ def test_each_example_runs(word: str, tmp_path: Path) -> None:
     text += "" if said.keys() & {"unit", "row-is-person"} else 'unit = "person_id"\n'
     (spec := tmp_path / "a.toml").write_text(text, encoding="utf-8")
     survey = write_survey(tmp_path)
+    rows = survey.read_text(encoding="utf-8")
+    survey.write_text("A survey\n" * TITLES.get(word, 0) + rows, encoding="utf-8")
+    if word in STORED:
+        names, *cells = csv.reader(rows.splitlines())
+        survey = STORED[word](dict(zip(names, zip(*cells, strict=True), strict=True)), tmp_path)
     named = tmp_path / "a.ledger"  # a part of a limit needs one
     Ledger.create(named, limit=GaussianDP(mu=1), unit="person_id")
     ran = run("plan", survey, "--spec", spec, "--ledger", named)
     assert ran.status == 0, ran.err
     words = read_spec(spec, {})
     without = {name: value for name, value in words.items() if name != word}
-    header = Header(survey.read_text(encoding="utf-8").splitlines()[0].split(","))
+    header = Header(rows.splitlines()[0].split(","))
     if word not in (*QUERIES, "by", "groups"):  # the others can do without, but it says something
         said_more = read(words, header), text_format(words)
         assert said_more != (read(without, header), text_format(without))

@@ -10,7 +10,8 @@ import halfnoise as hn
 from halfnoise.cli.options import OPTIONS
 from halfnoise.spec.header import Header
 from halfnoise.spec.toml import _filled, gather, read_spec, write_spec
-from halfnoise.spec.words import LISTS, WORDS, read, text_format
+from halfnoise.spec.vocabulary import LISTS, WORDS
+from halfnoise.spec.words import read, text_format
 from support.commands import EXACT, PEOPLE, refused, run, write_survey
 
 SAID = {

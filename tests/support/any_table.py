@@ -20,7 +20,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from support import engines
+from support import engines, stored
 from support.ids import BYTES, INVALID, LETTERS, LONG, MIXED, UUIDS, People, alone, bad_text
 
 D = decimal.Decimal
@@ -60,6 +60,12 @@ FRACTIONS: People = [[0.0, -0.0], [1.0], [0.5], [3.25], [1e308], [-1e-308], [2.0
 INFINITE = (None, float("nan"))
 TEXT = [*LETTERS, *alone("1", "1.0", "yes", "3.25", "-7", "2026-11-15", "NULL", "x" * 300)]
 SHORT = alone(D("1.01"), D("1.02"), D("-0.5"), D(0), D(10**20), D(7))
+PLAIN: People = [[1, 1.0, "1"], [0, -0.0, "0"], ["1.0"], [2.5, "2.5"], [2**53 + 1], [2**53]]
+PLAIN += [
+    *LETTERS,
+    *alone(1e22, -1e-308, 1e308, -7, "2026-11-15", "#N/A", "a\nb", "=1+1"),
+    ["true"],
+]
 DAYS = alone(*(dt.date(2026, 11, 14) + dt.timedelta(i) for i in range(4)), dt.date(1, 1, 1))
 
 KINDS: dict[str, Kind] = {
@@ -94,6 +100,8 @@ KINDS: dict[str, Kind] = {
     "nanoseconds": moments("ns"),
     "numbers and a text": Kind(None, [[1, 1.0], [2, 2.0], [2.5], [D(3), 3], ["x"], [b"y"]]),
     "objects": Kind(None, MIXED, (None, float("nan"), pd.NA, pd.NaT, object(), "", ())),
+    # Of sheets and SQLite, where the text of a cell says who it is.
+    "plain cells": Kind(None, PLAIN, (None, "", "  ", b"1", b"\xff", float("nan"))),
 }
 NUMBERS = [name for name in KINDS if "fraction" in name or "decimal" in name]
 NUMBERS += ["whole", "small", "large"]
@@ -245,6 +253,11 @@ def json_lines(columns: Columns, folder: Path) -> Path:
     return path
 
 
+def in_rows(columns: Columns) -> dict[str, list[Any]]:
+    """Return columns of cells, in whatever kind."""
+    return {name: [*cells] for name, (_, cells) in columns.items()}
+
+
 IN_FILES = ["text", *(n for n, kind in KINDS.items() if kind.type is not None and n != "text")]
 ARROW = [name for name in IN_FILES if "in a file" not in name]
 VALID = [name for name in ARROW if name != "bad text"]
@@ -276,7 +289,15 @@ TABLES: dict[str, tuple[Make, list[str]]] = {
     "csv in utf-16": (csv("utf-16"), ["text"]),
     "csv in latin-1": (csv("latin-1"), ["text"]),
     "json lines": (json_lines, ["text"]),
+    "xlsx": (lambda columns, folder: stored.xlsx(in_rows(columns), folder), ["plain cells"]),
+    "ods": (lambda columns, folder: stored.ods(in_rows(columns), folder), ["plain cells"]),
+    "sqlite": (lambda columns, folder: stored.sqlite(in_rows(columns), folder), ["plain cells"]),
+    "duckdb file": (
+        lambda columns, folder: stored.duckdb_file(arrow(columns, folder), folder),
+        IN_DUCKDB,
+    ),
     "spark": (in_spark, IN_SPARK),
 }
+IN_TEXT = ("csv", "csv in utf-16", "csv in latin-1", "json lines", "xlsx", "ods", "sqlite")
 RESTLESS = ("duckdb", "duckdb nocase", "duckdb in Tokyo", "ibis", "polars lazy", "spark")
 ENCODINGS = {"csv in utf-16": "utf-16", "csv in latin-1": "latin-1"}

@@ -109,8 +109,8 @@ class Job:
         ):
             try:
                 with left_properly():
-                    asked: Any = commands.release_command
-                    asked.__wrapped__(self.words(**instead), [str(self.folder / "survey.csv")])
+                    data = [str(self.folder / "survey.csv")]
+                    commands.release_command(self.words(**instead), data)
             except SystemExit as left:
                 status = int(str(left.code or 0))
         return Ran(status=status, out=printed.read_text(encoding="utf-8"), err=err.getvalue())

@@ -10,7 +10,7 @@ from unittest import mock
 
 import typer.main
 
-from halfnoise.cli.commands import main
+from halfnoise.cli.app import main
 
 SURVEY = """\
 person_id,smoker,age,visits,blood,income,day,q_a,q_b

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from support import one_database
+from support import one_database, stored
 from support.soak import SOAKS
 
 Make = Callable[[pa.Table, Path], Any]
@@ -140,6 +140,7 @@ def spark(table: pa.Table, folder: Path) -> Any:
 TYPED: dict[str, Make] = {
     "arrow": lambda table, _: table,
     "duckdb": relation,
+    "duckdb-file": stored.duckdb_file,
     "ibis": lambda table, _: ibis.memtable(table),
     "pandas": lambda table, _: table.to_pandas(),
     "pandas-arrow": lambda table, _: table.to_pandas(types_mapper=pd.ArrowDtype),
@@ -155,7 +156,10 @@ TEXT: dict[str, Make] = {
     "csv": delimited(".csv", ","),
     "csv-gz": delimited(".csv.gz", ","),
     "jsonl": json_lines,
+    "ods": lambda table, folder: stored.ods(table.to_pydict(), folder),
+    "sqlite": lambda table, folder: stored.sqlite(table.to_pydict(), folder),
     "tsv": delimited(".tsv", "\t"),
+    "xlsx": lambda table, folder: stored.xlsx(table.to_pydict(), folder),
 }
 
 ENGINES = TYPED | TEXT
@@ -164,10 +168,12 @@ ENGINES = TYPED | TEXT
 LIKE = {
     "csv-gz": "csv",
     "duckdb": "parquet",
+    "duckdb-file": "parquet",
     "ibis": "parquet",
     "pandas-arrow": "arrow",
     "parquet-split": "parquet",
     "polars-lazy": "polars",
     "tsv": "csv",
 }
+SLOW = ("spark", "ods", "xlsx")  # to compute with, or to write
 READERS = tuple(name for name in ENGINES if name not in LIKE or SOAKS)

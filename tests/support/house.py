@@ -5,6 +5,7 @@ rules read syntax, so an import inside a function or for types alone counts as w
 """
 
 import ast
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -41,11 +42,21 @@ EXCEPTIONS = {
     (f"{OURS}.cli.demo", "duckdb"): "writes the survey of the demonstration",
 }
 NAMED_LATER = {
+    OURS: "a name of the face is imported when somebody asks for it",
     f"{OURS}.checks": "an optional package is asked for by its name",
     f"{OURS}.report.picture": "says which extra to install where a package is missing",
 }
 LATER = "(a name that only the run knows)"
 AS_A_TYPE = ("Expr", "IntoExpr")  # a column may be an expression of narwhals
+# What a command does is imported when it runs, by the module that declares the commands.
+COMMANDS = f"{OURS}.cli.app"
+SMALL = (
+    f"{OURS}.data.dialects",
+    COMMANDS,
+    f"{OURS}.cli.leaving",
+    f"{OURS}.cli.options",
+    f"{OURS}.spec.vocabulary",
+)
 # A release is shown by modules that know it: the only late import of ours below the command.
 LATE = (f"{OURS}.results.published", f"{OURS}.results.formats")
 
@@ -159,12 +170,38 @@ def modules_have_no_cycle(sources: Sources) -> list[str]:
 
 
 def late_imports_of_ours_are_few(sources: Sources) -> list[str]:
-    """Hold that inside functions only the command imports ours, and a release once, for JSON."""
-    late = [each for each in _of_ours(sources) if each.late and room_of(each.by) != "cli"]
+    """Hold that inside functions only the list of commands imports ours, and a release for JSON."""
+    late = [each for each in _of_ours(sources) if each.late and each.by != COMMANDS]
     broken = [f"{each.by} imports {each.of} late" for each in late if not _excepted(each)]
     if sum(map(_excepted, late)) > 1:
         broken.append(f"{LATE[0]} imports {LATE[1]} late more than once")
     return _once(broken)
+
+
+def help_loads_little(sources: Sources) -> list[str]:
+    """Hold that the face and the list of commands import at once what is small, and no more.
+
+    What they import at once, and what that imports in turn, is the ground, the options and the
+    words; of packages, typer alone.
+    """
+    at_once = [each for each in imports(sources) if not (each.late or each.for_types)]
+    waiting, seen = [OURS, COMMANDS], set[str]()
+    while waiting:
+        module = waiting.pop()
+        seen.add(module)
+        found = [each.of for each in at_once if each.by == module]
+        waiting += [name for name in found if name in sources and name not in seen]
+        seen |= {name for name in found if name not in sources}
+    return [
+        f"{name} is imported by asking for help" for name in sorted(seen) if not _is_small(name)
+    ]
+
+
+def _is_small(name: str) -> bool:
+    package = name.split(".", maxsplit=1)[0]
+    if package == OURS:
+        return name in (*FACE, *SMALL) or room_of(name) == "ground"
+    return package == "typer" or package in sys.stdlib_module_names
 
 
 def packages_stay_in_their_rooms(sources: Sources) -> list[str]:
@@ -200,6 +237,7 @@ RULES: dict[str, Rule] = {
         upper_rooms_import_lower_ones,
         modules_have_no_cycle,
         late_imports_of_ours_are_few,
+        help_loads_little,
         packages_stay_in_their_rooms,
         files_are_short,
     )

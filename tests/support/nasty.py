@@ -70,6 +70,26 @@ DAYTEXT = [
     *("20261115", "soon", "2026-11-15\u0085", "2026-11-155", "1999-01-01", "0001-01-01"),
 ]
 DAYS = [None, dt.date(2026, 11, 14), dt.date(2026, 11, 15), dt.date(2026, 11, 16), dt.date(1, 1, 1)]
+CODES = [
+    *(
+        None,
+        "",
+        ";",
+        "J45",
+        " E11.9 ; J45;;J45",
+        "E11.91;E11.9;-99",
+        "-99",
+        "E11;e11.9",
+        "E1;x,E11.",
+    ),
+    *(
+        "E1;x,E11.",
+        "G63.2*;G63.2",
+        "\u00e9 1;e\u03011",
+        "\U0001f642\U0001f1e9a;\U0001f642",
+        "J45;;" * 2001,
+    ),
+]
 BLOOD = [None, "A", "B", "AB", " O ", "other", "a", "A ", "C", "7"]
 
 
@@ -98,6 +118,7 @@ def nasty(seed: int, rows: int) -> pa.Table:
         "item": pa.array(draw.choices([None, "a", "b", " c ", "d", "A"], k=rows), pa.string()),
         "code": pa.array(draw.choices([None, 1, 2, 3, -4, 2**40], k=rows), pa.int64()),
         "income": pa.array([round(draw.uniform(-50, 250), 2) for _ in range(rows)]),
+        "codes": pa.array(draw.choices(CODES, k=rows), pa.string()),
     }
     return pa.table(columns)
 
@@ -152,6 +173,16 @@ ITEMS = [
     q.Items("item", ["a", "b", "c", "nobody's"], at_most=2),
     q.Items("item", ["d", "A"], where=ADULT, missing=("A",), name="all items"),
     q.Items("code", [3, "2", 1, 2**40], at_most=1, name="whole"),
+    q.Items(
+        "codes",
+        ["E11.9", "E11.*", "E1*", r"G63.2\*", "J45", "e\u0301*", "\U0001f642\U0001f1e9*"],
+        split=";",
+        at_most=2,
+        missing=("-99",),
+        name="codes",
+    ),
+    q.Items("codes", ["J45*", "E11*"], where=ADULT, name="cells that begin so"),
+    q.Items("code", [2, 1], split=";", name="numbers are not split"),
 ]
 
 

@@ -16,7 +16,7 @@ from halfnoise.workload.conditions import Where
 from halfnoise.workload.numbers import Count, Mean, Sum
 from halfnoise.workload.sets import AtMost
 from halfnoise.workload.workload import Workload
-from support.slow_cells import SlowCells, literal_day, literal_number
+from support.slow_cells import SlowCells, literal_day, literal_number, trim
 
 Row = Mapping[str, Any]
 AS_EVER = SlowCells()
@@ -64,9 +64,8 @@ def person(
         return shared(said, shape, on)
     rows = [row for row in rows if query.where is None or meets(row, query.where, cells)]
     if isinstance(query, Items):
-        have = [row[str(query.column)] for row in rows]
-        have = [cell for cell in have if not missing(cell, query, cells)]
-        said = [int(any(same_item(cell, item, cells) for cell in have)) for item in query.items]
+        have = [code for row in rows for code in codes(row[str(query.column)], query, cells)]
+        said = [int(any(is_item(code, item, cells) for code in have)) for item in query.items]
         return shared(said, shape, on)
     if isinstance(query, Choice | Bins):
         return one_hot(rows, query, cells)
@@ -164,8 +163,22 @@ def holds(cell: Any, where: Where, cells: SlowCells) -> bool:
     )
 
 
-def same_item(cell: Any, item: Any, cells: SlowCells) -> bool:
-    """Whether a cell is an item: as a code, or as a whole number."""
-    if isinstance(cell, str):
-        return cells.code(cell) == cells.code(str(item))
-    return bool(cell == int(item))
+def codes(cell: Any, query: Items, cells: SlowCells) -> list[Any]:
+    """Return the codes in a cell."""
+    if missing(cell, query, cells):
+        return []
+    if query.split is None or not isinstance(cell, str):
+        return [cell]
+    found = trim(cell).split(query.split) if len(trim(cell)) <= 10_000 else []
+    return [part for part in found if trim(part) and not missing(part, query, cells)]
+
+
+def is_item(code: Any, item: Any, cells: SlowCells) -> bool:
+    """Whether a code is an item, or begins with it, or is the whole number."""
+    if not isinstance(code, str):
+        return bool(code == int(item))
+    if str(item).endswith("\\*"):
+        return cells.code(code) == cells.code(f"{item[:-2]}*")
+    if str(item).endswith("*"):
+        return cells.code(code).startswith(cells.code(item[:-1]))
+    return cells.code(code) == cells.code(str(item))

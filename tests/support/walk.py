@@ -1,8 +1,8 @@
 """The walk of one release, from the words on the command line to the written table.
 
 A hop leads to a function of another file: every function at the top of a module that is called, on
-the way of the one command below, from another file than its own, counted once. Methods are no hops
-(the value is at hand), nor are the validators of ``checks.py``, which say nothing but their names.
+the way of the one command below, from another file than its own, counted once. Imports are no hops,
+methods neither (the value is at hand), nor the validators of ``checks.py``, which only check.
 So counted, commit 1e66783 takes 72 hops through 54 files.
 
 ``python tests/support/walk.py [ROOT ...]`` prints the hops of this checkout, or of others.
@@ -21,7 +21,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 
 HERE = Path(__file__).resolve().parents[2]
-LIMIT = 76
+LIMIT = 90
 """As many hops may the walk take."""
 
 SURVEY = "person_id,smoker,visits,blood\np1,1,3,A\np2,0,5,B\n"
@@ -35,8 +35,9 @@ Place = tuple[str, str]
 
 def calls(package: Path) -> list[tuple[Place, Place]]:
     """Run the command and return who called whom within the package, in order."""
-    from halfnoise.cli import main
+    from halfnoise.cli import commands, main
 
+    assert commands.__file__  # which the command would import on its way
     found: list[tuple[Place, Place]] = []
 
     @functools.cache

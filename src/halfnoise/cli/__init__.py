@@ -1,5 +1,5 @@
 """The command ``halfnoise``."""
 
-from halfnoise.cli.commands import main
+from halfnoise.cli.app import main
 
 __all__ = ["main"]

@@ -4,12 +4,11 @@ import json
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from halfnoise.checks import number, refuse
-from halfnoise.cli.options import INIT, OPTIONS, Once, with_options
+from halfnoise.cli.options import OPTIONS
 from halfnoise.errors import InvalidParameterError
 from halfnoise.ledger import booking
 from halfnoise.ledger.booking import NO_LEDGER, Booking
@@ -22,24 +21,12 @@ from halfnoise.privacy.words import amounts
 from halfnoise.request import Request
 from halfnoise.spec.lists import ANYWHERE
 from halfnoise.spec.queries import Words
-from halfnoise.spec.words import BUDGET, privacy
-
-FILE = typer.Argument(metavar="LEDGER", help="Its file, or postgresql://host/database#name.")
-AS_JSON = typer.Option("--json", metavar="", help="Print JSON.")
-HEAD = typer.Option("--head", metavar="HASH", help="A head that was printed: it must be in it.")
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Keep account of what releases cost: a limit that cannot be overspent by accident.",
-)
+from halfnoise.spec.vocabulary import BUDGET
+from halfnoise.spec.words import privacy
 
 
-@app.command("init", cls=Once)
-@with_options(INIT)
-def init_command(words: Words, ledger: Annotated[str, FILE]) -> None:
-    """Make a ledger. What is said here holds for good.
-
-    Example: halfnoise ledger init survey.ledger --epsilon 3 --delta 1e-6 --unit person_id
-    """
+def init(words: Words, ledger: str) -> None:
+    """Make a ledger on the terms that were said, and show it."""
     if ("unit" in words) == ("row-is-person" in words):
         said = "say who one person is: --unit person_id, or --row-is-person"
         raise InvalidParameterError(f"{said}; amounts about others do not add up")
@@ -63,21 +50,14 @@ def init_command(words: Words, ledger: Annotated[str, FILE]) -> None:
     typer.echo(table(made.history()))
 
 
-@app.command("show", cls=Once)
-def show_command(
-    ledger: Annotated[str, FILE], *, as_json: Annotated[bool, AS_JSON] = False
-) -> None:
-    """Show what was spent on what, and what is left."""
+def show(ledger: str, *, as_json: bool) -> None:
+    """Show what was spent, for people or as JSON."""
     found = Ledger(ledger).history()
     typer.echo(json.dumps(to_dict(found), indent=2) if as_json else table(found))
 
 
-@app.command("verify", cls=Once)
-def verify_command(ledger: Annotated[str, FILE], head: Annotated[str | None, HEAD] = None) -> None:
-    """Check every entry and every result that is kept; with a head, that no old copy was put back.
-
-    An old copy cannot be told from inside: keep the head that each release prints.
-    """
+def verify(ledger: str, head: str | None) -> None:
+    """Check a ledger, and say what it comes to."""
     found = Ledger(ledger).verify(head)
     entries = 0 if found.last is None else found.last.entry + 1
     typer.echo(f"{entries:,} entries, each follows from those before it. {left(found)}.")

@@ -30,7 +30,8 @@ from halfnoise.spec.lists import Lists
 from halfnoise.spec.parts import read_parts
 from halfnoise.spec.queries import NAMELESS, Words
 from halfnoise.spec.toml import gather
-from halfnoise.spec.words import BUDGET, for_plans, privacy, text_format
+from halfnoise.spec.vocabulary import BUDGET
+from halfnoise.spec.words import for_plans, privacy, text_format
 from halfnoise.workload.numbers import Count, Counts
 from halfnoise.workload.workload import Workload
 

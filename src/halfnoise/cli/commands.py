@@ -1,26 +1,19 @@
-"""The command ``halfnoise``: thin; every word it takes is one of the library's."""
+"""What plan and release do: thin; every word they take is one of the library's."""
 
 import json
-import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from importlib.metadata import version as installed
-from itertools import pairwise
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from halfnoise.checks import refuse, whole_number
-from halfnoise.cli.books import app as ledger_app
 from halfnoise.cli.books import booked, one_of_them, told
 from halfnoise.cli.checking import Checked, checked, part_of, planned, rehearsed
 from halfnoise.cli.findings import to_dict, to_text
-from halfnoise.cli.leaving import left_properly
-from halfnoise.cli.options import CHECK, PLAN, RELEASE, SPEC, Once, with_options
 from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source, open_source
 from halfnoise.errors import BudgetError
@@ -40,53 +33,23 @@ from halfnoise.spec.queries import NAMELESS, Words
 from halfnoise.spec.toml import gather, write_spec
 from halfnoise.spec.words import read, text_format
 
-HELP = {"help_option_names": ["-h", "--help"]}
-STATUS = (
-    "Exit status: 0 done, 2 wrong use, 3 the data cannot be read, 4 the budget refuses, 5 try again"
-    " (disk full, locked, interrupted), 130 for Ctrl-C."
-)
-app = typer.Typer(
-    no_args_is_help=True, pretty_exceptions_enable=False, context_settings=HELP, epilog=STATUS
-)
-app.add_typer(ledger_app, name="ledger")
-FOLDER = typer.Option(metavar="DIR", help="Where to put the survey.")
-FILES = typer.Argument(metavar="DATA", help="CSV, TSV, JSON lines or Parquet files.")
-VERSION = typer.Option("--version", metavar="", help="Show the version and stop.")
-FIGURES = typer.Argument(metavar="DIR", help="Where to put them.")
-HEADERS = typer.Argument(metavar="DATA", help="The files to come; only their header is read.")
 
-
-@app.callback(invoke_without_command=True)
-def halfnoise(*, version: Annotated[bool, VERSION] = False) -> None:
-    """Publish counts and sums about people, privately, with about half the usual noise."""
-    if version:
-        typer.echo(f"halfnoise {installed('halfnoise')}")
-        raise typer.Exit
-
-
-@app.command("plan", cls=Once)
-@with_options(PLAN)
-def plan_command(words: Words, data: Annotated[list[str] | None, HEADERS] = None) -> None:
-    """Show how accurate a release would be, before any data is touched.
-
-    With a budget: every way to add the noise, and the best one. Without: what each budget brings.
-
-    Example: halfnoise plan --count smoker --sum visits=0:20 --epsilon 1 --delta 1e-6
-    """
-    words = gather(words, data or [])
+def plan_command(words: Words, data: Sequence[str]) -> None:
+    """Show what to expect; of the data, at most headers are read."""
+    words = gather(words, data)
     text = text_format(words)
     with open_source(data, text=text) if data else nullcontext() as source:
-        request = read(words, None if source is None else Header.of(source), data or [])
+        request = read(words, None if source is None else Header.of(source), data)
         _check_columns(source, request)
-    books = booked(words, data or [], needed=False)
-    save = _saving(words, request, [*(data or []), *books.files])
+    books = booked(words, data, needed=False)
+    save = _saving(words, request, [*data, *books.files])
     releases, margin = whole_number("--releases", words.get("releases", "1")), words.get("margin")
     request, releases = part_of(request, books, releases)
     known = "known-size" in words
     found = planned(request, known=known, margin=margin, releases=releases, limit=books.limit)
     shown, commands = found.to_dict(), list[str]()
     if releases > 1 and isinstance(found, Plan) and "one-of" not in words:
-        commands = one_of_them(words, data or [], request, found.privacy, releases)
+        commands = one_of_them(words, data, request, found.privacy, releases)
         shown["commands"] = commands
     typer.echo(json.dumps(shown, indent=2) if "json" in words else repr(found))
     if commands and "json" not in words:
@@ -97,14 +60,8 @@ def plan_command(words: Words, data: Annotated[list[str] | None, HEADERS] = None
     save()
 
 
-@app.command("release", cls=Once)
-@with_options(RELEASE)
-def release_command(words: Words, data: Annotated[list[str], FILES]) -> None:
-    """Release a private table from files: counts, sums and means with honest margins of error.
-
-    Example: halfnoise release survey.csv --count smoker --sum visits=0:20 --unit person_id
-    --epsilon 1 --delta 1e-6 --out table.csv
-    """
+def release_command(words: Words, data: Sequence[str]) -> None:
+    """Open the files, check all that was said, charge, release and write."""
     own, words = words, gather(words, data)
     named = words.get("out") not in (None, "-")
     out = Output("--out", Path(words["out"]), "overwrite" in words) if named else None
@@ -127,16 +84,8 @@ def release_command(words: Words, data: Annotated[list[str], FILES]) -> None:
     save()
 
 
-@app.command("check", cls=Once)
-@with_options(CHECK)
-def check_command(words: Words, data: Annotated[list[str], FILES]) -> None:
-    """Say what a release would read as what, what it would cost, and all that it would refuse.
-
-    Only header lines are read; nothing is spent and nothing written. A release becomes a check by
-    changing one word.
-
-    Example: halfnoise check survey.csv --spec smokers.toml
-    """
+def check_command(words: Words, data: Sequence[str]) -> None:
+    """Print what a release would read as what; the status is that of what it would refuse."""
     found = checked(words, data)
     typer.echo(json.dumps(to_dict(found), indent=2) if "json" in words else to_text(found))
     if found.refused:
@@ -144,15 +93,8 @@ def check_command(words: Words, data: Annotated[list[str], FILES]) -> None:
     raise typer.Exit(found.status)
 
 
-@app.command("spec", cls=Once)
-@with_options(SPEC)
-def spec_command(words: Words, data: Annotated[list[str], FILES]) -> None:
-    """Write a first spec from the header: every column is listed, and nothing decided.
-
-    Fill it in from the codebook, and look at it with halfnoise check.
-
-    Example: halfnoise spec survey.csv --out smokers.toml
-    """
+def spec_command(words: Words, data: Sequence[str]) -> None:
+    """Write a first spec from the header, to a file or to the terminal."""
     with open_source(data, text=text_format(words)) as source:
         first = first_spec(source, words, data)
     if words.get("out", "-") == "-":
@@ -162,39 +104,6 @@ def spec_command(words: Words, data: Annotated[list[str], FILES]) -> None:
     out.check(data, a_release=False)
     out.write_bytes(first.encode())
     typer.echo(f"Written to {words['out']}.", err=True)
-
-
-@app.command("demo", cls=Once)
-def demo_command(folder: Annotated[Path, FOLDER] = Path("halfnoise-demo")) -> None:
-    """Make a survey of 200,000 people who do not exist, release it, and compare with the truth."""
-    from halfnoise.cli.demo import demonstrate
-
-    for line in demonstrate(folder):
-        typer.echo(line)
-
-
-@app.command("doctor", cls=Once)
-def doctor_command() -> None:
-    """Say which versions are at work, and try each engine on people who do not exist.
-
-    No data is touched. What it prints belongs into a report of something unforeseen.
-    """
-    from halfnoise.cli.doctor import examine
-
-    healthy = True
-    for line, fine in examine():
-        typer.echo(line)
-        healthy &= fine
-    raise typer.Exit(0 if healthy else 2)
-
-
-@app.command("figures", cls=Once)
-def figures_command(folder: Annotated[Path, FIGURES]) -> None:
-    """Redraw the paper's figures as SVG and PNG, with the plotted numbers as CSV."""
-    from halfnoise.report import draw_figures
-
-    for path in draw_figures(folder):
-        typer.echo(path)
 
 
 def _saving(words: Words, request: Request, inputs: Sequence[str]) -> Callable[[], None]:
@@ -274,14 +183,3 @@ def _spinner() -> Step:
     from rich.console import Console
 
     return lambda step: Console(stderr=True).status(f"halfnoise: {step}")
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command; what goes wrong becomes one sentence and an exit status."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    # In a plan --known-size may stand alone, as the number itself does not matter.
-    for i, (word, after) in enumerate(pairwise([*words, "--"])):
-        if word == "--known-size" and re.match(r"-\D", after):
-            words[i] = "--known-size="
-    with left_properly():
-        app(args=words, prog_name="halfnoise")

@@ -4,17 +4,18 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import MethodType
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from halfnoise.data.dialects import DIALECTS
 from halfnoise.errors import InvalidParameterError
-from halfnoise.spec.words import LISTS
+from halfnoise.spec.vocabulary import LISTS
 
 ASK, PEOPLE, GROUP = "What to publish", "Who is one person", "Groups of people"
-SPEND, RULES, TEXT, SHOW = "Privacy budget", "Rules", "Text files", "Output"
+SPEND, RULES, TEXT, SHOW = "Privacy budget", "Rules", "What files look like", "Output"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,8 @@ OPTIONS = (
     Word("mean", "COL=LO:HI", ASK, "The mean among those who answered."),
     Word("choice", "COL=A,B,C", ASK, "How many chose each; the rest is 'other'."),
     Word("bins", "COL=0,18,65", ASK, "How many are in each band of a number."),
-    Word("items", "COL=a,b,c", ASK, "How many have each item, a row for each; COL=@file lists."),
+    Word("items", "COL=a,b,c", ASK, "How many have each item; E11.* is all that begin so."),
+    Word("split", "MARK", ASK, "What parts the items in a cell: ; for J45;E11."),
     Word("at-most", "K", ASK, "Nobody has more than K of the items (or of the counts)."),
     Word("counts", "N", ASK, "To try things out: N counts (also --sum 0:20, --choice 5, ...)."),
     Word("unit", "COL", PEOPLE, "The column that says whom a row is about; or several: a,b."),
@@ -92,6 +94,10 @@ OPTIONS = (
     Word("no", "A,B", TEXT, "Words for no, in any case: nein,falsch."),
     Word("ignore-case", None, TEXT, "Codes and categories are the same in any case and spacing."),
     Word("names", "A,B", TEXT, "The columns, where the first line is a row and no header."),
+    Word("skip", "N", TEXT, "How many lines or rows before the header are passed over."),
+    Word("header-row", "N", TEXT, "The same in other words: which line or row holds the names."),
+    Word("sheet", "NAME", TEXT, "The sheet of an .xlsx, .ods or .xls file, or its number from 1."),
+    Word("table", "NAME", TEXT, "The table of a DuckDB or SQLite file."),
     Word("level", "P", SHOW, "The level of the margins of error: 0.95 unless given."),
     Word("spec", "FILE", SHOW, "Take all this from a TOML file."),
     Word("set", "NAME=VALUE", SHOW, "Fill {NAME} in that file."),
@@ -138,8 +144,41 @@ INIT = (
 )
 
 
+def _kept_as_said(parameters: list[Any]) -> list[Any]:
+    """Let text and flags be taken as they are; typer has words for what is required and missing.
+
+    For every option, said or not, typer would load pydantic to make text of text.
+    """
+
+    def process_value(self: Any, ctx: Any, value: Any) -> Any:
+        texts = value if isinstance(value, tuple | list) else [value]
+        plain = self.callback is None and all(isinstance(text, str | bool) for text in texts)
+        said = value is not None and len(texts) > 0
+        taken = plain if said else not self.required
+        return value if taken else type(self).process_value(self, ctx, value)
+
+    for parameter in parameters:
+        parameter.process_value = MethodType(process_value, parameter)
+    return parameters
+
+
+class Several(TyperGroup):
+    """Several commands; their own options are flags."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options."""
+        return _kept_as_said(super().get_params(ctx))
+
+
 class Once(TyperCommand):
-    """A command that refuses an option said twice of which it would keep only the last."""
+    """A command that refuses an option said twice of which it would keep only the last.
+
+    All that it takes is text or a flag.
+    """
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the arguments and options."""
+        return _kept_as_said(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the words twice: the first time for what is there more than once."""

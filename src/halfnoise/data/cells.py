@@ -8,8 +8,7 @@ lost; a type whose values an engine might take for each other is refused.
 
 import datetime as dt
 import operator
-import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -17,17 +16,16 @@ from zoneinfo import ZoneInfo
 import narwhals.stable.v2 as nw
 from narwhals.dtypes import DType
 
-from halfnoise.data.spelling import NO, PLAIN, YES, Spelling, folded, iso_day
+from halfnoise.data.codes import are_found_by_number, days_among, is_its_number, numbers_among
+from halfnoise.data.logic import FEW, NEVER, among, combined, is_true
+from halfnoise.data.spelling import NO, PLAIN, YES, Spelling, folded
 from halfnoise.data.usual import Usual
-from halfnoise.data.written import NUMBERS_IN_WORDS, Written
+from halfnoise.data.written import Written
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.conditions import Literal, Where, as_date, as_number
 
-_NEVER = nw.lit(value=False)
 _EXACT = (nw.Boolean, nw.Date, nw.Datetime, nw.Binary, nw.Decimal)
 _WHO = "text, whole numbers, decimals, fractions, bytes, days or moments"
-_WHOLE, _DECIMAL = re.compile("[+-]?[0-9]{1,15}"), re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{1,15})?")
-_FEW = 8  # values that are compared one by one; more are looked up
 
 MOST_WHOLE = 2**62  # whole numbers are compared as such below this
 Ranked = tuple[nw.Expr, dict[Any, int]]  # a column, and where in a list its values stand
@@ -71,10 +69,10 @@ class Cell:
 
     def number(self) -> nw.Expr:
         """Return the value as a float64; null where there is none."""
-        codes = self._missing_numbers()
-        if codes is None:
+        by_number = not self.is_text or are_found_by_number(self.missing, self.spelling)
+        if self.dtype == nw.Boolean or not by_number:
             return nw.when(self.present()).then(self._number())
-        number = self._number()
+        number, codes = self._number(), numbers_among(self.missing)
         return nw.when(~among(number, codes)).then(number) if codes else number
 
     def whole(self) -> tuple[nw.Expr, nw.Expr]:
@@ -148,7 +146,7 @@ class Cell:
     def is_one_of(self, values: Sequence[Literal]) -> nw.Expr:
         """Whether the cell is one of several values, and none of the codes for missing."""
         if self.dtype == nw.Boolean and not self.missing and values == (True,):
-            return nw.coalesce(nw.col(self.name), _NEVER)
+            return nw.coalesce(nw.col(self.name), NEVER)
         found = is_true(self._is_any(values) & self.present())
         if not self.knows_usual:
             return found
@@ -164,7 +162,7 @@ class Cell:
 
         None where they are too many.
         """
-        if len(values) > _FEW:
+        if len(values) > FEW:
             return None
         nowhere, raw = nw.lit(len(values)), nw.col(self.name)
         rank: nw.Expr = nowhere
@@ -201,7 +199,9 @@ class Cell:
             at_least, up_to, below, above = value >= low, value <= high, value < low, value > high
         holds = {"at_least": at_least, "up_to": up_to, "below": below, "above": above}
         holds["between"] = at_least & up_to
-        held, codes = holds[where.word], self._missing_days() if where.compares == "day" else []
+        held, codes = holds[where.word], list[Literal]()
+        if where.compares == "day":
+            codes = days_among(self.missing, self.spelling)
         # A number is null where it is a code for missing; a day must be asked.
         return is_true(held & ~is_true(self._is_any(codes)) if codes else held)
 
@@ -229,12 +229,14 @@ class Cell:
         """Whether the cell is one of several values, or null where it is not."""
         texts, numbers, others = self._plain(literals)
         matches = [self._matches(literals[rank]) for rank in others]
-        texts = {text: rank for text, rank in texts.items() if not self._is_its_number(text)}
+        texts = {
+            text: rank for text, rank in texts.items() if not is_its_number(text, self.spelling)
+        }
         if texts:
             matches.append(among(self.code(), list(texts)))
         if numbers:
             matches.append(among(self._number(), list(numbers)))
-        return combined(operator.or_, matches or [_NEVER])
+        return combined(operator.or_, matches or [NEVER])
 
     def _plain(self, literals: Sequence[Literal]) -> Plain:
         texts, numbers, others = dict[str, int](), dict[float, int](), list[int]()
@@ -251,29 +253,6 @@ class Cell:
                 numbers.setdefault(number, rank)
         return texts, numbers, others
 
-    def _is_its_number(self, text: str) -> bool:
-        """Whether a text that spells a value need not be looked for beside its number."""
-        return not self.spelling.ignore_case and self._is_plain_number(text)
-
-    def _is_plain_number(self, text: str) -> bool:
-        marks = (self.spelling.decimal, self.spelling.thousands) != (".", None)
-        return bool((_WHOLE if marks else _DECIMAL).fullmatch(text))
-
-    def _missing_numbers(self) -> list[float] | None:
-        """Return the codes for missing that can be numbers; None if they must be read as text."""
-        if self.dtype == nw.Boolean:
-            return None
-        found = [float(c) if isinstance(c, bool) else as_number(c) for c in self.missing]
-        texts = [str(code).strip() for code in self.missing if not isinstance(code, bool)]
-        if self.is_text and not all(self._is_plain_number(t) or _is_no_number(t) for t in texts):
-            return None
-        return [number for number in found if number is not None]
-
-    def _missing_days(self) -> list[Literal]:
-        """Return the codes for missing that could be days."""
-        days = len(self.spelling.dates) < len("yyyy-mm-dd")  # and numbers
-        return [code for code in self.missing if days or not _is_no_day(str(code), self.spelling)]
-
     def _matches(self, literal: Literal) -> nw.Expr:
         """Whether the cell is a value that is not plain: yes or no, or a day."""
         number = float(literal) if isinstance(literal, bool) else as_number(literal)
@@ -281,7 +260,7 @@ class Cell:
         if self.dtype == nw.Boolean:
             if text.lower() in YES or number == 1:
                 return nw.col(self.name)
-            return ~nw.col(self.name) if text.lower() in NO or number == 0 else _NEVER
+            return ~nw.col(self.name) if text.lower() in NO or number == 0 else NEVER
         if self.is_text:
             if isinstance(literal, bool):
                 words = self.spelling.yes_words if literal else self.spelling.no_words
@@ -294,10 +273,10 @@ class Cell:
                 same = same | self._is_on(day)
             return same if number is None else same | (self._number() == number)
         if self.is_day:
-            return _NEVER if day is None else self._is_on(day)
+            return NEVER if day is None else self._is_on(day)
         if not self.dtype.is_numeric():
             raise self.wrong_type("numbers, text or days")
-        return _NEVER if number is None else self._number() == number
+        return NEVER if number is None else self._number() == number
 
     def _number(self) -> nw.Expr:
         """Return the value as a float64, also where it is a code for missing."""
@@ -316,37 +295,3 @@ class Cell:
         kind = "numbers" if self.dtype.is_numeric() else self.dtype
         held = f"the column {self.label!r} holds {kind}, not {wanted}"
         return InvalidParameterError(f"{held}; name a column of {wanted}")
-
-
-def among(value: nw.Expr, listed: Sequence[Any]) -> nw.Expr:
-    """Whether a value is one of a list, which may be empty."""
-    if not listed:
-        return _NEVER
-    if len(listed) > _FEW:
-        return value.is_in(listed)
-    return combined(operator.or_, [value == each for each in listed])  # of lists DuckDB makes joins
-
-
-def _is_no_number(text: str) -> bool:
-    """Whether no cell that reads as a number is this text, in whatever case and spacing."""
-    lettered = any(letter.isalpha() and letter not in "eE" for letter in text)
-    return lettered and folded(text) not in NUMBERS_IN_WORDS
-
-
-def _is_no_day(text: str, spelling: Spelling) -> bool:
-    """Whether no cell that reads as a day is this text, in whatever case and spacing."""
-    return as_date(text) is None and iso_day(folded(text), spelling) is None
-
-
-def combined(two: Callable[[nw.Expr, nw.Expr], nw.Expr], expressions: Sequence[nw.Expr]) -> nw.Expr:
-    """Combine many expressions pair by pair: engines limit how deep one may be."""
-    layer = list(expressions)
-    while len(layer) > 1:
-        pairs = [two(a, b) for a, b in zip(layer[::2], layer[1::2], strict=False)]
-        layer = pairs + layer[len(pairs) * 2 :]
-    return layer[0]
-
-
-def is_true(condition: nw.Expr) -> nw.Expr:
-    """Read null as false."""
-    return nw.when(condition).then(nw.lit(value=True)).otherwise(nw.lit(value=False))

@@ -16,9 +16,10 @@ from typing import Any
 import narwhals.stable.v2 as nw
 from narwhals.dtypes import NumericType
 
-from halfnoise.data.cells import Cell, combined
+from halfnoise.data.cells import Cell
 from halfnoise.data.columns import Columns
 from halfnoise.data.halving import step
+from halfnoise.data.logic import combined
 from halfnoise.data.lookup import PLACE, lookup
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Bins, Choice

@@ -1,72 +1,147 @@
-"""Items: one row for each person and item, and domains of up to a million items.
+"""Items: a person's set of codes, from rows of one code or cells of several.
 
 A person's listed items are made distinct and counted; who has more than allowed counts a fraction
-for each.
+for each. Where each row is a person, rows with the same cell have the same items, so that a cell
+stands for all of them: no engine has to tell rows apart.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import narwhals.stable.v2 as nw
 
-from halfnoise.checks import refuse
-from halfnoise.data.cells import MOST_WHOLE, Cell, is_true
+from halfnoise.checks import refuse, said_twice
+from halfnoise.data.cells import MOST_WHOLE, Cell
 from halfnoise.data.columns import ReadCell
 from halfnoise.data.contributions import item_weight
-from halfnoise.data.groups import Groups, Values
-from halfnoise.data.lookup import PLACE, lookup
+from halfnoise.data.groups import Frame, Groups, Values
+from halfnoise.data.logic import is_true
+from halfnoise.data.lookup import PLACE, lookup, parts
 from halfnoise.data.sources import fetch
-from halfnoise.data.spelling import SPACES
+from halfnoise.data.spelling import folded
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.categories import Items
+from halfnoise.workload.codes import deepest
 from halfnoise.workload.conditions import Literal, as_number
+
+# A cell with more characters holds no codes: engines split thousands of cells at a time, and would
+# run out of memory over those of a few people.
+LONGEST_CELL = 10_000
+_ITEM, _CELL, _TIMES, _LENGTH = "hn_item", "hn_cell", "hn_times", "hn_length"
+
+
+class _Listed(NamedTuple):
+    """Items as they are looked up, and the ``lengths`` of those that codes begin with, else 0.
+
+    ``several``: whether one code can be more than one of them.
+    """
+
+    keys: list[Any]
+    lengths: list[int]
+    several: bool
+
+    @property
+    def enough(self) -> int:
+        """How many characters of a cell tell which of the items its code is."""
+        return 1 + max(map(len, self.keys))
+
+    @classmethod
+    def of(cls, query: Items, cell: Cell) -> Self:
+        """Return the items in the type of the column, text or whole numbers, each one once."""
+        if not cell.is_text:
+            numbers = [_whole(item, query.label) for item in query.items]
+            return cls(_once(numbers, query.label), [0] * len(numbers), several=False)
+        codes = query.listed
+        if cell.spelling.ignore_case:
+            codes = [code._replace(text=folded(code.text)) for code in codes]
+        keys, lengths = [code.text for code in codes], [code.length for code in codes]
+        _once([*zip(lengths, keys, strict=True)], query.label)
+        return cls(keys, lengths, several=deepest(codes) > 1)
 
 
 def item_totals(
     groups: Groups, query: Items, quantum: Fraction, cell: ReadCell, people: Sequence[str]
 ) -> Callable[[], dict[Values, list[int]]]:
     """Return how totals of items, in quanta, are read; what can be refused is refused before."""
-    own = cell(query)
-    value, there = (own.text(), own.present()) if own.is_text else own.whole()
-    listed = _listed(query, own)
-    there = is_true(there & own.present())
-    if query.where is not None:
-        there = there & cell(query.where).meets(query.where)
-    group = groups.columns
-    rows = groups.rows.select(*people, *group, hn_item=value, hn_there=there)
+    own, group = cell(query), groups.columns
+    listed = _Listed.of(query, own)
+    splits = query.split is not None and own.is_text  # a number is one code
+    rows, times = _cells(groups, query, cell, people), nw.lit(1)
+    if splits:
+        rows = rows.filter(nw.col(_ITEM).str.len_chars() <= LONGEST_CELL)
+    if not people and (splits or listed.several):
+        rows = rows if splits else rows.with_columns(nw.col(_ITEM).str.slice(0, listed.enough))
+        rows = rows.group_by(*group, _ITEM).agg(nw.len().alias(_TIMES))
+        rows = rows.with_columns(nw.col(_ITEM).alias(_CELL), nw.col(_TIMES).cast(nw.Int64))
+        people, times = [_CELL, _TIMES], nw.col(_TIMES)
+    if splits:
+        rows = _split(rows, own, str(query.split))
     # From here on an item is its place in the list: a number is quicker to group by than text.
-    table = lookup(groups.rows, {"hn_item": listed})
-    rows = rows.filter(nw.col("hn_there")).join(table, on="hn_item", how="inner")
-    rows = rows.select(*people, *group, PLACE)
+    rows = _placed(rows, listed).select(*people, *group, PLACE)
     if people:
         rows = rows.group_by(*people, *group, PLACE).agg(nw.len().alias("hn_rows"))
-    added, whole = nw.len().alias("hn_total"), quantum.denominator
-    if people and query.at_most is not None and query.at_most < len(listed):
-        number = nw.col("hn_rows").count().over(*people, *group).cast(nw.Int64)
+    weight = nw.lit(quantum.denominator)
+    if people and query.at_most is not None and query.at_most < len(query.items):
+        number = nw.col(PLACE).count().over(*people, *group).cast(nw.Int64)
         rows = rows.with_columns(hn_number=number)
-        rows = rows.with_columns(hn_weight=item_weight(nw.col("hn_number"), query.at_most, quantum))
-        added, whole = nw.col("hn_weight").sum(), 1
-    totals = rows.group_by(*group, PLACE).agg(added)
+        weight = item_weight(nw.col("hn_number"), query.at_most, quantum)
+    rows = rows.select(*group, PLACE, hn_total=(weight * times).cast(nw.Int64))
+    totals = rows.group_by(*group, PLACE).agg(nw.col("hn_total").sum())
 
     def read() -> dict[Values, list[int]]:
         sums: dict[Values, list[int]] = {}
         for *values, place, total in fetch(totals):
-            sums.setdefault(tuple(values), [0] * len(listed))[int(place)] = int(total) * whole
+            sums.setdefault(tuple(values), [0] * len(query.items))[int(place)] = int(total)
         return sums
 
     return read
 
 
-def _listed(query: Items, cell: Cell) -> list[Any]:
-    """Return the items in the type of the column, text or whole numbers, each one once."""
-    listed: list[Any] = [str(item).strip(SPACES) for item in query.items]
-    if not cell.is_text:
-        listed = [_whole(item, query.label) for item in query.items]
-    if len(set(listed)) < len(listed):
-        # One row would count for both, which is more than a person may add.
-        twice = next(item for item in listed if listed.count(item) > 1)
-        same = f"two items of {query.label!r} read the same, {twice!r}"
+def _cells(groups: Groups, query: Items, cell: ReadCell, people: Sequence[str]) -> Frame:
+    """Return whom a row is about, its group, and its cell; only rows that count."""
+    own = cell(query)
+    if own.is_text:  # each part of a cell is a code, and not all of it
+        value, there = own.code() if query.split is None else own.text(), own.present()
+    else:
+        value, there = own.whole()
+    there = is_true(there)
+    if query.where is not None:
+        there = there & cell(query.where).meets(query.where)
+    rows = groups.rows.select(*people, *groups.columns, hn_item=value, hn_there=there)
+    return rows.filter(nw.col("hn_there")).drop("hn_there")
+
+
+def _split(rows: Frame, cell: Cell, mark: str) -> Frame:
+    """Return a row for each code in a cell; a code for missing is none, nor is nothing."""
+    part = replace(cell, name=_ITEM, dtype=nw.String(), made=())
+    rows = parts(rows, _ITEM, mark).filter(part.present())
+    return rows.with_columns(part.code().alias(_ITEM)).filter(nw.col(_ITEM) != "")
+
+
+def _placed(rows: Frame, listed: _Listed) -> Frame:
+    """Return a row for each item that a code is, with its place in the list.
+
+    Beside the whole code, its beginnings of all lengths that are listed are looked up.
+    """
+    lengths, on, key = sorted({*listed.lengths}), [_ITEM], nw.col(_ITEM)
+    columns: dict[str, Sequence[Any]] = {_ITEM: listed.keys}
+    if len(lengths) > 1:
+        rows = rows.join(lookup(rows, {_LENGTH: lengths}).drop(PLACE), how="cross")
+        columns, on = columns | {_LENGTH: listed.lengths}, [_ITEM, _LENGTH]
+    for length in filter(None, lengths):
+        begin = nw.col(_ITEM).str.slice(0, length)
+        several = nw.when(nw.col(_LENGTH) == length).then(begin).otherwise(key)
+        key = several if len(lengths) > 1 else begin
+    return rows.with_columns(key.alias(_ITEM)).join(lookup(rows, columns), on=on, how="inner")
+
+
+def _once(listed: list[Any], label: str) -> list[Any]:
+    """Refuse two that read the same: one row would count for both, more than a person may add."""
+    if (twice := said_twice(listed)) is not None:
+        shown = twice[1] if isinstance(twice, tuple) else twice
+        same = f"two items of {label!r} read the same, {shown!r}"
         raise InvalidParameterError(f"{same}; list each one once")
     return listed
 

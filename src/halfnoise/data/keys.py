@@ -13,8 +13,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from halfnoise.checks import refuse
-from halfnoise.data.cells import MOST_WHOLE, Cell, is_true
+from halfnoise.data.cells import MOST_WHOLE, Cell
 from halfnoise.data.halving import step
+from halfnoise.data.logic import is_true
 from halfnoise.data.sources.objects import shown
 from halfnoise.data.spans import Span
 from halfnoise.data.spelling import SPACES

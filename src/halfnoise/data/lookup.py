@@ -1,4 +1,7 @@
-"""A list of ours as a table of the same engine: a million names are joined, not spelled out."""
+"""A list of ours as a table of the same engine: a million names are joined, not spelled out.
+
+And the other way round: a list in a cell as rows.
+"""
 
 import json
 import secrets
@@ -17,6 +20,28 @@ def lookup(frame: nw.LazyFrame[Any], columns: Mapping[str, Sequence[Any]]) -> nw
     """Return columns of text, whole numbers or fractions, none missing, and each row's place."""
     table: nw.LazyFrame[Any] = nw.from_native(_native(frame, columns)).lazy()
     return table
+
+
+def parts(frame: nw.LazyFrame[Any], column: str, mark: str) -> nw.LazyFrame[Any]:
+    """Return a row for each part of a text, with all else that its row holds.
+
+    A row without a text has none, or one that is null.
+    """
+    if frame.implementation.is_duckdb():
+        import duckdb
+
+        # Narwhals would go through the rows twice, once for those without a text.
+        native: Any = frame.to_native()
+        text, by = duckdb.ColumnExpression(column), duckdb.ConstantExpression(mark)
+        split = duckdb.FunctionExpression("string_split", text, by)
+        each = duckdb.FunctionExpression("unnest", split).alias(column)
+        others = [duckdb.ColumnExpression(name) for name in frame.columns if name != column]
+        found: nw.LazyFrame[Any] = nw.from_native(native.select(*others, each)).lazy()
+        return found
+    if frame.implementation.is_spark_like():  # which takes a pattern
+        plain = mark.replace(r"\E", r"\E\\E\Q")
+        mark = rf"\Q{plain}\E"
+    return frame.with_columns(nw.col(column).str.split(mark)).explode(column)
 
 
 def _native(frame: nw.LazyFrame[Any], columns: Mapping[str, Sequence[Any]]) -> Any:

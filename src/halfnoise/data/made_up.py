@@ -1,7 +1,9 @@
 """A tiny table of people who do not exist, as each engine has it: what a self-test reads."""
 
+import contextlib
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +73,22 @@ def _pyspark(_: Path) -> Any:
 
     local = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
     schema = "person string, smoker string, visits long, region string"
-    return local.getOrCreate().createDataFrame([tuple(row.values()) for row in ROWS], schema)
+    with _unheard():
+        session = local.getOrCreate()
+    return session.createDataFrame([tuple(row.values()) for row in ROWS], schema)
+
+
+@contextlib.contextmanager
+def _unheard() -> Iterator[None]:
+    """Let programs that are started meanwhile say nothing on standard error, for good."""
+    before, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(before, 2)
+        os.close(before)
+        os.close(nowhere)
 
 
 # Each kind of table: the package that reads it, and how it is made.

@@ -13,7 +13,8 @@ import narwhals.stable.v2 as nw
 
 from halfnoise.checks import refuse
 from halfnoise.data.calendar import date_of, day_number, in_zone, parted, week_of
-from halfnoise.data.cells import Cell, is_true
+from halfnoise.data.cells import Cell
+from halfnoise.data.logic import is_true
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.by import SPANS, By
 from halfnoise.workload.conditions import Literal

@@ -11,9 +11,10 @@ from typing import Any
 
 from halfnoise.checks import is_text, refuse
 from halfnoise.errors import InvalidParameterError
+from halfnoise.workload import codes
 from halfnoise.workload.conditions import as_date, as_number
 
-SPACES = " \t\n\r\x0b\x0c"  # stripped around text: the same on every engine
+SPACES = codes.SPACES  # stripped around text: the same on every engine
 YES = ("true", "yes", "y", "t")  # beside 1 and 0, known in every file
 NO = ("false", "no", "n", "f")
 ISO = "yyyy-mm-dd"

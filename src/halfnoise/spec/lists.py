@@ -164,8 +164,9 @@ def _is_table(lines: Sequence[str], cells: int) -> bool:
     (True, False, False)
     """
     for mark in _TABLE if len(lines) > 1 else "":
-        widths = {len(_cells(line, mark)) for line in lines}
-        if len(widths) == 1 and max(widths) > 1 and (mark, max(widths)) != (",", cells):
+        width = len(_cells(lines[0], mark))  # of most lists one, which settles it
+        several = width > 1 and (mark, width) != (",", cells)
+        if several and all(len(_cells(line, mark)) == width for line in lines):
             return True
     return len(lines) > 1 and all(_OBJECT.fullmatch(line) for line in lines)
 

@@ -8,7 +8,8 @@ from halfnoise.errors import HalfnoiseError
 from halfnoise.request import Request
 from halfnoise.spec.header import Header
 from halfnoise.spec.queries import Words
-from halfnoise.spec.words import BUDGET, GROUPS, QUERIES, WORDS, read
+from halfnoise.spec.vocabulary import BUDGET, GROUPS, QUERIES, WORDS
+from halfnoise.spec.words import read
 from halfnoise.workload.numbers import Counts
 
 _TOGETHER = (GROUPS, BUDGET)  # words that mean something only with each other

@@ -15,7 +15,7 @@ from halfnoise.request import Request
 from halfnoise.spec.groups import Listed, is_number
 from halfnoise.spec.lists import ANYWHERE, Lists, moved, one_value, quoted
 from halfnoise.spec.queries import Words
-from halfnoise.spec.words import BUDGET, LISTS, QUERIES, WORDS, YES
+from halfnoise.spec.vocabulary import BUDGET, LISTS, QUERIES, WORDS, YES
 from halfnoise.workload.by import BANDS
 from halfnoise.workload.listing import DISCOVER
 
@@ -181,7 +181,8 @@ def _as_words(name: str, value: Any) -> Any:
         return [str(each) if edges else one_value(name, each) for each, edges in pairs]
     texts = [str(each) for each in values]
     # The number of people is empty where a plan does without; a mark may be a space or a tab.
-    can_be_blank = name == "known-size" or (name in ("delimiter", "thousands") and texts != [""])
+    marks = ("delimiter", "split", "thousands")
+    can_be_blank = name == "known-size" or (name in marks and texts != [""])
     if not can_be_blank and not all(text.strip() for text in texts):
         raise refuse(f"{name} in the spec", "given a value", value, "or left out")
     return texts if name in LISTS else texts[0]
@@ -194,6 +195,7 @@ INSTEAD = (
     ("delta", "mu", "rho", "rdp", "one-of"),
     ("unit", "row-is-person"),
     ("size-importance", "size-dial"),
+    ("skip", "header-row"),
 )
 
 

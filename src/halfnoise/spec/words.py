@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from halfnoise.checks import number, refuse, whole_number
+from halfnoise.checks import number, refuse, whole, whole_number
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import InvalidParameterError
 from halfnoise.privacy import definitions as dp
@@ -22,6 +22,7 @@ from halfnoise.spec.groups import grouping
 from halfnoise.spec.header import Header
 from halfnoise.spec.lists import ANYWHERE, Lists
 from halfnoise.spec.queries import NAMELESS, Words, column_and_rest, queries, where
+from halfnoise.spec.vocabulary import LISTS, RULES, TEXT
 from halfnoise.workload.categories import Items
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Where
@@ -29,24 +30,12 @@ from halfnoise.workload.queries import Query
 from halfnoise.workload.workload import Workload
 
 Coded = TypeVar("Coded", ColumnQuery, Where)  # what looks at answers, of which some are none
-QUERIES = ("count", "counts", "sum", "mean", "choice", "bins", "items")
-GROUPS = ("by", "groups", "other", "missing-group", "max-groups", "no-group-sizes")
-WHO = ("discover-delta", "where", "missing", "neighbors")
-YES = ("row-is-person", "no-group-sizes", "quote-newlines", "ignore-case", "i-know")
-LISTS = (*(name for name in QUERIES if name != "counts"), "importance", "unit", "by", "groups")
-LISTS = (*LISTS, "where", "missing")  # what may be said several times
-RULES = ("at-most", *GROUPS, *WHO, "size-importance", "size-dial")
-BUDGET = ("epsilon", "delta", "mu", "rho", "rdp", "one-of")
-SPELLING = ("decimal", "thousands", "dates", "yes", "no", "ignore-case")
-TEXT = ("dialect", "delimiter", "quote", "quote-newlines", "encoding", *SPELLING, "names")
-OTHERS = ("row-is-person", "known-size", "level", "noise", "i-know")
 # Marks that have a word, since they are hard to type or to see.
 _MARKS: Mapping[str, Mapping[str, str | None]] = {
     "delimiter": {"tab": "\t", "\\t": "\t"},
     "quote": {"none": None},
     "thousands": {"none": None, "space": " ", "no-break": "\u00a0", "narrow": "\u202f"},
 }
-WORDS = (*QUERIES, "importance", "unit", *RULES, *BUDGET, *TEXT, *OTHERS)
 
 
 def text_format(words: Words) -> TextFormat:
@@ -58,8 +47,19 @@ def text_format(words: Words) -> TextFormat:
     for name, what in (("names", "the columns' names"), ("yes", "words"), ("no", "words")):
         if name in marks:
             marks[name] = _listed(name, what, marks[name])
+    marks |= _skipped(marks.pop("skip", None), marks.pop("header_row", None))
     dialect = marks.pop("dialect", None)
     return TextFormat(**marks) if dialect is None else TextFormat.of_dialect(dialect, **marks)
+
+
+def _skipped(skip: str | None, header: str | None) -> dict[str, int]:
+    """Read how many lines are passed over: so many, or those before the one with the names."""
+    if skip is not None and header is not None:
+        rule = "left out where --skip says which row holds the names"
+        raise refuse("--header-row", rule, header, "keep one of them")
+    if header is None:
+        return {} if skip is None else {"skip": whole_number("--skip", skip)}
+    return {"skip": whole(**{"--header-row": whole_number("--header-row", header)}) - 1}
 
 
 def _listed(name: str, what: str, said: str) -> list[str]:
@@ -160,8 +160,10 @@ def _workload(
     """
     if isinstance(asked, Workload | str) or not isinstance(asked, Iterable):
         return Workload.of(asked, **own)  # whole, or refused there
-    has_items = any(isinstance(query, Items) for query in asked)
+    has_items, split = any(isinstance(query, Items) for query in asked), stored.pop("split", None)
     most = stored.pop("at_most", None) if has_items else None
+    if split is not None and not has_items:
+        raise refuse("split", "given together with items", split, "leave it out")
 
     def coded(each: Coded) -> Coded:
         return replace(each, missing=(*each.codes, *codes)) if codes else each
@@ -169,6 +171,8 @@ def _workload(
     def looking(query: Query) -> Query:
         if isinstance(query, Items) and most is not None and query.at_most is None:
             query = replace(query, at_most=most)
+        if isinstance(query, Items) and split is not None and query.split is None:
+            query = replace(query, split=split)
         if not isinstance(query, ColumnQuery) or not codes:
             return query
         return replace(coded(query), where=None if query.where is None else coded(query.where))
@@ -232,6 +236,13 @@ def _neighbors(flag: str, text: str) -> dp.Neighbors:
         raise refuse(flag, "add-remove or replace", text) from None
 
 
+def _mark(flag: str, text: str) -> str:
+    """Read what parts the items in a cell; some marks are hard to type."""
+    if not text:
+        raise refuse(flag, "a mark", text, "for example ;")
+    return {"tab": "\t", "\\t": "\t", "\\n": "\n"}.get(text, text)
+
+
 # How the rules of a workload are read, by word.
 _RULES: Mapping[str, Callable[[str, Any], object]] = {
     "at-most": whole_number,
@@ -243,4 +254,5 @@ _RULES: Mapping[str, Callable[[str, Any], object]] = {
     "other": lambda _, text: None if text.lower() == "none" else text,
     "size-dial": number,
     "size-importance": number,
+    "split": _mark,
 }

@@ -1,15 +1,25 @@
 """Queries that put people into categories: choices, bands and sets of items."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, Self
 
-from halfnoise.checks import check_at_most, comparable, is_name, known_keywords, refuse
+from halfnoise.checks import (
+    check_at_most,
+    comparable,
+    is_name,
+    known_keywords,
+    refuse,
+    said_twice,
+)
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.bands import band_names, check_edges
+from halfnoise.workload.codes import SPACES, Code, deepest
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Literal
 from halfnoise.workload.sets import AtMost, ContributionSet
+
+LONGEST_MARK = 10  # characters between two codes in a cell
 
 
 @known_keywords
@@ -77,22 +87,37 @@ class Bins(ColumnQuery):
 class Items(ColumnQuery):
     """How many people have each of the ``items`` of ``column``: a set, at most ``at_most`` of them.
 
-    The table has a row for each person and item. Who has more than ``at_most`` of the listed items
-    counts as a fraction of a person for each, which makes items that busy people have look rarer.
+    The table has a row for each person and item, or cells with several, parted by ``split``. An
+    item that ends in ``*`` is every code that begins so; a code may be several of the items. Who
+    has more than ``at_most`` of the listed items counts as a fraction of a person for each, which
+    makes items that busy people have look rarer.
 
     >>> Items("drug", ["aspirin", "insulin", "statin"], at_most=2).shape
     AtMost(size=3, most=2)
+    >>> Items("diagnoses", ["J45", "E11.*"], split=";").names
+    ('diagnoses=J45', 'diagnoses=E11.*')
     """
 
     items: Sequence[Literal]
     _: KW_ONLY
     at_most: int | None = None
+    split: str | None = None
     kind: ClassVar[str] = "items"
 
     def __post_init__(self) -> None:
         ColumnQuery.__post_init__(self)
         object.__setattr__(self, "items", _check_list("items", self.items))
         object.__setattr__(self, "at_most", check_at_most(self.at_most, len(self.items)))
+        if self.split is not None and not (is_name(self.split) and len(self.split) <= LONGEST_MARK):
+            rule = f"a mark of 1 to {LONGEST_MARK} characters that parts the codes in a cell"
+            raise refuse("split", rule, self.split, 'for example split=";"')
+        if any(isinstance(item, str) and item.strip(SPACES) == "*" for item in self.items):
+            raise refuse("an item", r"text before *, or \* for a star", "*")
+
+    @property
+    def listed(self) -> list[Code]:
+        """What each item stands for."""
+        return [Code.of(item) for item in self.items]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -104,6 +129,24 @@ class Items(ColumnQuery):
         """What one person may contribute."""
         return AtMost.of(len(self.items), self.at_most)
 
+    def of_rows(self) -> Self:
+        """Return the same where each row is a person: who has one code has few items.
+
+        >>> Items("drug", ["a", "b", "c"]).of_rows().at_most
+        1
+        >>> Items("icd", ["E11.9", "E11.*", "J45"]).of_rows().at_most
+        2
+        """
+        if self.split is not None:
+            return self
+        most = deepest(self.listed)
+        return replace(self, at_most=min(most, self.at_most or most))
+
+    @property
+    def _reads(self) -> str:
+        parted = "" if self.split is None else f", several in a cell parted by {self.split!r}"
+        return self._shown + parted
+
 
 def _check_list(name: str, values: object) -> tuple[Any, ...]:
     if isinstance(values, str) or not isinstance(values, Iterable):
@@ -114,7 +157,6 @@ def _check_list(name: str, values: object) -> tuple[Any, ...]:
     for value in listed:
         if not comparable(value):
             raise refuse(name, "text, numbers or dates", value)
-    if len(set(listed)) < len(listed):
-        twice = next(value for value in listed if listed.count(value) > 1)
+    if (twice := said_twice(listed)) is not None:
         raise refuse(name, "different from each other", twice, "list each one once")
     return listed

@@ -75,6 +75,10 @@ class ColumnQuery:
 
     @property
     def _reads(self) -> str:
+        return self._shown
+
+    @property
+    def _shown(self) -> str:
         shown = ", ".join(name.removeprefix(f"{self.label}=") for name in self.names[:10])
         return f"{self.column}: {shown}" + (", ..." if len(self.names) > 10 else "")
 

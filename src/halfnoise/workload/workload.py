@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import partial
 from typing import Any, TypedDict, Unpack
 
-from halfnoise.checks import check_at_most, finite, known_keywords, refuse
+from halfnoise.checks import check_at_most, finite, known_keywords, refuse, said_twice
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.workload.block import Block
@@ -195,13 +195,13 @@ class Workload:
         return tuple(questions)
 
     def of_rows(self) -> "Workload":
-        """Return the same where each row is a person: nobody has more than one item.
+        """Return the same where each row is a person, who has no more items than one row can.
 
         >>> Workload([Items("drug", ["a", "b", "c"])]).of_rows().queries[0].at_most
         1
         """
-        one = [replace(q, at_most=1) if isinstance(q, Items) else q for q in self.queries]
-        return replace(self, queries=one) if any(isinstance(q, Items) for q in one) else self
+        few = [q.of_rows() if isinstance(q, Items) else q for q in self.queries]
+        return replace(self, queries=few) if any(isinstance(q, Items) for q in few) else self
 
     def corners(self) -> Iterator[tuple[float, ...]]:
         """List the corners of K: everything that one person may add at the extreme."""
@@ -247,9 +247,9 @@ def _check_queries(queries: Sequence[Query]) -> None:
     # A mean has a name of its own beside those of its two sums.
     names = [query.label for query in queries if query.kind == "mean"]
     names += [name for query in queries for name in query.names]
-    if len(set(names)) < len(names):
-        twice = f"the query {next(n for n in names if names.count(n) > 1)!r} is asked twice"
-        raise InvalidParameterError(f"{twice}; ask it once, or give one another name")
+    if (twice := said_twice(names)) is not None:
+        rule = "ask it once, or give one another name"
+        raise InvalidParameterError(f"the query {twice!r} is asked twice; {rule}")
 
 
 def _check_where(workload: Workload) -> tuple[Where, ...]:

@@ -20,6 +20,7 @@ _MARKS = {  # at the start of a file, the longer ones first
 }
 _EITHER = ("utf-16", "utf-32")  # of either order of bytes, by the mark
 _MISSING = "halfnoise-missing"
+_ASCII = bytes(range(128))
 
 MISSING = "\0"
 """What stands for that which cannot be read; no readable text holds it."""
@@ -77,6 +78,20 @@ class Encoding:
         while place % width and place > 0:
             place = found.rfind(self.line_break, 0, place + width - 1)
         return place
+
+    def is_utf8(self, lines: bytes) -> bool:
+        """Whether lines are as readable in UTF-8, and mean the same.
+
+        >>> [Encoding.of(name, b"").is_utf8("ö".encode()) for name in ("utf-8", "cp1252")]
+        [True, False]
+        """
+        if lines.isascii():
+            return self.decoded(_ASCII) == _ASCII.decode("ascii")
+        return self.codec == "utf-8" and MISSING not in self.decoded(lines)
+
+    def utf8(self, lines: bytes) -> bytes:
+        """Return whole lines in UTF-8; what cannot be decoded is ``MISSING``."""
+        return lines if self.is_utf8(lines) else self.text(lines).encode()
 
     def text(self, lines: bytes) -> str:
         """Decode whole lines, each by itself; what cannot be decoded is ``MISSING``.

@@ -6,18 +6,22 @@ declared, column names come from the header line or are declared too. Every line
 """
 
 import contextlib
-import glob
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from halfnoise.checks import is_text, refuse
+import narwhals.stable.v2 as nw
+
+from halfnoise.checks import refuse
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources.connection import own_connection
+from halfnoise.data.sources.databases import ENDINGS, database_source
+from halfnoise.data.sources.folders import Partitions, listed
 from halfnoise.data.sources.parquet import from_parquet
-from halfnoise.data.sources.source import OF_CELLS, Source, TextFormat, spelled
+from halfnoise.data.sources.sheets import BOOKS, sheet_source
+from halfnoise.data.sources.source import OF_CELLS, OF_LINES, PLACES, Source, TextFormat, spelled
 from halfnoise.data.sources.split import Cells, Files, Objects
 from halfnoise.data.sources.texts import TextFiles
 from halfnoise.errors import DataError, InvalidParameterError, TryAgainError
@@ -25,12 +29,13 @@ from halfnoise.errors import DataError, InvalidParameterError, TryAgainError
 _DELIMITERS = {".csv": None, ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _ROWS = "halfnoise_rows"
 _JSON = (".jsonl", ".ndjson")
+_KNOWN = (*_DELIMITERS, *_JSON, ".parquet", *BOOKS, *ENDINGS)
 
 
 @contextlib.contextmanager
 def open_files(data: object, text: TextFormat) -> Iterator[Source]:
     """Open one or several files of one format; nothing is read but header lines."""
-    paths = _paths(data, bare=text.names is not None)
+    paths, partitions = _paths(data, bare=text.names is not None)
     kind = _ending(paths[0])
     _check_options(text, kind)
     named = ", ".join(repr(str(path)) for path in paths[:3])
@@ -38,28 +43,38 @@ def open_files(data: object, text: TextFormat) -> Iterator[Source]:
     unchanged = _unchanged(paths)
     with contextlib.ExitStack() as stack:
         # A filter on a cell would be moved before the split, which would then be done for it alone.
-        unwanted = () if kind == ".parquet" else ("filter_pushdown",)
-        connection, folder = stack.enter_context(own_connection(*unwanted))
+        split = kind in _JSON or kind in _DELIMITERS
+        connection, folder = stack.enter_context(own_connection(*["filter_pushdown"] * split))
         if kind == ".parquet":
-            found = quietly(lambda: from_parquet(connection, paths, text, folder), failed)
-        elif kind in _JSON or kind in _DELIMITERS:
+            given = (paths, partitions, text, folder)
+            found = quietly(lambda: from_parquet(connection, *given), failed)
+        elif kind in BOOKS:
+            found = sheet_source(connection, paths, text, stack, failed)
+        elif kind in ENDINGS:
+            found = database_source(connection, paths, text, stack, failed)
+        else:
             by_ending = None if kind in _JSON else _DELIMITERS[kind] or text.comma
             text = replace(text, delimiter=text.delimiter or by_ending)
             files = TextFiles(paths=paths, text=text, failed=failed, scratch=folder, stack=stack)
-            found = (_objects if kind in _JSON else _table)(connection, files)
-        else:
-            rule = "CSV, TSV, JSON lines or Parquet by its ending"
-            raise refuse("the file", rule, str(paths[0]), "rename it, for example to .csv")
+            found = (_objects if kind in _JSON else _table)(connection, files, partitions)
         yield replace(found, unchanged=unchanged, files=tuple(sorted(map(os.path.realpath, paths))))
 
 
 def _check_options(text: TextFormat, kind: str) -> None:
     """Refuse what was said about text where it would not be looked at."""
+    itself = "a file says itself how it is written"
     if kind == ".parquet":
-        text.check_unused("a file says itself how it is written", *OF_CELLS, "encoding")
-    if kind in _JSON:
-        text.check_unused("each line names its columns", *OF_CELLS)
+        text.check_unused(itself, *OF_LINES, *OF_CELLS, *PLACES)
+    elif kind in BOOKS:
+        text.check_unused(itself, *OF_LINES, "table")
+    elif kind in ENDINGS:
+        text.check_unused(itself, *OF_LINES, *OF_CELLS, "sheet")
+    elif kind in _JSON:
+        unused = {*OF_LINES, *OF_CELLS, *PLACES} - {"encoding"}
+        text.check_unused("each line names its columns", *sorted(unused))
         text.check_order()
+    else:
+        text.check_unused("a file is one table", *PLACES)
 
 
 def _unchanged(paths: Sequence[Path]) -> Callable[[], None]:
@@ -79,33 +94,28 @@ def _unchanged(paths: Sequence[Path]) -> Callable[[], None]:
     return check
 
 
-def _paths(data: Any, *, bare: bool) -> list[Path]:
-    listed = [data] if isinstance(data, str | os.PathLike) else list(data)
-    found: list[Path] = []
-    for name in map(os.fsdecode, listed):
-        if "://" in name:
-            raise refuse("the file", "on this machine", name, "download it first")
-        # No name fails it: not one that is too long, nor one behind a folder that is closed.
-        there = os.path.exists(name)  # noqa: PTH110
-        paths = [name] if there else sorted(glob.glob(name, recursive=True))
-        if not paths:
-            raise InvalidParameterError(f"there is no file {name!r}; check the path")
-        found += map(Path, paths)
+def _paths(data: Any, *, bare: bool) -> tuple[list[Path], Partitions]:
+    found, partitions = listed(data)
+    endings = {_ending(path): path for path in found}
+    for ending, path in endings.items():
+        if ending not in _KNOWN:
+            rule = "CSV, TSV, JSON lines, Parquet, a sheet or a database by its ending"
+            raise refuse("the file", rule, str(path), "rename it, for example to .csv")
+    if len(endings) > 1:
+        said = f"several files must be of one format, got {' and '.join(sorted(endings))}"
+        raise InvalidParameterError(f"{said}; release those of one kind by their names")
     for path in found:
         _check_file(path, bare=bare)
     if len({path.resolve() for path in found}) < len(found):
         raise InvalidParameterError("a file is named twice; name each one once")
-    if len({_ending(path) for path in found}) > 1:
-        raise InvalidParameterError("several files must be of one format; release them one by one")
-    return found
+    if partitions.names and not {*endings} <= {*_DELIMITERS, *_JSON, ".parquet"}:
+        said = "folders that say columns hold CSV, TSV, JSON lines or Parquet files"
+        raise InvalidParameterError(f"{said}; name the files, one by one")
+    return found, partitions
 
 
 def _check_file(path: Path, *, bare: bool) -> None:
     """Refuse what cannot be read, before anything is charged for it."""
-    if not is_text(str(path)):  # which DuckDB cannot open
-        raise refuse("the file", "named in UTF-8", ascii(str(path)), "rename it")
-    if path.is_dir():
-        raise InvalidParameterError(f"{str(path)!r} is a folder, not a file; name its files")
     if not os.access(path, os.R_OK):
         raise DataError(f"the file {str(path)!r} may not be read by you")
     if path.stat().st_size == 0 and not bare and _ending(path) not in _JSON:
@@ -113,39 +123,61 @@ def _check_file(path: Path, *, bare: bool) -> None:
 
 
 def _ending(path: Path) -> str:
-    return Path(path.name.lower().removesuffix(".gz")).suffix
+    name = path.name.lower()
+    ending = Path(name.removesuffix(".gz")).suffix
+    return ending if ending in _DELIMITERS or ending in _JSON else Path(name).suffix
 
 
-def _table(connection: Any, files: TextFiles) -> Source:
+def _table(connection: Any, files: TextFiles, partitions: Partitions) -> Source:
     """Read lines of cells under a header, or under names that were declared."""
     text = files.text
-    names = spelled(files.header() if text.names is None else text.names)
+    header = [*(files.header() if text.names is None else text.names)]
+    partitions.check(header)
+    names = spelled([*header, *partitions.names])
     counted = not text.quote_newlines and files.are_ended()
-    source = _later(connection, files, names, Cells([*names.values()], text).rows)
-    return replace(source, from_header=text.names is None, counted=counted)
+    inside = [names[name] for name in header]
+
+    def narrow(columns: Sequence[str]) -> Source:
+        own = {column: names[column] for column in columns}
+        wanted = [inner for name, inner in own.items() if name not in partitions.names]
+        read = Cells(inside, wanted, text).rows
+        return _later(connection, files, own, partitions, read)
+
+    dtypes = dict.fromkeys(names, nw.String())
+    table = replace(narrow([]), names=names, dtypes=dtypes, narrow=narrow, counted=counted)
+    return replace(table, from_header=text.names is None)
 
 
-def _objects(connection: Any, files: TextFiles) -> Source:
+def _objects(connection: Any, files: TextFiles, partitions: Partitions) -> Source:
     """Read one JSON object from each line: columns are what is asked of it."""
     counted = files.are_ended()
 
     def extract(columns: Sequence[str]) -> Source:
         names = spelled([*dict.fromkeys(columns)])
-        source = _later(connection, files, names, Objects(names).rows)
+        own = {name: inside for name, inside in names.items() if name not in partitions.names}
+        source = _later(connection, files, names, partitions, Objects(own).rows)
         return replace(source, counted=counted)
 
-    return replace(_later(connection, files, {}, lambda _: ""), extract=extract, counted=counted)
+    return replace(extract([]), extract=extract)
 
 
 def _later(
-    connection: Any, files: TextFiles, names: dict[str, str], rows: Callable[[Files], str]
+    connection: Any,
+    files: TextFiles,
+    names: dict[str, str],
+    partitions: Partitions,
+    rows: Callable[[Files], str],
 ) -> Source:
     """Return a table of text that has no rows before it is filled, with what ``rows`` then says."""
+    view = f"{_ROWS}{next(files.numbers)}"
     shown = ", ".join(f'null::varchar as "{own}"' for own in names.values()) or "1"
-    connection.execute(f"create or replace temp view {_ROWS} as select {shown} limit 0")
+    connection.execute(f"create temp view {view} as select {shown} limit 0")
 
     def fill() -> None:
-        view = f"create or replace temp view {_ROWS} as {rows(files.readable())}"
-        quietly(lambda: connection.execute(view), files.failed)
+        found = files.readable()
+        read = partitions.joined(lambda places: rows([found[i] for i in places]), names)
+        own = ", ".join(f'"{name}"' for name in names.values()) or "1"
+        filled = f"create or replace temp view {view} as from ({read}) select {own}"
+        quietly(lambda: connection.execute(filled), files.failed)
 
-    return replace(Source.over(connection.view(_ROWS), files.text, names), fill=fill)
+    return replace(Source.over(connection.view(view), files.text, names), fill=fill)

@@ -16,7 +16,7 @@ from halfnoise.data.sources.duckdb_relations import duckdb_source
 from halfnoise.data.sources.ibis_tables import below
 from halfnoise.data.sources.pandas_frames import pandas_source
 from halfnoise.data.sources.polars_frames import polars_source
-from halfnoise.data.sources.source import OF_CELLS, Source, TextFormat, once
+from halfnoise.data.sources.source import OF_CELLS, OF_LINES, PLACES, Source, TextFormat, once
 from halfnoise.data.sources.spark_frames import spark_source
 from halfnoise.errors import InvalidParameterError
 
@@ -27,7 +27,8 @@ _OLDEST = {"ibis": "12", "pandas": "3.0", "polars": "1.20", "pyarrow": "16.1", "
 @contextlib.contextmanager
 def open_frame(data: object, text: TextFormat) -> Iterator[Source]:
     """Open a frame as a table that has not been read yet."""
-    text.check_unused("a table says itself how it is stored", *OF_CELLS, "encoding")
+    unused = (*OF_LINES, *OF_CELLS, *PLACES)
+    text.check_unused("a table says itself how it is stored", *unused)
     failed = "the table's columns could not be read; check that the frame can be computed"
     native = nw.to_native(data, pass_through=True)
     with ExitStack() as stack:

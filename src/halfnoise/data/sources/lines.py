@@ -12,22 +12,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
+import numpy as np
+
 from halfnoise.data.sources.encodings import MISSING, Encoding
 from halfnoise.errors import DataError
 
 LONGEST = 2**21  # bytes of a line; a longer one is a row of missing cells
 SEPARATOR = "\x1e"  # between cells, for an engine that shall find one cell in each line
-_BLOCK = 2**20  # bytes that are read at once; no more than a line may have
-_MARKS = (MISSING, "\r", SEPARATOR)
-_BYTES = tuple(mark.encode() for mark in _MARKS)
+_BLOCK = 2**17  # bytes that are read at once: few enough for a processor to keep them at hand
+_MISSING, _RETURN, _BREAK, _SEPARATOR = (m.encode() for m in (MISSING, "\r", "\n", SEPARATOR))
 
 
 class Readable(NamedTuple):
-    """A file that the engine reads as it is; only a copy can hold ``MISSING``."""
+    """A file that the engine reads as it is, and whether it may hold ``MISSING``."""
 
     path: Path
-    zipped: bool = False
-    copied: bool = False
+    spoiled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,23 +96,36 @@ class Lines:
             raise DataError(f"{said}; get a complete copy, or check its encoding")
 
     def are_plain(self) -> bool:
-        """Whether the engine reads the file as it is: UTF-8 without any mark that confuses it."""
-        is_plain = self.encoding.codec == "utf-8" and all(map(self._is_plain, self.blocks()))
-        # The engine reads no zipped file that is padded; one of several parts may be, within.
-        size = int.from_bytes(self.end, "little")  # which a zipped file ends with
-        return is_plain and (not self.zipped or 0 < size == self.file.tell() % 2**32)
+        """Whether the engine reads the file as it is: UTF-8 without any mark that confuses it.
+
+        It would also read zipped ones, but all bytes are looked at first: they are unzipped once.
+        """
+        return not self.zipped and all(map(self._is_plain, self.blocks()))
 
     def _is_plain(self, lines: bytes | None) -> bool:
-        if lines is None or any(mark in lines for mark in _BYTES):
+        if lines is None or any(mark in lines for mark in (_MISSING, _RETURN, _SEPARATOR)):
             return False
-        return lines.isascii() or MISSING not in self.encoding.decoded(lines)
+        return self.encoding.is_utf8(lines)
 
-    def copy(self, path: Path) -> None:
+    def copy(self, path: Path) -> Readable:
         """Write as many lines that the engine reads as they are, with ``MISSING`` for the rest."""
+        spoiled = False
         with path.open("wb") as target:
             target.write(codecs.BOM_UTF8)  # which the engine leaves out, but no second one
             for lines in self.blocks():
-                text = "\n" if lines is None else self.encoding.text(lines).replace("\r\n", "\n")
-                for mark in _MARKS:
-                    text = text.replace(mark, MISSING)
-                target.write(text.encode())
+                text = _BREAK if lines is None else _without_marks(self.encoding.utf8(lines))
+                spoiled = spoiled or _MISSING in text
+                target.write(text)
+        return Readable(path, spoiled=spoiled)
+
+
+def _without_marks(lines: bytes) -> bytes:
+    """Return whole lines of UTF-8 without the returns at their ends, and with no other mark."""
+    if _RETURN in lines:
+        each = np.frombuffer(lines, np.uint8)
+        within = (each[:-1] == ord(_RETURN)) & (each[1:] != ord(_BREAK))
+        if within.any():
+            lines = lines.replace(_RETURN + _BREAK, _BREAK).replace(_RETURN, _MISSING)
+        else:
+            lines = lines.replace(_RETURN, b"")
+    return lines.replace(_SEPARATOR, _MISSING)

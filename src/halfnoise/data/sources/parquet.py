@@ -14,6 +14,7 @@ import narwhals.stable.v2 as nw
 
 from halfnoise.data.sources.arrow_tables import typed
 from halfnoise.data.sources.duckdb_relations import readable
+from halfnoise.data.sources.folders import Partitions
 from halfnoise.data.sources.source import Source, TextFormat
 from halfnoise.data.sources.thrift import bare
 from halfnoise.errors import InvalidParameterError
@@ -34,28 +35,30 @@ _BARE = {
 }
 
 
-def from_parquet(connection: Any, paths: list[Path], text: TextFormat, scratch: Path) -> Source:
+def from_parquet(
+    connection: Any, paths: list[Path], partitions: Partitions, text: TextFormat, scratch: Path
+) -> Source:
     """Read Parquet files whose columns agree, types included: a cast could fail on a row."""
-    first = _shown(connection, paths[:1])
+    first = _view(connection, _read(paths[:1]))
     columns, types = first.columns, first.types
     for path in paths[1:]:
-        other = _shown(connection, [path])
+        other = _view(connection, _read([path]))
         if (other.columns, other.types) != (columns, types):
             said = f"the columns of {str(path)!r} differ from those of {str(paths[0])!r}"
             raise InvalidParameterError(said)
-    rows = first if len(paths) == 1 else _shown(connection, paths)
+    partitions.check(columns)
+    names = {name: name for name in (*columns, *partitions.names)}
+    inside = {name: name.replace('"', '""') for name in names}
+    read = partitions.joined(lambda some: _read([paths[i] for i in some]), inside)
+    rows = _view(connection, read)
 
     def mend() -> None:
         kinds = [*zip(columns, map(str, types), strict=True)]
         parts = [_bare(connection, path, kinds, scratch / str(i)) for i, path in enumerate(paths)]
-        _view(connection, " union all ".join(parts))
+        bare = partitions.joined(lambda some: " union all ".join(parts[i] for i in some), inside)
+        _view(connection, bare)
 
-    names = {name: name for name in columns}
     return typed(nw.from_native(readable(rows, nested=False)).lazy(), text, names, mend=mend)
-
-
-def _shown(connection: Any, paths: Sequence[Path]) -> Any:
-    return _view(connection, _read(paths))
 
 
 def _view(connection: Any, rows: str) -> Any:

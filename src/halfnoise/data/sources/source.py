@@ -13,7 +13,7 @@ import narwhals.stable.v2 as nw
 from narwhals.dtypes import DType
 from narwhals.stable.v2.typing import IntoFrame
 
-from halfnoise.checks import is_name, known_keywords, refuse
+from halfnoise.checks import is_name, known_keywords, refuse, whole
 from halfnoise.data.dialects import options_of
 from halfnoise.data.sources.encodings import Encoding
 from halfnoise.data.sources.lines import SEPARATOR
@@ -24,7 +24,9 @@ T = TypeVar("T")
 # What is raised where a cell fails DuckDB: the last, where its words hold a cell that is no text.
 _OF_A_CELL = ("ConversionException", "InvalidInputException", "UnicodeDecodeError")
 _NO_MARKS = f"\r\n\0{SEPARATOR}"
-OF_CELLS = ("delimiter", "quote", "quote_newlines", "names")  # which only text in cells has
+OF_LINES = ("delimiter", "quote", "quote_newlines", "encoding")  # what only lines of text have
+PLACES = ("sheet", "table")  # where in a file the table is
+OF_CELLS = ("names", "skip")  # which a table without types has
 _ANSWERS = re.compile("yes|no|true|false|y|n|t|f|m|na|n/a|nan|null|none")
 _PLAIN = re.compile("(?!hn_)[a-z_][a-z0-9_]*", re.ASCII | re.IGNORECASE)
 
@@ -34,9 +36,11 @@ _PLAIN = re.compile("(?!hn_)[a-z_][a-z0-9_]*", re.ASCII | re.IGNORECASE)
 class TextFormat:
     """What a text file looks like, as declared; None means what its ending suggests.
 
-    ``names``: those of the columns, where the first line is a row and not a header. Each line is a
-    row; with ``quote_newlines`` a quote may span lines. Then a quote that somebody opens and does
-    not close takes rows of others away, so the guarantee covers files in which each one is closed.
+    ``names``: those of the columns, where the first line is a row and not a header. ``skip``: how
+    many lines before that one are passed over; everybody may know what they say. ``sheet``: its
+    name, or its number from 1; ``table``: its name, in a database. Each line is a row; with
+    ``quote_newlines`` a quote may span lines. Then a quote that somebody opens and does not close
+    takes rows of others away, so the guarantee covers files in which each one is closed.
     What cells mean is a ``Spelling``: ``decimal``, and the marks and words from ``thousands``
     to ``ignore_case``. ``comma``: the delimiter that the ending .csv suggests.
 
@@ -49,6 +53,9 @@ class TextFormat:
     encoding: str = "utf-8"
     decimal: str = "."
     names: Sequence[str] | None = None
+    skip: int = 0
+    sheet: str | int | None = None
+    table: str | None = None
     quote_newlines: bool = False
     thousands: str | None = None
     dates: str = "yyyy-mm-dd"
@@ -81,6 +88,10 @@ class TextFormat:
             raise refuse("quote", "another mark than the delimiter", self.quote)
         if self.quote_newlines and self.quote is None:
             raise refuse("quote_newlines", "left out where nothing is a quote", self.quote_newlines)
+        object.__setattr__(self, "skip", whole(least=0, skip=self.skip))
+        self._check_places()
+        if self.quote_newlines and self.skip:  # of a quote in a title nobody knows where it ends
+            raise refuse("skip", "0 where quotes span lines", self.skip, "remove the lines")
         if self.names is not None:
             object.__setattr__(self, "names", _checked_names(self.names))
         for each in fields(spelling := self.spelling):
@@ -88,6 +99,14 @@ class TextFormat:
         self._check_encoding()
         if self.names is not None:
             self.check_order()
+
+    def _check_places(self) -> None:
+        if isinstance(self.sheet, int):
+            whole(sheet=self.sheet)
+        elif self.sheet is not None and not is_name(self.sheet):
+            raise refuse("sheet", "the name of a sheet, or its number from 1", self.sheet)
+        if self.table is not None and not is_name(self.table):
+            raise refuse("table", "the name of a table", self.table)
 
     def _check_encoding(self) -> None:
         try:
@@ -146,7 +165,8 @@ class Source:
 
     ``names`` are the columns' names inside the frame, which engines can spell. ``fill`` puts the
     rows where the frame looks for them, and waits until a release is allowed. ``extract``, where
-    there is no header to tell which columns there are, makes the table of some. ``ids`` are the
+    there is no header to tell which columns there are, makes the table of some; ``narrow`` does
+    where they are known, but each one in the frame has its price. ``ids`` are the
     names inside under which a column tells people apart, where that is not its own. ``inferred``:
     columns whose type is what a frame made of their cells. ``settle``
     returns the rows, where the frame knows but their types. ``from_header``: the names come from a
@@ -162,6 +182,7 @@ class Source:
     text: TextFormat
     fill: Callable[[], None] = lambda: None
     extract: "Callable[[Sequence[str]], Source] | None" = None
+    narrow: "Callable[[Sequence[str]], Source] | None" = None
     ids: Mapping[str, str] = field(default_factory=dict)
     inferred: Collection[str] = ()
     settle: "Settle | None" = None
@@ -234,7 +255,10 @@ class Source:
             hint = f"did you mean {near[0]!r}? The table has" if near else "the table has"
             listed = ", ".join(map(repr, known[:20])) + (", ..." if len(known) > 20 else "")
             raise InvalidParameterError(f"there is no column {column!r}; {hint} {listed}")
-        return self
+        if self.narrow is None:
+            return self
+        table = self.narrow(columns)
+        return replace(self, frame=table.frame, fill=table.fill)
 
 
 def is_a_value(name: str) -> bool:

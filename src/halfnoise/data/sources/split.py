@@ -4,6 +4,7 @@ import glob
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from halfnoise.data.sources.lines import LONGEST, SEPARATOR, Readable
 from halfnoise.data.sources.source import TextFormat
@@ -14,60 +15,41 @@ Files = Sequence[Readable]
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Lines of cells, under a header unless their columns were named."""
+    """Lines of cells, under a header unless their columns were named; some columns are wanted."""
 
     names: Sequence[str]
+    wanted: Sequence[str]
     text: TextFormat
 
     def rows(self, files: Files) -> str:
-        """Return what reads files."""
+        """Return what reads files: columns of cells, null where there is nothing."""
         header = self.text.names is None
         if self.text.quote_newlines:
-            return self._spanning(files, header=header)
-        found = self._split(_lines(files, header=header))
-        return _shown(files, {name: f"cells[{i}]" for i, name in enumerate(self.names, 1)}, found)
+            spanning = f"from {self._spanning(files, header=header)}"
+            return _shown(files, {name: _name(name) for name in self.wanted}, spanning)
+        places = {name: place for place, name in enumerate(self.names, 1)}
+        lines = _lines(files, header=header, skip=self.text.skip)
+        split = f"from {lines} select {self._split()} as cells"
+        return _shown(files, {name: f"cells[{places[name]}]" for name in self.wanted}, split)
 
-    def _split(self, lines: str) -> str:
-        """Return what splits lines into lists of cells.
+    def _split(self) -> str:
+        """Return what splits a line into a list of cells.
 
         A cell in quotes may hold delimiters, and quotes that are doubled; a quote within a cell
         that does not begin with one is a letter. A quote that is not closed, or closed before the
         cell ends, takes the rest of its line with it. Cells beyond the header are left out.
         """
-        text = self.text
-        mark = _quoted(text.delimiter or ",")
-        split = f"from {lines} select string_split(line, {mark}) as cells"
-        if text.quote:
-            q, d = _in_pattern(text.quote), _in_pattern(text.delimiter or ",")
-            quote, doubled = _quoted(text.quote), _quoted(text.quote * 2)
-            simple = f"(?:{q}[^{q}{d}]*{q}|[^{q}{d}]*)"
-            cell = f"(?:{q}(?:[^{q}]|{q}{q})*{q}|[^{q}{d}][^{d}]*|)"
-            kind = (
-                f"case when not contains(line, {quote}) then 0"
-                f" when regexp_full_match(line, '{simple}(?:{d}{simple})*') then 1 else 2 end"
-            )
-            whole = f"regexp_extract(line || {mark}, '^(?:{cell}{d})*')"
-            found = f"regexp_extract_all({whole}, '({cell}){d}', 1)"
-            inside = f"replace(cell[2:-2], {doubled}, {quote})"
-            bare = f"case when starts_with(cell, {quote}) then {inside} else cell end"
-            split = (
-                f"from (from {lines} select line, {kind} as kind)"
-                f" select case kind when 0 then string_split(line, {mark})"
-                f" when 1 then string_split(replace(line, {quote}, ''), {mark})"
-                f" else list_transform({found}, lambda cell: {bare}) end as cells"
-            )
-        return split
+        delimiter, quote = self.text.delimiter or ",", self.text.quote
+        plain = f"string_split(line, {_quoted(delimiter)})"
+        return plain if quote is None else _split_by_kind(delimiter, quote, plain)
 
     def _spanning(self, files: Files, *, header: bool) -> str:
         """Return what reads a table in which quotes span lines, one line after the other."""
-        names, text = self.names, self.text
-        columns = "{" + ", ".join(f"'{name}': 'VARCHAR'" for name in names) + "}"
-        mark = text.delimiter or ","
-        parts = [
-            _read_csv([file.path], columns, mark, text.quote, header=header, zipped=file.zipped)
-            for file in files
-        ]
-        return _shown(files, {name: _name(name) for name in names}, f"from {_all(parts)}")
+        columns = "{" + ", ".join(f"'{name}': 'VARCHAR'" for name in self.names) + "}"
+        mark = self.text.delimiter or ","
+        how: Any = {"header": header, "skip": 0}  # of quotes that span lines no line is skipped
+        parts = (_read_csv([file.path], columns, mark, self.text.quote, **how) for file in files)
+        return f"({' union all '.join(f'from {part}' for part in parts)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,49 +59,97 @@ class Objects:
     names: Mapping[str, str]
 
     def rows(self, files: Files) -> str:
-        """Return what reads files."""
-        # The line itself becomes null: nothing is extracted from it, whatever DuckDB does first.
-        valid = (
-            f"case when not contains(line, {_MISSING}) then case when json_valid(line) then"
-            " case when json_type(line) = 'OBJECT' then line end end end"
-        )
-        pointers = {
-            own: "/" + name.replace("~", "~0").replace("/", "~1")
-            for name, own in self.names.items()
-        }
-        shown = (
-            f"json_extract_string(line, {_quoted(pointer)}) as {_name(own)}"
-            for own, pointer in pointers.items()
-        )
+        """Return what reads files; each line is parsed once."""
         lines = _lines(files, header=False)
-        return f"from (from {lines} select {valid} as line) select {', '.join(shown) or '1'}"
+        if not self.names:
+            return f"from {lines} select 1"
+        pointers = ("/" + name.replace("~", "~0").replace("/", "~1") for name in self.names)
+        # Within an array a pointer would find a place.
+        line = (
+            "case when starts_with(line, '{') then line"
+            " when json_valid(line) then case when json_type(line) = 'OBJECT' then line end end"
+        )
+        found = f"try(json_extract_string({line}, [{', '.join(map(_quoted, pointers))}]))"
+        found = f"case when not contains(line, {_MISSING}) then {found} end"
+        shown = (f"cells[{i}] as {_name(own)}" for i, own in enumerate(self.names.values(), 1))
+        return f"from (from {lines} select {found} as cells) select {', '.join(shown)}"
 
 
-def _lines(files: Files, *, header: bool) -> str:
-    """Return what reads the lines of files, those that are zipped beside those that are not."""
-    parts = []
-    for zipped in (False, True):
-        if some := [file.path for file in files if file.zipped == zipped]:
-            columns = "{'line': 'VARCHAR'}"
-            parts.append(_read_csv(some, columns, SEPARATOR, None, header=header, zipped=zipped))
-    return _all(parts)
+def _split_by_kind(delimiter: str, quote: str, plain: str) -> str:
+    """Return what splits each line in the cheapest way there is for lines of its kind.
+
+    No quote; quotes around all cells, none within; quotes around what needs none; quotes, and
+    delimiters, within quotes; and last whatever else there is, as long as it can be told apart.
+    """
+    q, d = _in_pattern(quote), _in_pattern(delimiter)
+    mark, quotes = _quoted(delimiter), _quoted(quote)
+    in_quotes, needless, bare = f"{q}[^{q}]*{q}", f"{q}[^{q}{d}]*{q}", f"[^{q}{d}]*"
+    proper = f"{q}(?:[^{q}]|{q}{q})*{q}"
+    return (
+        f"case when not contains(line, {quotes}) then {plain}"
+        f" when {_is_all(in_quotes, d)}"
+        f" then string_split(line[2:-2], {_quoted(quote + delimiter + quote)})"
+        f" when {_is_all(f'(?:{needless}|{bare})', d)}"
+        f" then string_split(replace(line, {quotes}, ''), {mark})"
+        f" when {_is_all(f'(?:{proper}|{bare})', d)} then {_split_by_pieces(mark, quotes)}"
+        f" else {_split_by_patterns(q, d, mark, quotes)} end"
+    )
 
 
-def _all(parts: Sequence[str]) -> str:
-    return f"({' union all '.join(f'from {part}' for part in parts)})"
+def _is_all(cell: str, delimiter: str) -> str:
+    """Return whether a line consists of such cells."""
+    return f"regexp_full_match(line, '{cell}(?:{delimiter}{cell})*')"
+
+
+def _split_by_pieces(mark: str, quote: str) -> str:
+    """Return what splits a line in which each quote is doubled, or begins or ends a cell.
+
+    Pieces between quotes lie within them and outside in turn; two quotes are one if nothing lies
+    between them. Delimiters within give way, while the line is split, to what no line holds.
+    """
+    pieces, aside = f"string_split(line, {quote})", _quoted(SEPARATOR)
+    piece = (
+        f"case when i % 2 = 0 then replace(piece, {mark}, {aside})"
+        f" when piece = '' and 1 < i and i < len({pieces}) then {quote} else piece end"
+    )
+    joined = f"array_to_string(list_transform({pieces}, lambda piece, i: {piece}), '')"
+    back = f"case when contains(cell, {aside}) then replace(cell, {aside}, {mark}) else cell end"
+    return f"list_transform(string_split({joined}, {mark}), lambda cell: {back})"
+
+
+def _split_by_patterns(q: str, d: str, mark: str, quote: str) -> str:
+    """Return what splits any line, up to the first cell that cannot be told from the next."""
+    cell = f"(?:{q}(?:[^{q}]|{q}{q})*{q}|[^{q}{d}][^{d}]*|)"
+    whole = f"regexp_extract(line || {mark}, '^(?:{cell}{d})*')"
+    found = f"regexp_extract_all({whole}, '({cell}){d}', 1)"
+    inside = f"replace(cell[2:-2], {quote} || {quote}, {quote})"
+    bare = f"case when starts_with(cell, {quote}) then {inside} else cell end"
+    return f"list_transform({found}, lambda cell: {bare})"
+
+
+def _lines(files: Files, *, header: bool, skip: int = 0) -> str:
+    """Return what reads the lines of files."""
+    paths, line = [file.path for file in files], "{'line': 'VARCHAR'}"
+    return _read_csv(paths, line, SEPARATOR, None, header=header, skip=skip)
 
 
 def _shown(files: Files, cells: dict[str, str], rows: str) -> str:
     """Return columns of cells that are null where there is nothing, or what cannot be read."""
     something = "nullif({0}, '')"
-    if any(file.copied for file in files):
+    if any(file.spoiled for file in files):
         something = f"case when {{0}} <> '' and not contains({{0}}, {_MISSING}) then {{0}} end"
     shown = (f"{something.format(cell)} as {_name(name)}" for name, cell in cells.items())
-    return f"from ({rows}) select {', '.join(shown)}"
+    return f"from ({rows}) select {', '.join(shown) or '1'}"
 
 
 def _read_csv(
-    paths: Sequence[Path], columns: str, mark: str, quote: str | None, *, header: bool, zipped: bool
+    paths: Sequence[Path],
+    columns: str,
+    mark: str,
+    quote: str | None,
+    *,
+    header: bool,
+    skip: int,
 ) -> str:
     # In parallel, one quoted line break would fail the whole file.
     options = {
@@ -128,11 +158,12 @@ def _read_csv(
         "quote": _quoted(quote or ""),
         "escape": _quoted(quote or ""),
         "new_line": r"'\n'",
-        "compression": "'gzip'" if zipped else "'none'",
+        "compression": "'none'",
         "max_line_size": 4 * LONGEST,  # one byte of another encoding may be three of UTF-8
         # A whole multiple: of other sizes DuckDB 2.0 loses lines between two threads.
         "buffer_size": 16 * LONGEST,
         "header": header,
+        "skip": skip,
         "parallel": not quote,
         "auto_detect": False,
         "strict_mode": False,

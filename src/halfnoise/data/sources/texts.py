@@ -2,7 +2,9 @@
 
 import csv
 import io
+import itertools
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +24,8 @@ _HEADER = 2**12  # bytes that are read at once for a header: few rows are among 
 class TextFiles:
     """Text files, each opened once at most, and closed by ``stack``; copies go to ``scratch``.
 
-    ``failed`` is said where one cannot be read.
+    ``failed`` is said where one cannot be read. ``looked_at`` are those that were, once they were,
+    and ``numbers`` tell the tables apart that are made of them.
     """
 
     paths: list[Path]
@@ -31,22 +34,23 @@ class TextFiles:
     scratch: Path
     stack: ExitStack
     opened: dict[Path, Lines] = field(default_factory=dict)
+    looked_at: list[Readable] = field(default_factory=list)
+    numbers: Iterator[int] = field(default_factory=itertools.count)
 
     def readable(self) -> list[Readable]:
         """Return files that the engine reads as they are, each line a row.
 
-        All bytes are looked at once; a file with anything else than plain UTF-8 is copied.
+        All bytes are looked at, once; a file with anything else than plain UTF-8 is copied.
         """
-        return quietly(
-            lambda: [self._readable(i, p) for i, p in enumerate(self.paths)], self.failed
-        )
+        if not self.looked_at:
+            numbered = enumerate(self.paths)
+            found = quietly(lambda: [self._readable(i, p) for i, p in numbered], self.failed)
+            self.looked_at.extend(found)
+        return self.looked_at
 
     def _readable(self, i: int, path: Path) -> Readable:
         lines = self._lines(path)
-        found = Readable(path, zipped=lines.zipped)
-        if not lines.are_plain():
-            found = Readable(self.scratch / f"{i}.txt", copied=True)
-            lines.copy(found.path)
+        found = Readable(path) if lines.are_plain() else lines.copy(self.scratch / f"{i}.txt")
         self.opened.pop(path).close()
         return found
 
@@ -63,21 +67,13 @@ class TextFiles:
         """Return the columns' names from the header lines, which must agree."""
         headers = [self._header_line(path) for path in self.paths]
         names = headers[0]
-        for path, other in zip(self.paths, headers, strict=True):
-            if other != names:
-                said = f"the header of {str(path)!r} differs from that of {str(self.paths[0])!r}"
-                raise InvalidParameterError(f"{said}; {_NO_HEADER}")
+        alike(headers, self.paths)
         is_text = len(names) == 1 and MISSING not in names[0]
         for mark in (",", ";", "\t", "|") if is_text else ():
             if mark != self.text.delimiter and mark in names[0]:
                 said = f"the header is one column containing {mark!r}; try --delimiter {mark!r}"
                 raise InvalidParameterError(said)
-        twice = {name for name, count in Counter(names).items() if count > 1}
-        if twice and not any(map(is_a_value, names)):
-            said = "two columns of the header have the same name; rename one of the two"
-            raise InvalidParameterError(f"{said}, or, {_NO_HEADER}")
-        # Of what could be a row not even that is told: nobody can ask for either of the two.
-        return [f"{name}{MISSING}{i}" if name in twice else name for i, name in enumerate(names)]
+        return told_apart(names)
 
     def _header_line(self, path: Path) -> "_Line":
         failed = f"the header of {str(path)!r} could not be read; check that the file is complete"
@@ -89,7 +85,7 @@ class TextFiles:
 
     def _first(self, path: Path) -> "_Line":
         lines, spans = self._lines(path), self.text.quote_newlines
-        found = next(lines.blocks(LONGEST if spans else _HEADER), None) or b""
+        found = self._from_header(lines, LONGEST if spans else _HEADER)
         if not spans:
             found = found[: lines.encoding.first_break(found)]
         text = lines.encoding.text(found).replace("\r\n", "\n").removesuffix("\r")
@@ -97,6 +93,20 @@ class TextFiles:
             return _Line(next(csv.reader(io.StringIO(text), **self.text.marks), []))
         except csv.Error:  # no header: whether it is one must not hang on what is in its place
             return _Line([MISSING])
+
+    def _from_header(self, lines: Lines, size: int) -> bytes:
+        """Return some lines, of which the first is the header; nothing where that is too long."""
+        before, width = self.text.skip, lines.encoding.width
+        for found in lines.blocks(size):
+            if found is None and not before:
+                return b""
+            rest = found or b""
+            before -= found is None
+            while before and rest:
+                rest, before = rest[lines.encoding.first_break(rest) + width :], before - 1
+            if rest:
+                return rest
+        return b""
 
     def _lines(self, path: Path) -> Lines:
         if path not in self.opened:
@@ -107,6 +117,24 @@ class TextFiles:
     def _spare(self, path: Path) -> None:
         if len(self.paths) > _MANY:
             self.opened.pop(path).close()
+
+
+def alike(headers: Sequence[object], paths: Sequence[Path]) -> None:
+    """Refuse files whose headers differ."""
+    for path, other in zip(paths, headers, strict=True):
+        if other != headers[0]:
+            said = f"the header of {str(path)!r} differs from that of {str(paths[0])!r}"
+            raise InvalidParameterError(f"{said}; {_NO_HEADER}")
+
+
+def told_apart(names: Sequence[str]) -> list[str]:
+    """Return names of which none is there twice; refuse a header in which one is."""
+    twice = {name for name, count in Counter(names).items() if count > 1}
+    if twice and not any(map(is_a_value, names)):
+        said = "two columns of the header have the same name; rename one of the two"
+        raise InvalidParameterError(f"{said}, or, {_NO_HEADER}")
+    # Of what could be a row not even that is told: nobody can ask for either of the two.
+    return [f"{name}{MISSING}{i}" if name in twice else name for i, name in enumerate(names)]
 
 
 class _Line(list[str]):

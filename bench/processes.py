@@ -1,0 +1,87 @@
+"""What a process takes: seconds, seconds of the processor and peak memory, as the system says."""
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+Command = Sequence[str]
+
+PATIENCE = 120  # seconds after which a process is stopped
+MOST_MEMORY = 8 * 10**9  # bytes that a process may ask for
+ROUNDS = int(os.environ.get("HALFNOISE_BENCH_ROUNDS", "5"))
+ENOUGH = 60.0  # seconds: once rounds took longer, there is no further one
+
+# It stands in between: a child's peak counts from its parent's memory.
+WATCH = """
+import os, resource, signal, subprocess, sys, time
+patience, memory = map(int, sys.argv[1:3])
+resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+start = time.perf_counter()
+process = subprocess.Popen(sys.argv[3:], stdout=subprocess.DEVNULL)
+signal.signal(signal.SIGALRM, lambda *_: os.kill(process.pid, signal.SIGKILL))
+signal.alarm(patience)
+_, status, usage = os.wait4(process.pid, 0)
+busy = usage.ru_utime + usage.ru_stime
+print(time.perf_counter() - start, busy, usage.ru_maxrss, status)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Took:
+    """What a process took: seconds, of the processor too, peak bytes; and why it gave nothing."""
+
+    seconds: float
+    busy: float
+    peak: int
+    failed: str = ""
+
+    def beyond(self, start: "Took") -> "Took":
+        """Return what it took beyond its start; the peak is of all."""
+        shorter = max(self.seconds - start.seconds, 1e-3), max(self.busy - start.busy, 1e-3)
+        return Took(*shorter, self.peak, self.failed or start.failed)
+
+
+def ours(*words: str) -> list[str]:
+    """Return the command of ours."""
+    return [sys.executable, "-m", "halfnoise", *words]
+
+
+def python(program: str) -> list[str]:
+    """Return the command that runs a program."""
+    return [sys.executable, "-c", program]
+
+
+def run(command: Command) -> Took:
+    """Run a command, and return what it took."""
+    watched = [sys.executable, "-S", "-c", WATCH, str(PATIENCE), str(MOST_MEMORY), *command]
+    done = subprocess.run(watched, capture_output=True, check=True, text=True)
+    seconds, busy, peak, status = map(float, done.stdout.split())
+    failed = ""
+    if status:
+        last = (done.stderr.strip().splitlines() or ["fails without a word"])[-1]
+        failed = f"over {PATIENCE} s" if seconds >= PATIENCE else last[:60]
+    return Took(seconds, busy, int(peak) * 1024, failed)
+
+
+def in_turns(rivals: Mapping[str, Command], rounds: int = ROUNDS) -> dict[str, Took]:
+    """Run commands in turns, and return the medians of each; who fails is not asked again."""
+    took: dict[str, list[Took]] = {name: [] for name in rivals}
+    start = time.perf_counter()
+    for number in range(rounds):
+        if number and time.perf_counter() - start > ENOUGH:
+            break
+        for name, command in rivals.items():
+            if not any(each.failed for each in took[name]):
+                took[name].append(run(command))
+    return {name: _middle(each) for name, each in took.items()}
+
+
+def _middle(took: Sequence[Took]) -> Took:
+    seconds = statistics.median(each.seconds for each in took)
+    busy = statistics.median(each.busy for each in took)
+    failed = next((each.failed for each in took if each.failed), "")
+    return Took(seconds, busy, max(each.peak for each in took), failed)

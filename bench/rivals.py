@@ -1,0 +1,90 @@
+"""Ours beside a rival, each beyond its start, and beside what is asked of us.
+
+Both are processes of their own that take turns; what they take for ten rows is their start. Seconds
+of the processor stand in brackets: they tell more where others use the machine as well.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table as Grid
+
+from bench.processes import Command, Took, in_turns, python
+
+WIDTH = 130  # characters: a line for each match
+FETCH = "connection.fetchall()"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Most:
+    """What is asked of us: at most so many times the rival, so many seconds, so much memory."""
+
+    times: float | None = None
+    seconds: float | None = None
+    megabytes: float | None = None
+
+    def __str__(self) -> str:
+        parts = {"times": self.times, "s": self.seconds, "MB": self.megabytes}
+        return ", ".join(f"{most:g} {unit}" for unit, most in parts.items() if most is not None)
+
+    def verdict(self, took: Took, times: float = float("inf")) -> str:
+        """Say whether it holds."""
+        found = (times, self.times), (took.seconds, self.seconds), (took.peak / 1e6, self.megabytes)
+        asked = [(value, most) for value, most in found if most is not None]
+        held = not took.failed and all(value <= most for value, most in asked)
+        return ("ok" if held else "OVER") if asked else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """One question: the commands of both, and of their starts; and what is asked of us."""
+
+    what: str
+    ours: Command
+    start: Command
+    theirs: Command | None = None
+    their_start: Command | None = None
+    most: Most = Most()
+
+
+def table(title: str, matches: Iterable[Match], *, rival: str = "DuckDB") -> None:
+    """Run the matches and print a table of them."""
+    columns = (rival, "ours", "times", "at most", "", "peak MB")
+    grid = Grid("seconds (of the processor)", *columns, title=title)
+    for match in matches:
+        grid.add_row(match.what, *_row(match))
+    Console(width=WIDTH).print(grid)
+
+
+def duckdb_runs(*statements: str) -> list[str]:
+    """Return the command in which DuckDB runs statements and fetches what the last one gives."""
+    quiet = ("set enable_progress_bar = false", *statements)
+    lines = [f"connection.execute({statement!r})" for statement in quiet]
+    return python("\n".join(["import duckdb", "connection = duckdb.connect()", *lines, FETCH]))
+
+
+def seconds(took: Took | None) -> str:
+    """Return how long it took in words, or why it gave nothing."""
+    if took is None:
+        return ""
+    return took.failed or f"{took.seconds:.2f} ({took.busy:.2f})"
+
+
+def _row(match: Match) -> tuple[str, ...]:
+    commands = {
+        "start": match.start,
+        "their start": match.their_start,
+        "theirs": match.theirs,
+        "ours": match.ours,
+    }
+    took = in_turns({name: command for name, command in commands.items() if command is not None})
+    mine = took["ours"].beyond(took["start"])
+    theirs = took["theirs"].beyond(took["their start"]) if match.theirs is not None else None
+    times, shown = float("inf"), ""
+    if theirs is not None and not (mine.failed or theirs.failed):
+        times = mine.seconds / theirs.seconds
+        shown = f"{times:.2f} ({mine.busy / theirs.busy:.2f})"
+    verdict = match.most.verdict(mine, times)
+    most = str(match.most)
+    return seconds(theirs), seconds(mine), shown, most, verdict, f"{mine.peak / 1e6:.0f}"

@@ -1,0 +1,95 @@
+"""A release from a Spark frame beside Spark's own SQL for the same answer, in one warm session."""
+
+import logging
+import shutil
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table as Grid
+
+import halfnoise as hn
+from bench.jobs import JOBS
+from bench.made import COUNTS, REGIONS, Maker
+from bench.processes import Took
+from bench.rivals import WIDTH, Most
+from bench.timing import medians
+
+ROWS, ROUNDS = 1_000_000, 3
+CASTS = {"UTINYINT": "int", "VARCHAR": "string"}
+MOST = {"typed": Most(times=1.4), "text": Most(times=6)}
+
+QUERIES: dict[str, list[Any]] = {
+    "twenty counts": [hn.Count(q) for q in COUNTS],
+    "eight mixed": [
+        hn.Count("smoker"),
+        hn.Count("age", at_least=65, name="old"),
+        hn.Count("seen", at_least="2024-07-01", name="late"),
+        hn.Sum("visits", bounds=(0, 20)),
+        hn.Mean("amount", bounds=(0, 200)),
+        hn.Mean("score", bounds=(0, 10), missing=[-99]),
+        hn.Choice("region", list(REGIONS)),
+        hn.Bins("age", [0, 18, 65]),
+    ],
+    "by a text id": [hn.Count("smoker"), hn.Count("insured")],
+}
+
+
+def main(wanted: Callable[[str], bool] = bool) -> None:
+    """Print the table, with those lines alone that are wanted."""
+    names = [(name, cells) for cells in MOST for name in QUERIES]
+    names = [(name, cells) for name, cells in names if wanted(f"Spark, {name}, {cells}")]
+    if not names:
+        return
+    if shutil.which("java") is None:
+        print("Spark needs Java")
+        return
+    logging.getLogger("halfnoise").setLevel(logging.ERROR)
+    session = _session()
+    grid = Grid("seconds", "Spark", "ours", "times", "at most", "", title="Spark")
+    with tempfile.TemporaryDirectory(prefix="halfnoise-bench-") as folder:
+        maker = Maker(Path(folder))
+        for name, cells in names:
+            grid.add_row(*_row(session, maker, name, cells))
+        session.stop()
+    Console(width=WIDTH).print(grid)
+
+
+def _row(session: Any, maker: Maker, name: str, cells: str) -> tuple[str, ...]:
+    job = JOBS[name]
+    file = maker.file(job.kind, "parquet" if cells == "typed" else "csv", ROWS)
+    read = session.read.option("header", True)
+    frame = (read.parquet if cells == "typed" else read.csv)(str(file.whole))
+    casts = (f"cast({column} as {CASTS.get(kind, kind)})" for column, kind in file.types.items())
+    frame.selectExpr(*casts).toDF(*file.types).createOrReplaceTempView("people")
+    by_person = name == "by a text id"
+    whose: dict[str, Any] = {"unit": "person"} if by_person else {"row_is_person": True}
+    took = medians(
+        {
+            "Spark": lambda: session.sql(job.sql.format(data="people")).collect(),
+            "ours": lambda: hn.release(
+                frame, QUERIES[name], privacy=hn.GaussianDP(mu=1), ledger=None, **whose
+            ),
+        },
+        ROUNDS,
+    )
+    times = took["ours"] / took["Spark"]
+    verdict = MOST[cells].verdict(Took(took["ours"], took["ours"], 0), times)
+    shown = (f"{number:.2f}" for number in (took["Spark"], took["ours"], times))
+    return f"{name}, {cells}, {file.rows:,} rows", *shown, str(MOST[cells]), verdict
+
+
+def _session() -> Any:
+    from pyspark.sql import SparkSession
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        builder = SparkSession.builder.master("local[2]").appName("halfnoise-bench")
+        builder = builder.config("spark.ui.enabled", "false")
+        builder = builder.config("spark.ui.showConsoleProgress", "false")
+        session = builder.config("spark.driver.host", "127.0.0.1").getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    return session

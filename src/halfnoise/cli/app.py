@@ -1,0 +1,183 @@
+"""What can be said to ``halfnoise``: its commands, their options and their help.
+
+What a command does is imported when it runs: help, and mistakes in the words, need none of it.
+"""
+
+import re
+import sys
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from halfnoise.cli.leaving import left_properly
+from halfnoise.cli.options import CHECK, INIT, PLAN, RELEASE, SPEC, Once, Several, with_options
+from halfnoise.versions import VERSION
+
+HELP = {"help_option_names": ["-h", "--help"]}
+STATUS = (
+    "Exit status: 0 done, 2 wrong use, 3 the data cannot be read, 4 the budget refuses, 5 try again"
+    " (disk full, locked, interrupted), 130 for Ctrl-C."
+)
+LEDGERS = "Keep account of what releases cost: a limit that cannot be overspent by accident."
+Words = dict[str, Any]  # what was said, by option
+app = typer.Typer(
+    cls=Several,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings=HELP,
+    epilog=STATUS,
+)
+ledgers = typer.Typer(cls=Several, no_args_is_help=True, help=LEDGERS)
+app.add_typer(ledgers, name="ledger")
+FOLDER = typer.Option(metavar="DIR", help="Where to put the survey.")
+FILES = typer.Argument(metavar="DATA", help="CSV, TSV, JSON lines or Parquet files.")
+SHOW_VERSION = typer.Option("--version", metavar="", help="Show the version and stop.")
+FIGURES = typer.Argument(metavar="DIR", help="Where to put them.")
+HEADERS = typer.Argument(metavar="DATA", help="The files to come; only their header is read.")
+LEDGER = typer.Argument(metavar="LEDGER", help="Its file, or postgresql://host/database#name.")
+AS_JSON = typer.Option("--json", metavar="", help="Print JSON.")
+HEAD = typer.Option("--head", metavar="HASH", help="A head that was printed: it must be in it.")
+
+
+@app.callback(invoke_without_command=True)
+def halfnoise(*, version: Annotated[bool, SHOW_VERSION] = False) -> None:
+    """Publish counts and sums about people, privately, with about half the usual noise."""
+    if version:
+        typer.echo(f"halfnoise {VERSION}")
+        raise typer.Exit
+
+
+@app.command("plan", cls=Once)
+@with_options(PLAN)
+def plan(words: Words, data: Annotated[list[str] | None, HEADERS] = None) -> None:
+    """Show how accurate a release would be, before any data is touched.
+
+    With a budget: every way to add the noise, and the best one. Without: what each budget brings.
+
+    Example: halfnoise plan --count smoker --sum visits=0:20 --epsilon 1 --delta 1e-6
+    """
+    from halfnoise.cli.commands import plan_command
+
+    plan_command(words, data or [])
+
+
+@app.command("release", cls=Once)
+@with_options(RELEASE)
+def release(words: Words, data: Annotated[list[str], FILES]) -> None:
+    """Release a private table from files: counts, sums and means with honest margins of error.
+
+    Example: halfnoise release survey.csv --count smoker --sum visits=0:20 --unit person_id
+    --epsilon 1 --delta 1e-6 --out table.csv
+    """
+    from halfnoise.cli.commands import release_command
+
+    release_command(words, data)
+
+
+@app.command("check", cls=Once)
+@with_options(CHECK)
+def check(words: Words, data: Annotated[list[str], FILES]) -> None:
+    """Say what a release would read as what, what it would cost, and all that it would refuse.
+
+    Only header lines are read; nothing is spent and nothing written. A release becomes a check by
+    changing one word.
+
+    Example: halfnoise check survey.csv --spec smokers.toml
+    """
+    from halfnoise.cli.commands import check_command
+
+    check_command(words, data)
+
+
+@app.command("spec", cls=Once)
+@with_options(SPEC)
+def spec(words: Words, data: Annotated[list[str], FILES]) -> None:
+    """Write a first spec from the header: every column is listed, and nothing decided.
+
+    Fill it in from the codebook, and look at it with halfnoise check.
+
+    Example: halfnoise spec survey.csv --out smokers.toml
+    """
+    from halfnoise.cli.commands import spec_command
+
+    spec_command(words, data)
+
+
+@app.command("demo", cls=Once)
+def demo(folder: Annotated[str, FOLDER] = "halfnoise-demo") -> None:
+    """Make a survey of 200,000 people who do not exist, release it, and compare with the truth."""
+    from halfnoise.cli.demo import demonstrate
+
+    for line in demonstrate(Path(folder)):
+        typer.echo(line)
+
+
+@app.command("doctor", cls=Once)
+def doctor() -> None:
+    """Say which versions are at work, and try each engine on people who do not exist.
+
+    No data is touched. What it prints belongs into a report of something unforeseen.
+    """
+    from halfnoise.cli.doctor import examine
+
+    healthy = True
+    for line, fine in examine():
+        typer.echo(line)
+        healthy &= fine
+    raise typer.Exit(0 if healthy else 2)
+
+
+@app.command("figures", cls=Once)
+def figures(folder: Annotated[str, FIGURES]) -> None:
+    """Redraw the paper's figures as SVG and PNG, with the plotted numbers as CSV."""
+    from halfnoise.report import draw_figures
+
+    for path in draw_figures(Path(folder)):
+        typer.echo(path)
+
+
+@ledgers.command("init", cls=Once)
+@with_options(INIT)
+def ledger_init(words: Words, ledger: Annotated[str, LEDGER]) -> None:
+    """Make a ledger. What is said here holds for good.
+
+    Example: halfnoise ledger init survey.ledger --epsilon 3 --delta 1e-6 --unit person_id
+    """
+    from halfnoise.cli.books import init
+
+    init(words, ledger)
+
+
+@ledgers.command("show", cls=Once)
+def ledger_show(
+    ledger: Annotated[str, LEDGER], *, as_json: Annotated[bool, AS_JSON] = False
+) -> None:
+    """Show what was spent on what, and what is left."""
+    from halfnoise.cli.books import show
+
+    show(ledger, as_json=as_json)
+
+
+@ledgers.command("verify", cls=Once)
+def ledger_verify(ledger: Annotated[str, LEDGER], head: Annotated[str | None, HEAD] = None) -> None:
+    """Check every entry and every result that is kept; with a head, that no old copy was put back.
+
+    An old copy cannot be told from inside: keep the head that each release prints.
+    """
+    from halfnoise.cli.books import verify
+
+    verify(ledger, head)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command; what goes wrong becomes one sentence and an exit status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    # In a plan --known-size may stand alone, as the number itself does not matter.
+    for i, (word, after) in enumerate(pairwise([*words, "--"])):
+        if word == "--known-size" and re.match(r"-\D", after):
+            words[i] = "--known-size="
+    with left_properly():
+        app(args=words, prog_name="halfnoise")

@@ -1,0 +1,55 @@
+"""Rows of text that no engine reads by itself, poured into a connection of ours when needed."""
+
+import itertools
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from halfnoise.data.quiet import quietly
+from halfnoise.data.sources.source import Source, TextFormat
+
+Texts = Iterable[Sequence[str | None]]
+_ROWS = "halfnoise_rows"
+_AT_ONCE = 4096  # rows that are held in memory; the engine spills others to disk
+
+
+def poured(
+    connection: Any,
+    text: TextFormat,
+    names: Mapping[str, str],
+    rows: Callable[[Sequence[str]], Texts],
+    failed: str,
+) -> Source:
+    """Return a table of text whose ``rows``, those of some columns, are read when needed.
+
+    ``failed`` is said where they cannot be read.
+    """
+
+    def shown(columns: Collection[str]) -> str:
+        return ", ".join(f'null::varchar as "{names[column]}"' for column in columns) or "1"
+
+    def settle(columns: Collection[str], *, again: bool) -> nw.LazyFrame[Any]:
+        del again  # a table of our own stays what it is
+        wanted = [*columns]
+        connection.execute(
+            f"create or replace temp table {_ROWS} as select {shown(wanted)} limit 0"
+        )
+        quietly(lambda: _pour(connection, rows(wanted), len(wanted)), failed)
+        frame: nw.LazyFrame[Any] = nw.from_native(connection.table(_ROWS)).lazy()
+        return frame
+
+    types = connection.sql(f"select {shown(names)} limit 0")
+    source = Source.over(types, text, names)
+    return Source(frame=source.frame, dtypes=source.dtypes, names=names, text=text, settle=settle)
+
+
+def _pour(connection: Any, rows: Texts, width: int) -> None:
+    """Insert rows, many at once: as text in JSON, of which DuckDB guesses no type."""
+    cells = ", ".join(f"row[{i}]" for i in range(1, width + 1)) or "1"
+    unpacked = """select unnest(from_json($1, '[["VARCHAR"]]')) as row"""
+    insert = f"insert into {_ROWS} from ({unpacked}) select {cells}"
+    coming = iter(rows)
+    while some := [*itertools.islice(coming, _AT_ONCE)]:
+        connection.execute(insert, [json.dumps(some)])

@@ -1,0 +1,96 @@
+"""Parts of a document that are XML in a zipped file, read piece by piece."""
+
+import zipfile
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO, TypeVar
+from xml.parsers import expat
+
+from halfnoise.errors import DataError
+
+T = TypeVar("T")
+Attributes = dict[str, str]
+_PIECE = 2**16
+
+
+class Elements:
+    """What is made of elements as they begin, as their text comes and as they end.
+
+    ``made`` is what is complete by now. Names have no prefix (but ``calcext:``), or, where those of
+    elements have none in the file, attributes as they are there.
+    """
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.made: list[Any] = []
+
+    def begin(self, name: str, attributes: Attributes) -> None:
+        """Take the begin of an element."""
+
+    def text(self, text: str) -> None:
+        """Take some text."""
+
+    def end(self, name: str) -> None:
+        """Take the end of an element."""
+
+
+def parsed(file: BinaryIO, elements: Elements) -> Iterator[Any]:
+    """Yield what elements make of a file; no more of it is read than that needs."""
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    plain = _Plain()
+
+    def begin(name: str, attributes: Attributes) -> None:
+        elements.begin(plain[name], {plain[key]: value for key, value in attributes.items()})
+
+    def root(name: str, attributes: Attributes) -> None:
+        """See whether names have prefixes at all: to take them off takes as long as the rest."""
+        if ":" in name:
+            parser.StartElementHandler = begin
+            parser.EndElementHandler = lambda name: elements.end(plain[name])
+        else:
+            parser.StartElementHandler, parser.EndElementHandler = elements.begin, elements.end
+        begin(name, attributes)
+
+    parser.StartElementHandler = root
+    parser.CharacterDataHandler = elements.text
+    parser.StartDoctypeDeclHandler = _refuse
+    last = False
+    while not last:
+        piece = file.read(_PIECE)
+        last = not piece
+        parser.Parse(piece, last)
+        made, elements.made = elements.made, []
+        yield from made
+
+
+class _Plain(dict[str, str]):
+    """Names without their prefix, but for that of an addition, which would hide another name."""
+
+    def __missing__(self, name: str) -> str:
+        self[name] = name if name.startswith("calcext:") else name.rpartition(":")[2]
+        return self[name]
+
+
+def _refuse(*_: object) -> None:
+    raise DataError("the file declares XML of its own, which a sheet does not; save it anew")
+
+
+def whole(archive: zipfile.ZipFile, name: str, elements: Elements) -> list[Any]:
+    """Return all that elements make of a part; nothing where there is none."""
+    if name not in archive.namelist():
+        return []
+    with archive.open(name) as file:
+        return [*parsed(file, elements)]  # type: ignore[arg-type]  # what is read is bytes
+
+
+def each(collect: Callable[[str, Attributes], T | None]) -> Elements:
+    """Return what makes something of the begin of each element, if anything."""
+    found = Elements()
+
+    def begin(name: str, attributes: Attributes) -> None:
+        one = collect(name, attributes)
+        if one is not None:
+            found.made.append(one)
+
+    found.begin = begin  # type: ignore[method-assign]
+    return found

@@ -1,0 +1,82 @@
+"""What can be said: text and flags, and nothing is loaded to read it."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, get_args, get_origin
+
+import pytest
+import typer
+
+from halfnoise.cli.app import app, ledgers
+from halfnoise.cli.options import Once
+from support.commands import run
+
+AS_SAID = (str, str | None, list[str], list[str] | None, bool)
+
+
+def commands(*apps: typer.Typer) -> Iterator[Callable[..., Any]]:
+    """Yield what each command calls."""
+    for each in apps:
+        yield from (one.callback for one in each.registered_commands if one.callback is not None)
+
+
+def strange(command: Callable[..., Any]) -> list[str]:
+    """Return the parameters of a command that are neither text nor flags."""
+    found = inspect.signature(command, eval_str=True).parameters.values()
+    return [each.name for each in found if get_args(each.annotation)[0] not in AS_SAID]
+
+
+def test_all_that_is_said_is_text_or_a_flag() -> None:
+    """No parameter is of another type, as values reach the commands as they were said."""
+    every = list(commands(app, ledgers))
+    assert len(every) >= 8
+    assert [name for command in every for name in strange(command)] == []
+
+
+def test_a_number_would_be_found() -> None:
+    """The check sees a parameter that typer would have to convert."""
+
+    def wrong(times: Annotated[int, typer.Option()] = 1) -> None: ...
+
+    assert get_origin(inspect.signature(wrong).parameters["times"].annotation) is Annotated
+    assert strange(wrong) == ["times"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "Missing argument 'DATA'"),
+        (["--mu"], "Option '--mu' requires an argument"),
+        (["x.csv", "--mue", "1"], "No such option: --mue"),
+        (["x.csv", "--row-is-person=yes"], "does not take a value"),
+    ],
+)
+def test_wrong_words_are_told(words: list[str], said: str) -> None:
+    """What is missing, unknown or too much is said as ever, with the status of wrong use."""
+    ran = run("release", *words)
+    assert ran.status == 2
+    assert said in " ".join(ran.err.split())
+
+
+def test_what_is_said_arrives_as_it_is() -> None:
+    """Spaces, dashes and empty text are kept; what is not said is None, and a flag is a flag."""
+    got: dict[str, Any] = {}
+    own = typer.Typer()
+
+    @own.command(cls=Once)
+    def take(
+        one: Annotated[str | None, typer.Option()] = None,
+        many: Annotated[list[str] | None, typer.Option()] = None,
+        rest: Annotated[list[str] | None, typer.Argument()] = None,
+        *,
+        flag: Annotated[bool, typer.Option("--flag")] = False,
+    ) -> None:
+        got.update(one=one, many=many, rest=rest, flag=flag)
+
+    for words, expected in {
+        "": (None, None, None, False),
+        "--one= |--flag": (" ", None, None, True),
+        "--one=|--many=1|--many=-x|--|--y|0": ("", ["1", "-x"], ["--y", "0"], False),
+    }.items():
+        own(args=[word for word in words.split("|") if word], standalone_mode=False)
+        assert tuple(got.values()) == expected

@@ -1,0 +1,147 @@
+"""Folders of files, and the columns that their names say."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import halfnoise as hn
+from halfnoise.data.sources import fetch, open_source
+from halfnoise.data.sources.source import TextFormat
+from halfnoise.ledger.booking import beside
+from support.commands import run
+
+SHARP: Any = {"privacy": hn.GaussianDP(mu=1e6), "i_know": True, "ledger": None}
+
+
+def rows(data: object, *columns: str, **text: Any) -> list[tuple[Any, ...]]:
+    """Return the rows of some columns in one order."""
+    with open_source(data, text=TextFormat(**text)) as opened:
+        source = opened.of(columns)
+        source.fill()
+        frame = source.rows(columns).select(*(source.names[column] for column in columns))
+        return sorted(fetch(frame), key=repr)
+
+
+def refused(data: object, *columns: str, **text: Any) -> str:
+    """Return the sentence with which a folder is refused."""
+    with pytest.raises(hn.InvalidParameterError) as caught:
+        rows(data, *(columns or ("a",)), **text)
+    return str(caught.value)
+
+
+def written(path: Path, cells: list[Any]) -> None:
+    """Write a column a to a file of any kind."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".parquet":
+        pq.write_table(pa.table({"a": cells}), path)
+        return
+    lines = [f'{{"a": "{cell}"}}' for cell in cells] if "json" in path.name else ["a", *cells]
+    text = "".join(f"{line}\n" for line in lines).encode()
+    path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
+
+
+ENDINGS = ["csv", "csv.gz", "jsonl", "parquet"]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_folders_say_columns(ending: str, tmp_path: Path) -> None:
+    """Names and values are decoded, a value that is none is missing, and all of it is text."""
+    folder = tmp_path / "visits.parquet"  # as Spark calls what it writes
+    written(folder / "year=2024" / "my%20place=a%2Fb'" / f"1.{ending}", ["x", "y"])
+    written(folder / "year=2024" / "my%20place=a%2Fb'" / "more" / f"2.{ending}", ["z"])
+    written(folder / "year=__HIVE_DEFAULT_PARTITION__" / "my%20place=" / f"1.{ending}", ["x"])
+    for aside in ("_SUCCESS", ".part.crc", f"_temporary/0.{ending}", f".hidden/0.{ending}"):
+        (folder / aside).parent.mkdir(exist_ok=True)
+        (folder / aside).write_text("nothing", encoding="utf-8")
+    (folder / "x.csv.ledger").write_text("nothing", encoding="utf-8")
+    expected = [(None, "x", None), *(("2024", a, "a/b'") for a in "xyz")]
+    for data in (folder, f"{folder}/", [folder]):
+        found = rows(data, "year", "a", "my place")
+        assert found == sorted(expected, key=repr)
+    assert rows(folder, "a") == [("x",), ("x",), ("y",), ("z",)]
+    with open_source(folder, text=TextFormat()) as source:
+        assert len(source.files) == 3
+    one = folder / "year=2024" / "my%20place=a%2Fb'" / f"1.{ending}"
+    if ending != "jsonl":  # which has what is asked of it
+        assert "year" in refused(one, "a", "year")
+    counted = [hn.Count("a", equals="x", name="x")]
+    release = hn.release(folder, counted, by="year", groups=["2024"], row_is_person=True, **SHARP)
+    assert [round(release[key]["x"].estimate) for key in ("2024", "other")] == [1, 1]
+
+
+def test_many_partitions(tmp_path: Path) -> None:
+    """Hundreds of folders are read in one go."""
+    for i in range(40):
+        written(tmp_path / f"day={i}" / "x.csv", [f"{i}"])
+    assert rows(tmp_path, "a", "day") == sorted(((f"{i}", f"{i}") for i in range(40)), key=repr)
+
+
+def test_mended_files_keep_what_folders_say(tmp_path: Path) -> None:
+    """Where a cell of Parquet cannot be held, it is missing, and the folders say the same."""
+    bad = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xff"]).buffers())
+    (tmp_path / "k=1").mkdir()
+    pq.write_table(pa.table({"a": bad}), tmp_path / "k=1" / "x.parquet")
+    written(tmp_path / "k=2" / "x.parquet", ["1"])
+    counted = [hn.Count("a")]
+    release = hn.release(tmp_path, counted, by="k", groups=["1", "2"], row_is_person=True, **SHARP)
+    assert [round(release[key]["a"].estimate) for key in ("1", "2")] == [0, 1]
+
+
+def test_folders_that_are_no_table(tmp_path: Path) -> None:
+    """What holds nothing, several formats, or says columns in two ways is refused in words."""
+    (empty := tmp_path / "empty").mkdir()
+    (empty / "_SUCCESS").touch()
+    assert "holds no file" in refused(empty)
+    several = tmp_path / "several"
+    written(several / "1.csv", ["x"])
+    written(several / "2.parquet", ["x"])
+    assert "one format, got .csv and .parquet" in refused(several)
+    foreign = tmp_path / "foreign"
+    written(foreign / "1.csv", ["x"])
+    (foreign / "readme.md").touch()
+    assert "by its ending" in refused(foreign)
+    uneven = tmp_path / "uneven"
+    written(uneven / "k=1" / "1.csv", ["x"])
+    written(uneven / "1.csv", ["x"])
+    assert "say different columns" in refused(uneven)
+    for name, other in (("A=1", "csv"), ("a=1", "parquet")):
+        written(tmp_path / f"both {other}" / name / f"1.{other}", ["x"])
+        assert "one of the files and one of their folders" in refused(tmp_path / f"both {other}")
+    written(tmp_path / "twice" / "k=1" / "K=2" / "1.csv", ["x"])
+    assert "says a column once" in refused(tmp_path / "twice")
+    written(tmp_path / "bytes" / "k=%ff" / "1.csv", ["x"])
+    assert "named in UTF-8" in refused(tmp_path / "bytes")
+    written(tmp_path / "delta" / "1.parquet", ["x"])
+    (tmp_path / "delta" / "_delta_log").mkdir()
+    assert "a log that says which of its files count" in refused(tmp_path / "delta")
+    pq.write_table(pa.table({"b": [1]}), tmp_path / "delta" / "2.parquet")
+    (tmp_path / "delta" / "_delta_log").rmdir()
+    assert "differ from those of" in refused(tmp_path / "delta")
+
+
+def test_links_lead_nowhere_twice(tmp_path: Path) -> None:
+    """A link back up is not followed; one to another folder is; a file is not read twice."""
+    written(tmp_path / "in" / "1.csv", ["x"])
+    written(tmp_path / "out" / "2.csv", ["y"])
+    (tmp_path / "in" / "up").symlink_to(tmp_path / "in")
+    (tmp_path / "in" / "out").symlink_to(tmp_path / "out")
+    assert rows(tmp_path / "in", "a") == [("x",), ("y",)]
+    (tmp_path / "in" / "again").symlink_to(tmp_path / "out")
+    assert "named twice" in refused(tmp_path / "in")
+
+
+def test_the_ledger_of_a_folder(tmp_path: Path) -> None:
+    """It lies beside the folder, and no file in the folder is a list: it holds rows."""
+    folder = tmp_path / "visits"
+    written(folder / "k=1" / "1.csv", ["x", "y"])
+    ledger = beside([f"{folder}/"])
+    assert ledger is not None
+    assert ledger.store.name == f"{folder}.ledger"
+    lists = ("--choice", f"a=@{folder}/k=1/1.csv")
+    ran = run("plan", folder, *lists, "--unit", "a", "--mu", "1")
+    assert ran.status == 2
+    assert "x" not in ran.err.replace("max", "").replace("expec", "")

@@ -1,0 +1,43 @@
+"""A bench compares speed, which means something only where both give the same answer."""
+
+import csv
+
+import duckdb
+import pytest
+from bench.jobs import JOBS, Job
+from bench.made import Maker
+
+from support.commands import run
+
+NEARLY = 0.01  # what is left of noise and of rounding
+NULLS_AS_ZERO = "avg(coalesce(nullif(score, -99), 0))"
+
+
+@pytest.fixture(scope="module")
+def maker(tmp_path_factory: pytest.TempPathFactory) -> Maker:
+    """Return a maker of files."""
+    return Maker(tmp_path_factory.mktemp("bench"))
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_rivals_give_the_same_answer(maker: Maker, name: str) -> None:
+    """Whatever DuckDB finds is among what ours finds."""
+    assert not _missed(JOBS[name], JOBS[name].sql, maker)
+
+
+def test_another_answer_is_noticed(maker: Maker) -> None:
+    """A mean that reads no answer as zero is not among what ours finds."""
+    assert _missed(JOBS["eight mixed"], f"select {NULLS_AS_ZERO} from {{data}}", maker)
+
+
+def _missed(job: Job, sql: str, maker: Maker) -> list[float]:
+    """Return the numbers that DuckDB finds and ours does not."""
+    made = maker.file(job.kind, "csv", 300)
+    exact = ("--mu=1e6", "--i-know", "--no-ledger", "--size-importance=1", "--out=-")
+    printed = csv.DictReader(run("release", made.whole, *job.ask, *exact).out.splitlines())
+    found = [float(line["estimate"]) for line in printed]
+    with duckdb.connect() as connection:
+        rows = connection.execute(sql.format(data=made.read(made.whole))).fetchall()
+    numbers = [float(cell) for row in rows for cell in row if not isinstance(cell, str)]
+    assert numbers
+    return [x for x in numbers if all(abs(x - ours) > NEARLY for ours in found)]
