@@ -26,6 +26,7 @@ from halfnoise.workload.groups import Grouping
 from halfnoise.workload.workload import Workload
 
 VERSION = 2  # of what is below: another one makes every request another
+_KINDS = (type(None), bool, int, float, str, dt.datetime, dt.date)
 _ANY_ORDER = ("true", "missing")  # of a query: codes, of which any will do
 
 
@@ -136,5 +137,6 @@ def _as_set(values: Iterable[object]) -> list[str]:
 
 
 def _kind(value: object) -> str:
-    kinds = (type(None), bool, int, float, str, dt.datetime, dt.date)
-    return next(kind.__name__ for kind in kinds if isinstance(value, kind))
+    if type(value) in _KINDS:  # and not only derived from one
+        return type(value).__name__
+    return next(kind.__name__ for kind in _KINDS if isinstance(value, kind))

@@ -119,10 +119,10 @@ def _columns(grouping: Grouping, cells: Sequence[Cell], aware: Sequence[bool]) -
 
 def _listed(listed: Sequence[Key], columns: Sequence[KeyColumn]) -> dict[str, Sequence[Any]]:
     """Return the listed keys column by column, refused where two of them read the same."""
-    pairs = (zip(columns, key, strict=True) for key in listed)
-    read = [tuple(part for c, value in pair for part in c.listed(value)) for pair in pairs]
-    refuse_twice(listed, read)
-    return {f"hn_listed{i}": part for i, part in enumerate(zip(*read, strict=True))}
+    values = zip(columns, zip(*listed, strict=True), strict=True)
+    read = [part for column, keys in values for part in column.listed(keys)]
+    refuse_twice(listed, list(zip(*read, strict=True)))
+    return {f"hn_listed{i}": part for i, part in enumerate(read)}
 
 
 def _listed_in_one(part: Part, column: KeyColumn) -> dict[str, Sequence[Any]]:

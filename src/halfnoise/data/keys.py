@@ -5,7 +5,7 @@ by spans of time (``spans``), also where they are text in ISO form; text that is
 Numbers may go by bands: what is in none of them, and what is no number, is missing.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,9 +47,11 @@ class KeyColumn:
         value = nw.when(self.there).then(self.own).otherwise(nw.lit(self.nothing))
         return {f"hn_absent{i}": absent, f"hn_value{i}": value}
 
-    def listed(self, key: Literal | None) -> tuple[int, Plain]:
-        """Return a listed key as the columns hold it."""
-        return (1, self.nothing) if key is None else (0, self.read(key))
+    def listed(self, keys: Iterable[Literal | None]) -> tuple[list[int], list[Plain]]:
+        """Return listed keys as the columns hold them."""
+        values = list(keys)
+        own = [self.nothing if key is None else self.read(key) for key in values]
+        return [int(key is None) for key in values], own
 
 
 def key_column(

@@ -164,6 +164,8 @@ def _is_table(lines: Sequence[str], cells: int) -> bool:
     (True, False, False)
     """
     for mark in _TABLE if len(lines) > 1 else "":
+        if not all(mark in line for line in lines):
+            continue
         width = len(_cells(lines[0], mark))  # of most lists one, which settles it
         several = width > 1 and (mark, width) != (",", cells)
         if several and all(len(_cells(line, mark)) == width for line in lines):

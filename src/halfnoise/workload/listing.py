@@ -112,11 +112,12 @@ def listed_part(values: list[Any], missing: str | None) -> Part:
     """Return the listed values of one column, and a missing one where that has a name."""
     if not values:
         raise refuse("groups", "a list of at least one group for each column", values)
-    found = [(value,) for value in _checked(values, missing)]
-    if missing is not None and (None,) not in found:
-        found.append((None,))
-    refuse_twice(found, [(type(key[0]), key[0]) for key in found])
-    return tuple(key[0] for key in found)
+    found = list(_checked(values, missing))
+    if missing is not None and None not in found:
+        found.append(None)
+    if len({*map(type, found)}) > 1 or len({*found}) < len(found):  # True, 1 and 1.0 are equal
+        refuse_twice([(v,) for v in found], [(type(v), v) for v in found])
+    return tuple(found)
 
 
 def listed_keys(
@@ -162,6 +163,8 @@ def _plain(value: Any) -> Any:  # a number or day of NumPy as one of Python
 
 def refuse_twice(keys: Sequence[Key], readings: Sequence[object]) -> None:
     """Refuse keys of which two read the same."""
+    if len(set(readings)) == len(readings):
+        return
     seen: dict[object, Key] = {}
     for key, reading in zip(keys, readings, strict=True):
         if reading in seen:
