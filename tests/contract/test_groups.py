@@ -102,7 +102,8 @@ FOUND: list[tuple[dict[str, Any], Sequence[str]]] = [
 # Null in a list, days and yes and no, months and years, two columns with all kinds of questions.
 SOME = [*(LISTED[i] for i in (1, 5, 6, 8, 11)), *(FOUND[i] for i in (2, 4, 5))]
 IN_SPARK = [*LISTED, *FOUND] if SOAKS else SOME
-UNTYPED = ("csv", "tsv", "json", "objects", "pandas")  # pandas, where there are gaps
+UNTYPED = ["csv", "tsv", "json", "objects", "pandas"]  # pandas, where there are gaps
+UNTYPED += ["ods", "xlsx", "sqlite"]
 
 
 @functools.cache
@@ -304,7 +305,9 @@ def test_listed_groups(engine: str, tmp_path: Path) -> None:
     """People are in the first of the listed groups that their rows name, or among the others."""
     data = engines.ENGINES[engine](table(), tmp_path)
     for case, (said, unit) in enumerate(LISTED):
-        if engine == "spark" and (said, unit) not in IN_SPARK:
+        if engine in engines.SLOW and (said, unit) not in IN_SPARK:
+            continue
+        if engine == "sqlite" and "select" in str(said["by"]):  # it has no yes and no, only 1 and 0
             continue
         workload, grid, wanted, people = listed_case(case)
         found, everyone = got(data, workload, grid, unit)
@@ -318,7 +321,9 @@ def test_found_groups(engine: str, tmp_path: Path) -> None:
     """Keys come back as they went in, each with its totals."""
     data = engines.ENGINES[engine](table(), tmp_path)
     for case, (said, unit) in enumerate(FOUND):
-        if engine == "spark" and (said, unit) not in IN_SPARK:
+        if engine in engines.SLOW and (said, unit) not in IN_SPARK:
+            continue
+        if engine == "sqlite" and "select" in str(said["by"]):  # it has no yes and no, only 1 and 0
             continue
         workload, grid, wanted = found_case(case)
         found, _ = got(data, workload, grid, unit)
