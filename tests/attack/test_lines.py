@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 import halfnoise as hn
@@ -163,25 +164,50 @@ def test_padded_gzip(tmp_path: Path) -> None:
 
 
 def test_odd_json_lines(tmp_path: Path) -> None:
-    """A line that is no JSON object is a row of missing cells."""
+    """A line that is no JSON object is a row of missing cells, and others hold them as text."""
     draw = random.Random(5)
-    lines = [
-        b'{"aa": "x", "bb": "y\\n"}' if draw.random() < 0.3 else text_rows.odd_line(draw)
-        for _ in range(300)
-    ]
-    lines += [
-        b'{"aa": "\xff", "bb": "1"}',
-        b'{"aa": "a\rb"}',
-        b'{"bb": "1"}\r',
-        b"[]",
-        b'"aa"',
-        b"",
-    ]
+    columns = text_rows.KEYS
+    lines = [text_rows.odd_object(draw) for _ in range(1000)]
+    lines += [b'{"aa": "\xff", "bb": "1"}', b'{"aa": "a\rb"}', b'{"bb": "1"}\r', b'{"aa": "\0"}']
     lines += [b'{"aa": "' + b"x" * 2**21 + b'"}', b'{"aa": "' + b"x" * (2**21 - 10) + b'"}', b"{}"]
     draw.shuffle(lines)
-    for name in ("a.jsonl", "b.jsonl.gz"):
-        path = write(tmp_path / name, b"\n".join(lines))
-        assert read(path, ["aa", "bb"]) == text_rows.objects(b"\n".join(lines), ["aa", "bb"])
+    for name, some in (("a.jsonl", lines), ("b.jsonl.gz", lines), ("c.jsonl", lines[:20])):
+        content = b"\n".join(some)
+        path = write(tmp_path / name, content)
+        assert read(path, columns) == text_rows.objects(content, columns)
+
+
+def test_no_memory_is_no_missing_cell() -> None:
+    """What forgives a line that is no JSON does not forgive a line for which memory is short."""
+    with duckdb.connect(config={"temp_directory": "", "threads": 1}) as engine:
+        long = """'{"a": [' || repeat('1,', 2000000) || '1]}'"""
+        engine.execute(f"create table lines as select unnest([{long}, '{{']) as line")
+        read = "select count(try(json_extract_string(line, ['/b']))) from lines"
+        assert engine.execute(read).fetchall() == [(1,)]
+        engine.execute("set memory_limit = '24MB'")
+        with pytest.raises(duckdb.OutOfMemoryException):
+            engine.execute(read)
+
+
+def test_tables_of_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables of some columns each are filled together, and all bytes are looked at once."""
+    looked_at: list[Path] = []
+    copy = own.Lines.copy
+
+    def copied(lines: own.Lines, path: Path) -> own.Readable:
+        looked_at.append(path)
+        return copy(lines, path)
+
+    monkeypatch.setattr(own.Lines, "copy", copied)
+    path = write(tmp_path / "a.csv", b"aa,bb,cc\n1,2,3\r\n")
+    with open_source(path, text=TextFormat()) as opened:
+        tables = [(columns, opened.of(columns)) for columns in (["cc", "aa"], ["bb"], [])]
+        tables[0][1].fill()
+        found = [fetch(table.frame) for _, table in tables]
+        assert found == [[("3", "1")], [("2",)], [(1,)]]
+        (later := opened.of(["bb"]).of(["aa"])).fill()
+        assert fetch(later.frame) == [("1",)]
+    assert len(looked_at) == 1
 
 
 def test_long_lines(tmp_path: Path) -> None:

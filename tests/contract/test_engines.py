@@ -68,9 +68,9 @@ def expected(workload: str, unit: str, rows: str) -> tuple[list[list[int]], int]
 
 
 TOTALS = ["counts", "at most", "amounts", "items", "some"]
-ASKED = dict.fromkeys(engines.READERS, TOTALS)
-if not SOAKS:
-    ASKED |= {engine: ["each", "items"] for engine in engines.SLOW}
+READERS = (*engines.READERS, *engines.KEPT)
+SLOW = () if SOAKS else ("spark", *engines.KEPT)
+ASKED = dict.fromkeys(READERS, TOTALS) | {engine: ["each", "items"] for engine in SLOW}
 
 
 @pytest.mark.parametrize(
@@ -92,10 +92,10 @@ PEOPLE = [
         ("person", "empty"),
         ("row", "empty"),
     ]
-    for engine in engines.READERS
+    for engine in READERS
     # Some take seconds for each: rows are people there in some groups, too, nobody adds up to
     # nothing as in rows without people, and those of one person are added up as any others.
-    if SOAKS or engine not in engines.SLOW or (unit, rows) in (("several", "few"), ("row", "empty"))
+    if engine not in SLOW or (unit, rows) in (("several", "few"), ("row", "empty"))
 ]
 
 

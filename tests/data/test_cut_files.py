@@ -33,7 +33,7 @@ def released(path: Path) -> int:
 @pytest.mark.parametrize("cut", CUTS)
 @pytest.mark.parametrize("ending", LINES)
 def test_cut_gzip(ending: str, cut: str, tmp_path: Path) -> None:
-    """Wherever a zipped file is cut, it is refused: DuckDB before 2.0 read what was left."""
+    """Wherever a zipped file is cut, it is refused."""
     whole = gzip.compress(LINES[ending])
     path = tmp_path / f"table.{ending}.gz"
     path.write_bytes(whole)

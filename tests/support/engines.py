@@ -175,5 +175,6 @@ LIKE = {
     "polars-lazy": "polars",
     "tsv": "csv",
 }
-SLOW = ("spark", "ods", "xlsx")  # to compute with, or to write
-READERS = tuple(name for name in ENGINES if name not in LIKE or SOAKS)
+# Their cells become text when they are read, and from there on all is as in a file of text.
+KEPT = ("ods", "sqlite", "xlsx")
+READERS = tuple(n for n in ENGINES if n not in KEPT and (n not in LIKE or SOAKS))

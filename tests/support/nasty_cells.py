@@ -84,9 +84,8 @@ DAYS = [
     (2024, 13, 1),
     (2024, 0, 5),
 ]
-DAYS += [(2024, 5, 0), (2024, 5, 32), (2024, 12, 31), (2023, 10, 10)]
+DAYS += [(0, 1, 1), (2024, 5, 0), (2024, 5, 32), (2024, 12, 31), (2023, 10, 10)]
 TIMES = ["", "T", " ", "T10:00", " 23:59:59", "Tx", "x", "10", "Z", "\u00a010:00", "\u0085", "-"]
-HARD_DAYS = [(2024, 2, 30), (2024, 2, 31), (9999, 12, 31), (0, 1, 1)]
 NUMBERS = [
     "",
     "-",
@@ -199,9 +198,9 @@ def numbers(draw: random.Random, spelling: Spelling) -> Iterator[str]:
         )
 
 
-def days(draw: random.Random, spelling: Spelling, *, hard: bool) -> Iterator[str]:
+def days(draw: random.Random, spelling: Spelling) -> Iterator[str]:
     """Yield days in all forms, with what may stand behind them."""
-    for day in [*DAYS, *(HARD_DAYS if hard else ())]:
+    for day in DAYS:
         for form in [spelling.dates, "yyyy-mm-dd", *draw.sample(FORMS, 2)]:
             yield written(day, form, short=draw.random() < 0.4) + draw.choice(["", "", *TIMES])
     for time in TIMES:
@@ -211,9 +210,9 @@ def days(draw: random.Random, spelling: Spelling, *, hard: bool) -> Iterator[str
     yield from (some[:-1], f"{some}0", f"0{some}", f"-{some}", some.replace("0", "\u0660"))
 
 
-def words(draw: random.Random, spelling: Spelling, *, hard: bool) -> Iterator[str]:
+def words(draw: random.Random, spelling: Spelling) -> Iterator[str]:
     """Yield words and codes in any case, with spaces inside."""
-    for word in [*WORDS, *spelling.yes, *spelling.no, *CODES, *(ODD_WORDS if hard else ())]:
+    for word in [*WORDS, *spelling.yes, *spelling.no, *CODES, *ODD_WORDS]:
         yield word
         for cased in {word.upper(), word.title(), word.swapcase()} - {word}:
             if draw.random() < 0.6:
@@ -235,19 +234,11 @@ def words(draw: random.Random, spelling: Spelling, *, hard: bool) -> Iterator[st
     )
 
 
-def cells(spelling: Spelling, seed: int, *, hard: bool = True) -> list[str | None]:
-    """Return cells of every kind, some with spaces of any sort around them; and none.
-
-    ``hard``: also letters whose case engines know differently, and days that no calendar has.
-    """
+def cells(spelling: Spelling, seed: int) -> list[str | None]:
+    """Return cells of every kind, some with spaces of any sort around them; and none."""
     draw = random.Random(seed)
     found: list[str | None] = [None]
-    kinds = (
-        numbers(draw, spelling),
-        days(draw, spelling, hard=hard),
-        words(draw, spelling, hard=hard),
-    )
-    for text in (text for kind in kinds for text in kind):
+    for text in (*numbers(draw, spelling), *days(draw, spelling), *words(draw, spelling)):
         found.append(text)
         if draw.random() < 0.25:
             space = draw.choice(INNER) if draw.random() < 0.7 else draw.choice(OTHER)

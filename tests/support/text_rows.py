@@ -7,7 +7,7 @@ import codecs
 import json
 import random
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -91,16 +91,26 @@ def split(line: str, delimiter: str, quote: str | None) -> list[str]:
 
 
 def objects(content: bytes, names: Sequence[str]) -> list[Row]:
-    """Return the rows of JSON lines whose values are text."""
+    """Return the rows of JSON lines whose numbers are spelled in the shortest way.
+
+    Of two values under one name the first is meant.
+    """
     found: list[Row] = []
     for line in texts(content, "utf-8"):
         try:
-            read = json.loads("" if line is None or "\0" in line else line)
+            loaded = "" if line is None or "\0" in line else line
+            read = json.loads(loaded, object_pairs_hook=lambda pairs: dict(reversed(pairs)))
         except ValueError:
             read = None
-        is_object = isinstance(read, dict)
-        found.append(tuple(read.get(name) for name in names) if is_object else (None,) * len(names))
+        own = read if isinstance(read, dict) else {}
+        found.append(tuple(_value(own.get(name)) for name in names))
     return found
+
+
+def _value(value: object) -> str | None:
+    is_text = value is None or isinstance(value, str)
+    spelled = value if is_text else json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return cast("str | None", spelled)
 
 
 PIECES = [
@@ -124,3 +134,22 @@ def odd_file(draw: random.Random, line_break: bytes, lines: int) -> bytes:
     ends = draw.choice([[b""], [b""], [b"\r"], [b"", b"\r"]])
     body = line_break.join(odd_line(draw) + draw.choice(ends) for _ in range(lines))
     return body + draw.choice([b"", line_break, line_break * 3])
+
+
+KEYS = ["aa", "bb", "AA", "0", "", "a/b", "a~1b", "'\"", "ä\0"]
+VALUES = ["x", "", " y ", "y\n", "\0", "😀", 0, -1, 2.5, 10**30, True, None, [], ["z"], {"aa": 1}]
+
+
+def odd_object(draw: random.Random) -> bytes:
+    """Return a line that is a JSON object, or not quite one."""
+    if draw.random() < 0.3:
+        return odd_line(draw)
+    first, last = draw.choice([("{", "}"), ("{", "}"), ("{", "}"), ("[", "]"), (" ", " ")])
+    plain = draw.random() < 0.5
+    keys = [f"{json.dumps(key, ensure_ascii=plain)}:" if first == "{" else "" for key in KEYS]
+    pairs = [
+        draw.choice(keys) + json.dumps(draw.choice(VALUES), ensure_ascii=plain)
+        for _ in range(1 if first == " " else draw.randint(0, 6))
+    ]
+    line = " " * draw.choice([0, 0, 1]) + first + ", ".join(pairs) + last
+    return (line if draw.random() < 0.9 else line[: draw.randint(0, len(line))]).encode()

@@ -10,6 +10,7 @@ import functools
 import gzip
 import io
 import json
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from halfnoise.design.measurement import CenteredMeasurement
 from halfnoise.noise.law import Noise
 from halfnoise.workload.grid import Ring
 from halfnoise.workload.totals import Totals
+from support import stored
 
 SCHEMA = pa.schema(
     [
@@ -196,6 +198,19 @@ def parquet(world: World) -> bytes:
     return target.getvalue()
 
 
+def kept(make: Callable[[Any, Path], Path], *, typed: bool = False) -> Write:
+    """Return a writer of what people keep tables in: sheets and databases."""
+
+    def write(world: World) -> bytes:
+        table = (
+            world.table if typed else dict(zip(COLUMNS, zip(*world.rows, strict=True), strict=True))
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            return make(table, Path(folder)).read_bytes()
+
+    return write
+
+
 def zipped(write: Write, cut: int = 0) -> Write:
     """Return a writer of a zipped file, of which the last bytes may be missing."""
     return lambda world: gzip.compress(write(world))[: -cut or None]
@@ -246,6 +261,11 @@ FILES: dict[str, Kind] = {
     "semicolons": Kind("data.txt", delimited(";"), "--delimiter ;"),
     "unquoted": Kind("data.csv", CSV, "--quote none"),
     "no header": Kind("data.csv", delimited(header=False), f"--names {','.join(COLUMNS)}"),
+    "titles": Kind("data.csv", lambda world: b"A\ntitle\n" + CSV(world), "--skip 2"),
+    "xlsx": Kind("data.xlsx", kept(stored.xlsx)),
+    "ods": Kind("data.ods", kept(stored.ods)),
+    "sqlite": Kind("data.sqlite", kept(stored.sqlite)),
+    "duckdb": Kind("data.duckdb", kept(stored.duckdb_file, typed=True)),
 }
 # What is wrong with these is nobody's row. (With ``--names``, which says that there is no header, a
 # file that is not made of the encoding's units is refused by its size: docs/sharp-edges.md.)
@@ -263,5 +283,8 @@ DAMAGED: dict[str, Kind] = {
     "parquet in csv": Kind("data.csv", parquet),
     "a column twice": Kind("data.csv", lambda world: CSV(world).replace(b"note\n", b"age\n", 1)),
     "names missing": Kind("data.csv", CSV, "--names a,b"),
+    "no sheet": Kind("data.xlsx", CSV),
+    "end of a sheet cut off": Kind("data.xlsx", lambda world: kept(stored.xlsx)(world)[:-99]),
+    "no database": Kind("data.db", CSV),
     "unlike headers": Kind("data{}.csv", {"1": CSV, "2": delimited(";")}),
 }

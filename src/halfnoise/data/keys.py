@@ -18,7 +18,7 @@ from halfnoise.data.halving import step
 from halfnoise.data.logic import is_true
 from halfnoise.data.sources.objects import shown
 from halfnoise.data.spans import Span
-from halfnoise.data.spelling import SPACES
+from halfnoise.data.spelling import SPACES, folded
 from halfnoise.workload.by import By
 from halfnoise.workload.conditions import Literal, as_number
 
@@ -113,16 +113,15 @@ def _text(cell: Cell, *, listed: bool, missing: str | None) -> KeyColumn:
     own, name = nw.col(cell.name).cast(nw.String), missing
     if listed:
         own, name = cell.code(), None if missing is None else cell.as_code(missing)
-    if listed and not cell.spelling.ignore_case:
-        own = (
-            nw.when(own.str.to_lowercase().is_in(_WORDS))
-            .then(own.str.to_lowercase())
-            .otherwise(own)
-        )
+        small = cell.text().str.to_lowercase()
+        own = nw.when(small.is_in(_WORDS)).then(small).otherwise(own)
 
     def read(key: Literal) -> str:
-        text = cell.as_code(str(shown(key) if cell.inferred else key).strip(SPACES))
-        return text.lower() if text.lower() in _WORDS else text
+        decimal = cell.spelling.decimal
+        text = str(shown(key, decimal) if cell.inferred else key).strip(SPACES)
+        if text.lower() in _WORDS:
+            return text.lower()
+        return folded(text) if cell.spelling.ignore_case else text
 
     def back(text: str) -> Literal:
         return text == "True" if cell.inferred and text in ("True", "False") else text

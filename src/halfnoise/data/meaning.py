@@ -50,12 +50,18 @@ def readings(query: Query, dtypes: Types, spelling: Spelling) -> Iterator[str]:
         yield from codes([x for x in query.categories if x != query.other], kind, spelling)
         yield f"any other value, and none: {query.other!r}; of several rows the first in the list"
     elif isinstance(query, Items):
-        how = "as text" if kind == "text" else "as whole numbers"
-        yield f"{len(query.items):,} items, {how}; what is not listed is left out"
+        yield from _items(query, kind)
     if query.codes:
         yield f"no answer: an empty cell, or {'; '.join(codes(query.codes, kind, spelling))}"
     if query.where is not None:
         yield from condition(query.where, dtypes, spelling)
+
+
+def _items(query: Items, kind: str) -> Iterator[str]:
+    how = "as text" if kind == "text" else "as whole numbers"
+    yield f"{len(query.items):,} items, {how}; what is not listed is left out"
+    if begins := sum(code.begins for code in query.listed):
+        yield f"{begins:,} of them, with *, every code that begins so"
 
 
 def _count(query: Count, kind: str, spelling: Spelling) -> Iterator[str]:

@@ -10,7 +10,6 @@ from itertools import product
 from typing import Any
 
 from halfnoise.checks import is_text, refuse
-from halfnoise.errors import InvalidParameterError
 from halfnoise.workload import codes
 from halfnoise.workload.conditions import as_date, as_number
 
@@ -217,21 +216,6 @@ def _checked_words(
             remedy = "for a code, say so where the column is named: smoker:yes:2"
             raise refuse(name, "words, not numbers or days", word, remedy)
     return tuple(sorted(plain))
-
-
-def check_apart(what: str, texts: "tuple[str, ...] | list[str]") -> None:
-    """Refuse texts that are one where neither case nor spaces matter.
-
-    >>> check_apart("categories", ["A", "a "])
-    Traceback (most recent call last):
-    halfnoise.errors.InvalidParameterError: the categories 'A' and 'a ' are the same with \
-ignore_case; list one of them, or leave ignore_case out
-    """
-    seen = dict[str, str]()
-    for text in texts:
-        if (first := seen.setdefault(folded(text), text)) is not text:
-            same = f"the {what} {first!r} and {text!r} are the same with ignore_case"
-            raise InvalidParameterError(f"{same}; list one of them, or leave ignore_case out")
 
 
 PLAIN = Spelling()

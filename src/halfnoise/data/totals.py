@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from halfnoise.data.apart import check_apart
 from halfnoise.data.batches import batched, joined
 from halfnoise.data.columns import Columns
 from halfnoise.data.contributions import Contribution
@@ -40,6 +41,7 @@ def prepared(
     **Guarantee.** All totals are of the same rows: where they take more than one scan, and the rows
     might differ from scan to scan, they are of a snapshot.
     """
+    check_apart(workload, source.text.spelling)
     people, needed = unit or (), _needed(workload, unit or ())
     table, batches = source.of(needed), batched(blocks, apart=not workload.discovers)
 

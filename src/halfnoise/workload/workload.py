@@ -247,9 +247,9 @@ def _check_queries(queries: Sequence[Query]) -> None:
     # A mean has a name of its own beside those of its two sums.
     names = [query.label for query in queries if query.kind == "mean"]
     names += [name for query in queries for name in query.names]
-    if (twice := said_twice(names)) is not None:
+    if len(set(names)) < len(names):
         rule = "ask it once, or give one another name"
-        raise InvalidParameterError(f"the query {twice!r} is asked twice; {rule}")
+        raise InvalidParameterError(f"the query {said_twice(names)!r} is asked twice; {rule}")
 
 
 def _check_where(workload: Workload) -> tuple[Where, ...]:

@@ -9,6 +9,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +156,7 @@ def _objects(connection: Any, files: TextFiles, partitions: Partitions) -> Sourc
     def extract(columns: Sequence[str]) -> Source:
         names = spelled([*dict.fromkeys(columns)])
         own = {name: inside for name, inside in names.items() if name not in partitions.names}
-        source = _later(connection, files, names, partitions, Objects(own).rows)
+        source = _later(connection, files, names, partitions, Objects(own, files.text.decimal).rows)
         return replace(source, counted=counted)
 
     return replace(extract([]), extract=extract)
@@ -168,16 +169,25 @@ def _later(
     partitions: Partitions,
     rows: Callable[[Files], str],
 ) -> Source:
-    """Return a table of text that has no rows before it is filled, with what ``rows`` then says."""
+    """Return a table of text that has no rows before it is filled, with what ``rows`` then says.
+
+    With one of them, all are filled that were made of these files before.
+    """
     view = f"{_ROWS}{next(files.numbers)}"
     shown = ", ".join(f'null::varchar as "{own}"' for own in names.values()) or "1"
     connection.execute(f"create temp view {view} as select {shown} limit 0")
 
-    def fill() -> None:
-        found = files.readable()
+    def reading(found: Files) -> str:
         read = partitions.joined(lambda places: rows([found[i] for i in places]), names)
         own = ", ".join(f'"{name}"' for name in names.values()) or "1"
-        filled = f"create or replace temp view {view} as from ({read}) select {own}"
-        quietly(lambda: connection.execute(filled), files.failed)
+        return f"from ({read}) select {own}"
 
+    def fill() -> None:
+        found = files.readable()
+        while files.waiting:
+            waiting, its_rows = files.waiting.popitem()
+            filled = f"create or replace temp view {waiting} as {its_rows(found)}"
+            quietly(partial(connection.execute, filled), files.failed)
+
+    files.waiting[view] = reading
     return replace(Source.over(connection.view(view), files.text, names), fill=fill)

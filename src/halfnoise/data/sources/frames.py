@@ -52,6 +52,8 @@ def narrowed(source: Source, columns: Sequence[str]) -> nw.LazyFrame[Any]:
     names = [*dict.fromkeys([*names, *(source.ids[c] for c in columns if c in source.ids)])]
     if not names or len(names) * _WIDE > len(source.names):
         return source.frame
+    if source.narrow is not None:
+        return source.narrow([*dict.fromkeys(columns)]).frame
     if not source.frame.implementation.is_duckdb():
         return source.frame.select(*names)
     native: Any = source.frame.to_native()

@@ -22,13 +22,15 @@ _LARGEST, _SMALLEST = 1e300, 1e-290  # beyond these no text is read as a number
 _MOST_DIGITS = 5000
 
 
-def shown(cell: Any) -> str | None:
-    """Return a cell's text; None where there is none.
+def shown(cell: Any, decimal: str = ".") -> str | None:
+    """Return a cell's text, in which a number has the ``decimal`` mark; None where there is none.
 
     >>> [shown(cell) for cell in (1, 1.0, Decimal("1.00"), np.int64(1), True, "1.0", b"a", None)]
     ['1', '1', '1', '1', 'True', '1.0', 'a', None]
+    >>> shown(1.5, ","), shown("1.5", ",")
+    ('1,5', '1.5')
     """
-    return _total(_shown, cell)
+    return _total(lambda own: _shown(own, decimal), cell)
 
 
 def identity(cell: Any) -> str | None:
@@ -60,7 +62,7 @@ def _total(rule: Callable[[Any], str | None], cell: Any) -> str | None:
         return None
 
 
-def _shown(cell: Any) -> str | None:
+def _shown(cell: Any, decimal: str) -> str | None:
     if isinstance(cell, bytes | bytearray):
         cell = bytes(cell).decode()
     if isinstance(cell, str):
@@ -68,7 +70,7 @@ def _shown(cell: Any) -> str | None:
     if isinstance(cell, bool | np.bool_):
         return str(bool(cell))
     if isinstance(cell, _NUMBERS):
-        return _spelled(cell)
+        return _spelled(cell).replace(".", decimal)
     if isinstance(cell, dt.datetime) and cell.tzinfo is not None:
         return str(cell.astimezone(dt.UTC))
     return str(cell)

@@ -5,6 +5,7 @@ Columns of objects become text, and beside it what tells people apart.
 
 from collections.abc import Callable, Collection
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -27,12 +28,12 @@ def pandas_source(data: Any, text: TextFormat, stack: ExitStack) -> Source:
         raise InvalidParameterError(said)
     pa = installed("pyarrow")
     connection, _ = stack.enter_context(own_connection())
-    names = spelled(list(data.columns))
+    names, as_text = spelled(list(data.columns)), partial(shown, decimal=text.decimal)
 
     def read(columns: Collection[str], rows: Any) -> nw.LazyFrame[Any]:
         made: dict[str, Any] = {}
         for name in columns:
-            cells, ids = _readable(rows[name])
+            cells, ids = _readable(rows[name], as_text)
             made[names[name]] = _in_arrow(cells)
             if ids is not None:
                 made[id_of(names[name])] = _in_arrow(ids)
@@ -71,7 +72,7 @@ def _in_arrow(column: Any) -> Any:
     return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
 
 
-def _readable(column: Any) -> tuple[Any, Any]:
+def _readable(column: Any, as_text: Callable[[Any], str | None]) -> tuple[Any, Any]:
     """Return cells that cannot fail, and what tells people apart where that is something else."""
     import pandas as pd
 
@@ -82,13 +83,15 @@ def _readable(column: Any) -> tuple[Any, Any]:
     if isinstance(dtype, pd.StringDtype):
         return _text(column), None
     if isinstance(dtype, pd.CategoricalDtype):
-        return _of_categories(column, shown), _of_categories(column, identity)
+        return _of_categories(column, as_text), _of_categories(column, identity)
     if not pd.api.types.is_object_dtype(dtype):
-        return _strings(map(shown, column.astype(object)), column.index), column
+        return _strings(map(as_text, column.astype(object)), column.index), column
     alike = _of_one_type(column)
     if alike is not None:
         return alike, alike
-    return _strings(map(shown, column), column.index), _strings(map(identity, column), column.index)
+    return _strings(map(as_text, column), column.index), _strings(
+        map(identity, column), column.index
+    )
 
 
 def _unpacked(column: Any) -> Any:

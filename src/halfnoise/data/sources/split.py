@@ -54,25 +54,34 @@ class Cells:
 
 @dataclass(frozen=True, slots=True)
 class Objects:
-    """Lines that are JSON objects, from which columns are taken; of other lines all are missing."""
+    """Lines that are JSON objects, from which columns are taken; of other lines all are missing.
+
+    Numbers of JSON have a point, which becomes the ``decimal`` mark that text has.
+    """
 
     names: Mapping[str, str]
+    decimal: str
 
     def rows(self, files: Files) -> str:
         """Return what reads files; each line is parsed once."""
         lines = _lines(files, header=False)
         if not self.names:
             return f"from {lines} select 1"
-        pointers = ("/" + name.replace("~", "~0").replace("/", "~1") for name in self.names)
-        # Within an array a pointer would find a place.
+        pointers = ["/" + name.replace("~", "~0").replace("/", "~1") for name in self.names]
+        # In an array a pointer would find a place. What is no JSON is forgiven, and nothing else.
         line = (
             "case when starts_with(line, '{') then line"
             " when json_valid(line) then case when json_type(line) = 'OBJECT' then line end end"
         )
-        found = f"try(json_extract_string({line}, [{', '.join(map(_quoted, pointers))}]))"
-        found = f"case when not contains(line, {_MISSING}) then {found} end"
-        shown = (f"cells[{i}] as {_name(own)}" for i, own in enumerate(self.names.values(), 1))
-        return f"from (from {lines} select {found} as cells) select {', '.join(shown)}"
+        asked = f"({line}, [{', '.join(map(_quoted, pointers))}])"
+        cells, cell = f"try(json_extract_string{asked}) as cells", "cells[{0}]"
+        if self.decimal != ".":
+            cells += f", try(json_type{asked}) as kinds"
+            with_mark = f"replace({cell}, '.', {_quoted(self.decimal)})"
+            cell = f"case when kinds[{{0}}] = 'DOUBLE' then {with_mark} else {cell} end"
+        named = enumerate(self.names.values(), 1)
+        shown = ", ".join(f"{cell.format(i)} as {_name(own)}" for i, own in named)
+        return f"from (from {lines} select {cells}) select {shown}"
 
 
 def _split_by_kind(delimiter: str, quote: str, plain: str) -> str:

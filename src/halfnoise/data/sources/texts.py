@@ -4,7 +4,7 @@ import csv
 import io
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +25,8 @@ class TextFiles:
     """Text files, each opened once at most, and closed by ``stack``; copies go to ``scratch``.
 
     ``failed`` is said where one cannot be read. ``looked_at`` are those that were, once they were,
-    and ``numbers`` tell the tables apart that are made of them.
+    ``numbers`` tell the tables apart that are made of them, and ``waiting`` are those without rows,
+    with what then reads them.
     """
 
     paths: list[Path]
@@ -36,6 +37,7 @@ class TextFiles:
     opened: dict[Path, Lines] = field(default_factory=dict)
     looked_at: list[Readable] = field(default_factory=list)
     numbers: Iterator[int] = field(default_factory=itertools.count)
+    waiting: dict[str, Callable[[Sequence[Readable]], str]] = field(default_factory=dict)
 
     def readable(self) -> list[Readable]:
         """Return files that the engine reads as they are, each line a row.
