@@ -42,9 +42,9 @@ if (
     )
     from halfnoise.results.inference import Estimate
     from halfnoise.results.release import GroupedRelease, Release
+    from halfnoise.workload.by import By
     from halfnoise.workload.categories import Bins, Choice, Items
     from halfnoise.workload.conditions import Where
-    from halfnoise.workload.groups import By
     from halfnoise.workload.numbers import Count, Counts, Mean, Sum
     from halfnoise.workload.workload import Workload
 
@@ -55,7 +55,7 @@ _HOMES = {
     "ApproxDP": "privacy.definitions",
     "Bins": "workload.categories",
     "BudgetError": "errors",
-    "By": "workload.groups",
+    "By": "workload.by",
     "Choice": "workload.categories",
     "ConcentratedDP": "privacy.definitions",
     "Count": "workload.numbers",

@@ -22,7 +22,8 @@ from halfnoise.results.release import GroupedRelease, Release
 from halfnoise.spec.header import Header
 from halfnoise.spec.toml import beside, read_spec, said_in_python
 from halfnoise.spec.words import read, text_format
-from halfnoise.workload.groups import By, Columns
+from halfnoise.workload.by import By
+from halfnoise.workload.listing import Columns
 from halfnoise.workload.queries import Query
 from halfnoise.workload.workload import Rules, Workload
 

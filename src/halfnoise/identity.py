@@ -19,12 +19,14 @@ from typing import Any, cast
 from halfnoise.data.expressions import written
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import NotSupportedError
+from halfnoise.workload.by import By
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import WORDS, Literal, Where, as_date, as_number
 from halfnoise.workload.groups import Grouping
 from halfnoise.workload.workload import Workload
 
 VERSION = 2  # of what is below: another one makes every request another
+_KINDS = (type(None), bool, int, float, str, dt.datetime, dt.date)
 _ANY_ORDER = ("true", "missing")  # of a query: codes, of which any will do
 
 
@@ -102,7 +104,16 @@ def _groups(grouping: Grouping) -> Any:
     if grouping.keys is not None:
         keys = [[[_kind(value), str(value)] for value in key] for key in grouping.keys]
     rest = (grouping.by, grouping.number, grouping.other, grouping.most, grouping.delta)
-    return ["Grouping", keys, told(rest)]
+    more = [told(each) for each in (grouping.listed, grouping.missing) if each]
+    return ["Grouping", keys, told(rest), *more]
+
+
+@told.register
+def _column(by: By) -> Any:
+    """Tell what was said of a column beside its name."""
+    more = {"zone": by.zone, "bands": by.bands, "missing": _as_set(by.codes) or None}
+    said = {name: told(value) for name, value in more.items() if value is not None}
+    return ["By", {"column": told(by.column), "every": told(by.every)} | said]
 
 
 @told.register
@@ -126,5 +137,6 @@ def _as_set(values: Iterable[object]) -> list[str]:
 
 
 def _kind(value: object) -> str:
-    kinds = (type(None), bool, int, float, str, dt.datetime, dt.date)
-    return next(kind.__name__ for kind in kinds if isinstance(value, kind))
+    if type(value) in _KINDS:  # and not only derived from one
+        return type(value).__name__
+    return next(kind.__name__ for kind in _KINDS if isinstance(value, kind))

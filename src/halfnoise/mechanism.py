@@ -31,7 +31,8 @@ from halfnoise.results.release import GroupedRelease, Release
 from halfnoise.versions import VERSION
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.grid import Floats, Ring
-from halfnoise.workload.groups import Grouping, Key, in_order
+from halfnoise.workload.groups import Grouping
+from halfnoise.workload.listing import Key
 from halfnoise.workload.question import SIZE
 from halfnoise.workload.totals import Totals
 from halfnoise.workload.workload import Workload
@@ -185,8 +186,9 @@ def _in_groups(
     """Come back to the groups that are listed, or to those found that pass the threshold."""
     keys = grouping.released
     if found is not None:
-        passed = sorted(ready.passed(rings), key=lambda place: in_order(found[place]))
-        keys = tuple(found[place] for place in passed)
+        order = grouping.order
+        passed = sorted(ready.passed(rings), key=lambda place: order(found[place]))
+        keys = tuple(grouping.shown(found[place]) for place in passed)
         rings = [ring[np.array(passed, dtype=np.intp)] for ring in rings]
     back, design = ready.recover(rings), ready.drawn
     people = None

@@ -55,10 +55,13 @@ QUERIES: dict[str, list[Any]] = {
     "codes": [q.Items("i", ["a", "A*", "á*", "b"], split=";", at_most=2)],
 }
 BUDGETS = {"gaussian": hn.GaussianDP(mu=1), "laplace": hn.PureDP(epsilon=1)}
+WEEK = q.By("t", every="week", zone="Asia/Tokyo")
 GROUPS: dict[str, dict[str, Any]] = {
     "": {},
     "groups": {"by": "c", "groups": ["a", "A"]},
     "two groups": {"by": "c", "groups": ["a", "A", "b"], "max_groups": 2},
+    "bands": {"by": q.By("x", bands=[0, 3]), "missing_group": "none", "max_groups": 2},
+    "weeks": {"by": WEEK, "groups": ["2026-W46", "2026-W47", None], "max_groups": 2},
 }
 Row = dict[str, Any]
 

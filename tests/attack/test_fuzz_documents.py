@@ -18,7 +18,7 @@ from halfnoise.privacy.definitions import DiscoveryDP
 from halfnoise.results import reading
 from halfnoise.results.formats import FORMATS
 from halfnoise.results.release import GroupedRelease, Released
-from halfnoise.workload.groups import By
+from halfnoise.workload.by import By
 from support.fixed_workloads import KINDS
 from support.fuzz import LIMIT, MORE, Hang, Tried, fuzz, within
 from support.grouped import EVERY_TYPE, PEOPLE, made, two_level

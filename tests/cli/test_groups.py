@@ -99,6 +99,80 @@ def test_days() -> None:
     assert list(year) == [2026]
 
 
+def test_bands_are_known() -> None:
+    """Bands of a number need no list, alone and beside other columns; a plan knows how many."""
+    by = hn.By("v", bands=[2, 5], missing=[7])
+    assert shown(released(by=by)) == {
+        "2 to 5": (2, 2, 9),
+        "5 and over": (1, 1, 5),
+        "other": (2, 1, 1),
+    }
+    assert list(released(by=by, groups=["5 and over"], other=None)) == ["5 and over"]
+    both = released(by=["sex", by], groups=["f"])
+    assert list(both) == [("f", "2 to 5"), ("f", "5 and over"), ("other", "other")]
+    assert list(released(by=["sex", by], groups={"sex": ["f"]})) == list(both)
+    planned = hn.plan(QUERIES, by=["sex", by], groups=["f", "m"], privacy=FREE)
+    assert planned.to_dict()["groups"] == 5
+    with pytest.raises(hn.InvalidParameterError, match="bands of 'v' are known"):
+        released(by=by, **DELTA)
+    with pytest.raises(hn.InvalidParameterError, match="one of its bands, '2 to 5', '5 and over'"):
+        released(by=by, groups=["2 to 4"])
+
+
+def test_listed_in_one_column_and_found_in_another() -> None:
+    """What is not listed is other, or left out; groups come in the order of the list."""
+    said: dict[str, Any] = {"data": TWICE, "by": ["region", "sex"], "discover_delta": 1e-7}
+    groups = {"region": ["s", "n"], "sex": "discover"}
+    found = released(**said, groups=groups)
+    assert shown(found) == {
+        ("s", "f"): (4, 2, 22),
+        ("n", None): (2, 0, 2),
+        ("other", "f"): (2, 2, 0),
+        ("other", "m"): (2, 2, 4),
+    }
+    assert list(found) == [("s", "f"), ("n", None), ("other", "f"), ("other", "m")]
+    assert found.discovered
+    left = released(**said, groups=groups, other=None, max_groups=2)
+    assert {key[0] for key in left} == {"s", "n"}
+
+
+def test_rows_without_a_key_have_a_name() -> None:
+    """They are a group of that name, with those who say just that, listed or found."""
+    listed = released(by="region", groups=["n"], missing_group="x")
+    assert shown(listed) == {"n": (2, 1, 6), "x": (2, 2, 2), "other": (1, 1, 7)}
+    assert list(released(data=TWICE, by="region", **DELTA, missing_group="x")) == ["n", "s", "x"]
+    pairs = [("n", "none"), ("x", "none")]
+    both = released(by=["region", "sex"], groups=pairs, missing_group="none")
+    assert list(both) == [("n", "none"), ("x", "none"), ("other", "other")]
+    for name in ("", "7 up", "-inf", "True", "other", "2 to 5"):
+        with pytest.raises(hn.InvalidParameterError, match="missing_group must be"):
+            released(by=hn.By("v", bands=[2, 5]), missing_group=name)
+    with pytest.raises(hn.InvalidParameterError, match="go with groups"):
+        released(missing_group="x")
+
+
+def test_new_groups_on_the_command_line(tmp_path: Path) -> None:
+    """Bands, zones and lists beside discovering read the same in words, and from a saved spec."""
+    survey, spec = write_survey(tmp_path), tmp_path / "a.toml"
+    words = ["--count", "smoker", "--unit", "person_id", "--by", "blood,age:bands:0,18.5,65"]
+    words += ["--by", "day:week:Europe/Berlin", "--groups", "A,B", "--groups", "discover"]
+    words += ["--missing", "-99", "--missing-group", "none", "--epsilon", "1", "--delta", "1e-6"]
+    ran = run("release", survey, *words, "--dry-run", "--save-spec", spec)
+    assert "Groups by blood, age:bands:0,18.5,65, day:week:Europe/Berlin: those in the" in ran.out
+    assert "of blood 'A', 'B', None, everything else in 'other'; of age '0 to 18.5'" in ran.out
+    again = run("release", survey, "--spec", spec, "--dry-run")
+    assert (again.status, again.out) == (0, ran.out)
+    for by, said in (
+        ("day:fortnight", "for a number day:bands:0,18,65, got 'day:fortnight'"),
+        ("day:week:Europe/Bonn", "a time zone such as Europe/Berlin, got 'Europe/Bonn'"),
+        ("age:bands:0,x", "x"),
+        ("age:bands:5,1", "rising order"),
+    ):
+        ran = run("plan", survey, *words[:4], "--by", by, "--groups", "A", "--epsilon", "1")
+        assert ran.status == 2
+        assert said in ran.err
+
+
 def test_found_groups_come_back_sorted() -> None:
     """Keys come back as they went in, what is missing last."""
     found = released(data=TWICE, by="region", max_groups=2, **DELTA)

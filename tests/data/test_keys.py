@@ -3,17 +3,24 @@
 import datetime as dt
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import duckdb
+import narwhals.stable.v2 as nw
 import polars as pl
 import pytest
 
 import halfnoise as hn
+from halfnoise.data.calendar import NEW_YEAR, clock_changes
+from halfnoise.data.cells import Cell
+from halfnoise.data.spans import Span
+from halfnoise.workload.spans import span_number
 
 # In UTC these are on the 31st of December and on the 1st of January.
 MOMENTS = [dt.datetime(2025, 12, 31, 23, 30, tzinfo=dt.UTC)] * 2
 MOMENTS += [dt.datetime(2026, 1, 1, 0, 30, tzinfo=dt.UTC)] * 3
 BY = hn.By("at", every="day")
+MUCH = hn.GaussianDP(mu=1e6)
 DAYS = [dt.date(2025, 12, 31), dt.date(2026, 1, 1)]
 
 
@@ -80,3 +87,72 @@ def test_a_span_of_what_is_no_day() -> None:
     data = pl.DataFrame({"at": [1, 2], "a": [1, 0]})
     with pytest.raises(hn.InvalidParameterError, match="not days"):
         sizes(data)
+
+
+def test_days_have_no_hours() -> None:
+    """A column of days is refused by its type; text without a time is missing."""
+    by, groups = hn.By("at", every="hour"), ["2026-01-01T05"]
+    said: dict[str, Any] = {"row_is_person": True, "by": by, "groups": groups, "privacy": MUCH}
+    days = pl.DataFrame({"at": [dt.date(2026, 1, 1)], "a": [1]})
+    with pytest.raises(hn.InvalidParameterError, match="not moments"):
+        hn.release(days, [hn.Count("a")], **said)
+    texts = ["2026-01-01T05:59", "2026-01-01 05", "2026-01-01", "2026-01-01 5:00", "2026-01-01T5"]
+    data = pl.DataFrame({"at": texts, "a": [1] * 5})
+    found = hn.release(data, [hn.Count("a")], **said, missing_group="no hour")
+    assert {key: round(each.size.estimate) for key, each in found.items() if each.size} == {
+        "2026-01-01T05": 2,
+        "no hour": 3,
+        "other": 0,
+    }
+
+
+def in_calendar(dates: pl.Series, every: str, zone: str | None = None) -> list[int]:
+    """Return the spans of days or moments as the numbers that engines compute."""
+    dtype: Any = nw.Date() if dates.dtype == pl.Date else nw.Datetime("us")
+    cell = Cell(name="at", dtype=dtype, label="at")
+    span = Span(cell, hn.By("at", every=every, zone=zone), zone is not None)
+    number, rows = span.number(), nw.from_native(pl.DataFrame({"at": dates}))
+    for step in span.steps:
+        rows = rows.with_columns(**step)
+    found: list[int] = rows.select(number=number).to_native()["number"].to_list()
+    return found
+
+
+def test_every_week_of_the_calendar() -> None:
+    """Weeks and quarters are Python's on the days around new year, in every year that there is."""
+    years = range(1, 10_000)
+    some = ((1, 1), (1, 4), (2, 28), (12, 29), (12, 31))
+    ends = [dt.date(year, *day) for year in years for day in some]
+    weeks = [year * 100 + week for year, week, _ in (day.isocalendar() for day in ends)]
+    assert in_calendar(pl.Series(ends), "week") == weeks
+    quarters = [day.year * 100 + (day.month + 2) // 3 for day in ends]
+    assert in_calendar(pl.Series(ends), "quarter") == quarters
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/St_Johns", "Pacific/Apia"])
+def test_clocks_of_a_zone(zone: str) -> None:
+    """Days and hours are those that Python shows, around every change of clocks and elsewhere."""
+    changes, _ = clock_changes(zone)
+    first, zero = dt.datetime(1, 1, 1), NEW_YEAR * 86_400  # in UTC, as all here
+    near = [first + dt.timedelta(seconds=c - zero + s) for c in changes for s in (-1, 0, 1)]
+    near += [dt.datetime(1, 1, 2), dt.datetime(1850, 1, 1), dt.datetime(2100, 12, 30, 12)]
+    shown = [at.replace(tzinfo=dt.UTC).astimezone(ZoneInfo(zone)) for at in near]
+    hours = [span_number(at.isoformat()[:13], "hour") for at in shown]
+    assert in_calendar(pl.Series(near), "hour", zone) == hours
+
+
+def test_listed_text_in_any_case() -> None:
+    """Where case is ignored, so it is for listed keys and for the name of rows without one."""
+    cells = ["North", " NORTH", "no rth", "TRUE", "un known", None]
+    data = pl.DataFrame({"at": cells, "a": [1] * 6})
+    said: dict[str, Any] = {"row_is_person": True, "by": "at", "missing_group": "Unknown"}
+    for text, wanted in (
+        (hn.TextFormat(ignore_case=True), {"north": 3, "true": 1, "Unknown": 2, "other": 0}),
+        (hn.TextFormat(), {"north": 0, "true": 1, "Unknown": 1, "other": 4}),
+    ):
+        given = said | {"groups": ["north", "true"], "text": text, "privacy": MUCH}
+        found = hn.release(data, [hn.Count("a")], **given)
+        assert {k: round(each.size.estimate) for k, each in found.items() if each.size} == wanted
+    given = said | {"groups": ["north", "North"], "text": hn.TextFormat(ignore_case=True)}
+    with pytest.raises(hn.InvalidParameterError, match="'north' and 'North' are the same"):
+        hn.release(data, [hn.Count("a")], **given, privacy=MUCH)

@@ -13,7 +13,7 @@ import halfnoise as hn
 from halfnoise.privacy.definitions import DiscoveryDP
 from halfnoise.results.formats import FORMATS, Output, as_csv, as_json_lines, as_markdown
 from halfnoise.results.table import COLUMNS
-from halfnoise.workload.groups import By
+from halfnoise.workload.by import By
 from support.commands import EXACT, estimates, refused, run, write_survey
 from support.grouped import made
 

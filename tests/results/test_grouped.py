@@ -11,7 +11,7 @@ from halfnoise import InvalidParameterError, PureDP, Release
 from halfnoise.results.inference import simultaneous_level
 from halfnoise.results.render import DISCOVERED, NOISE_ONLY
 from halfnoise.results.table import COLUMNS, NUMBERS
-from halfnoise.workload.groups import By
+from halfnoise.workload.by import By
 from support.grouped import EVERY_TYPE, PEOPLE, made, two_level
 
 TWO = (By("region"), By("sex"))

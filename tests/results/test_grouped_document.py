@@ -14,7 +14,7 @@ from halfnoise.privacy.definitions import DiscoveryDP
 from halfnoise.privacy.words import implied
 from halfnoise.results.document import from_json
 from halfnoise.results.release import GroupedRelease
-from halfnoise.workload.groups import By
+from halfnoise.workload.by import By
 from support.grouped import EVERY_TYPE, PEOPLE, made
 from support.release_schema import VALIDATOR, strictly
 

@@ -13,7 +13,7 @@ import pytest
 import halfnoise as hn
 from halfnoise.checks import installed
 from halfnoise.results.release import Released
-from halfnoise.workload.groups import Key
+from halfnoise.workload.listing import Key
 from halfnoise.workload.question import SIZE
 from support.grouped import EVERY_TYPE, PEOPLE, WORKLOAD, made
 from support.replay import many

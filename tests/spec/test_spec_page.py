@@ -25,6 +25,7 @@ WITH = {
     "by": ROWS["groups"],
     "groups": ROWS["by"],
     "other": 'by = "blood"\ngroups = ["A"]',
+    "missing-group": 'by = "blood"\ngroups = ["A"]',
     "max-groups": 'by = "blood"\ngroups = ["A", "B"]',
     "no-group-sizes": 'by = "blood"\ngroups = ["A", "B"]',
     "discover-delta": 'by = "blood"\ngroups = "discover"\nepsilon = 1\ndelta = 1e-6',

@@ -11,7 +11,8 @@ from halfnoise import Choice, Count, GaussianDP, Mean, Sum, Workload
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.results.inference import Estimate
 from halfnoise.results.release import GroupedRelease
-from halfnoise.workload.groups import By, Key
+from halfnoise.workload.by import By
+from halfnoise.workload.listing import Key
 from halfnoise.workload.question import SIZE
 from support.replay import many
 

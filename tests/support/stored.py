@@ -30,6 +30,8 @@ def in_sheet(cell: Any) -> Any:
         return None if math.isnan(cell) else str(cell)
     if isinstance(cell, str):
         return ILLEGAL_CHARACTERS_RE.sub(lambda found: f"_x{ord(found[0]):04X}_", cell)
+    if isinstance(cell, dt.datetime) and cell.tzinfo is not None:
+        return cell.isoformat(" ")
     return None if isinstance(cell, bytes) else cell
 
 
@@ -77,7 +79,7 @@ def ods(columns: Columns, folder: Path, **sheets: Columns) -> Path:
     tables = []
     for name, table in {"Table": columns, **sheets}.items():
         made = (f"<table:table-row>{''.join(map(ods_cell, row))}</table:table-row>" for row in
-                ([in_sheet(c) if isinstance(c, float | bytes) else c for c in row]
+                ([in_sheet(c) if isinstance(c, float | bytes | dt.datetime) else c for c in row]
                  for row in rows_of(table)))  # fmt: skip
         tables.append(f"<table:table table:name={quoteattr(name)}>{''.join(made)}</table:table>")
     body = f"<office:body><office:spreadsheet>{''.join(tables)}</office:spreadsheet></office:body>"

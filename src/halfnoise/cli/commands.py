@@ -126,7 +126,7 @@ def _check_columns(source: Source | None, request: Request) -> None:
     if source is not None and source.extract is None:
         table = source.of([name for name in request.columns if name not in NAMELESS])
         if request.workload.grouping is not None:
-            check_keys(table.dtypes, request.workload.grouping)
+            check_keys(table.dtypes, request.workload.grouping, table.text.spelling)
 
 
 def _rehearse(found: Checked) -> None:

@@ -18,7 +18,7 @@ from halfnoise.privacy.definitions import ApproxDP
 from halfnoise.scratch import own_folder
 from halfnoise.text import meaningful, short, text_table
 from halfnoise.workload.categories import Choice
-from halfnoise.workload.groups import DISCOVER
+from halfnoise.workload.listing import DISCOVER
 from halfnoise.workload.numbers import Count, Mean, Sum
 from halfnoise.workload.queries import Query
 

@@ -18,6 +18,7 @@ from narwhals.dtypes import NumericType
 
 from halfnoise.data.cells import Cell
 from halfnoise.data.columns import Columns
+from halfnoise.data.halving import step
 from halfnoise.data.logic import combined
 from halfnoise.data.lookup import PLACE, lookup
 from halfnoise.workload.block import Block
@@ -152,7 +153,7 @@ def _category(query: Choice | Bins, part: Contribution) -> None:
     own = part.cell(query)
     if isinstance(query, Bins):
         at = other = len(query.edges)
-        place = _band(part.made_once("number", own.number()), query.edges, range(-1, other))
+        place = step(part.made_once("number", own.number()), query.edges, range(-1, other))
         place = nw.when(place >= 0).then(place).otherwise(nw.lit(other))
     else:
         at = query.categories.index(query.other)
@@ -179,15 +180,6 @@ def _looked_up(part: Contribution, own: Cell, listed: Sequence[Literal]) -> nw.E
     ranks += [nw.when(own.is_one_of(listed[rank : rank + 1])).then(nw.lit(rank)) for rank in others]
     places = [nw.when(~rank.is_null()).then(rank).otherwise(nowhere) for rank in ranks]
     return combined(nw.min_horizontal, places)
-
-
-def _band(value: nw.Expr, edges: Sequence[float], bands: range) -> nw.Expr:
-    """Return one less than the number of edges reached, found by halving; -1 for no number."""
-    if len(bands) == 1:
-        return nw.lit(bands[0])
-    half = len(bands) // 2
-    lower, upper = _band(value, edges, bands[:half]), _band(value, edges, bands[half:])
-    return nw.when(value >= edges[bands[half]]).then(upper).otherwise(lower)
 
 
 def item_weight(number: nw.Expr, most: int, quantum: Fraction) -> nw.Expr:

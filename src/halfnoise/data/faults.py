@@ -57,7 +57,7 @@ def _of_parts(table: Source, workload: Workload, unit: Sequence[str]) -> Iterato
             yield from _refusal(Cell(name="", dtype=dtypes[column], label=column).who)
     grouping = workload.grouping
     if grouping is not None and all(by.column in dtypes for by in grouping.by):
-        yield from _refusal(partial(check_keys, dtypes, grouping))
+        yield from _refusal(partial(check_keys, dtypes, grouping, spelling))
 
 
 def _refusal(work: Callable[[], object]) -> Iterator[HalfnoiseError]:

@@ -13,10 +13,13 @@ import narwhals.stable.v2 as nw
 from narwhals.dtypes import DType
 
 from halfnoise.data.cells import Cell
-from halfnoise.data.keys import UTC, KeyColumn, key_column, zone_of
+from halfnoise.data.keys import KeyColumn, key_column
 from halfnoise.data.lookup import PLACE, lookup
+from halfnoise.data.spans import UTC, zone_of
+from halfnoise.data.spelling import PLAIN, Spelling
 from halfnoise.errors import InvalidParameterError
-from halfnoise.workload.groups import Grouping, Key, refuse_twice
+from halfnoise.workload.groups import Grouping
+from halfnoise.workload.listing import Key, Part, refuse_twice
 
 Values = tuple[Any, ...]  # what the columns of a group hold in the table
 Frame = nw.LazyFrame[Any]
@@ -45,23 +48,21 @@ class Groups:
         """Return rows in their groups; ``people`` are the columns that say whom a row is about."""
         if grouping is None:
             return cls(rows=rows)
-        keys = _columns(grouping, [_in_utc(cell, rows) for cell in cells])
+        aware = [getattr(cell.dtype, "time_zone", None) is not None for cell in cells]
+        keys = _columns(grouping, [_in_utc(cell, rows) for cell in cells], aware)
+        for made in (step for column in keys for step in column.steps):
+            rows = rows.with_columns(**made)
         named = {name: e for i, c in enumerate(keys) for name, e in c.columns(i).items()}
         rows, names = rows.with_columns(**named), tuple(named)
         if grouping.keys is None:
+            rows, keys = _found(rows, grouping, keys)
             rows = _first(rows, people, names, grouping.most)
             return cls(
                 rows=rows, columns=names, number=None, key=_back(keys), scans=1 + bool(people)
             )
         everybody = rows.select(*people).unique() if people and grouping.most > 1 else rows
-        listed, place = _listed(grouping.keys, keys), nw.col(PLACE)
-        table = lookup(rows, listed)
-        rows = rows.join(table, left_on=list(named), right_on=list(listed), how="left")
-        if grouping.other is None:
-            rows = rows.filter(~place.is_null())
-        elsewhere = nw.when(place.is_null()).then(nw.lit(len(grouping.keys))).otherwise(place)
-        rows = rows.with_columns(hn_group=elsewhere.cast(nw.Int64)).drop(PLACE)
-        number, columns = len(grouping.released), ("hn_group",)
+        rows = _placed(rows, names, _listed(grouping.keys, keys), "hn_group", grouping.other)
+        number, columns = len(grouping.keys) + (grouping.other is not None), ("hn_group",)
         some = bool(people) and grouping.most < number
         rows = _first(rows, people, columns, grouping.most) if some else rows
         several = everybody if grouping.most > 1 else None
@@ -79,12 +80,16 @@ class Groups:
         return None if self.key is None else tuple(self.key(values) for values in present)
 
 
-def check_keys(dtypes: Mapping[str, DType], grouping: Grouping) -> None:
+def check_keys(dtypes: Mapping[str, DType], grouping: Grouping, spelling: Spelling = PLAIN) -> None:
     """Refuse keys that the columns cannot hold, and keys that read the same; no row is read."""
-    cells = [Cell(name=by.column, dtype=dtypes[by.column], label=by.column) for by in grouping.by]
-    columns = _columns(grouping, cells)
+    named = [by.column for by in grouping.by]
+    cells = [Cell(name=n, dtype=dtypes[n], label=n, spelling=spelling) for n in named]
+    columns = _columns(grouping, cells, [False] * len(cells))
     if grouping.keys is not None and columns:
         _listed(grouping.keys, columns)
+    for column, part in zip(columns, grouping.listed, strict=False):
+        if part is not None:
+            _listed_in_one(part, column)
 
 
 def _in_utc(cell: Cell, rows: Frame) -> Cell:
@@ -104,17 +109,59 @@ def _in_utc(cell: Cell, rows: Frame) -> Cell:
     return replace(cell, dtype=nw.Datetime(cell.dtype.time_unit))
 
 
-def _columns(grouping: Grouping, cells: Sequence[Cell]) -> list[KeyColumn]:
-    listed = grouping.keys is not None
-    return [key_column(c, by, listed=listed) for c, by in zip(cells, grouping.by, strict=True)]
+def _columns(grouping: Grouping, cells: Sequence[Cell], aware: Sequence[bool]) -> list[KeyColumn]:
+    parts = grouping.listed or (grouping.keys,) * len(cells)
+    return [
+        key_column(c, by, listed=part is not None, missing=grouping.missing, aware=zoned)
+        for c, by, part, zoned in zip(cells, grouping.by, parts, aware, strict=True)
+    ]
 
 
 def _listed(listed: Sequence[Key], columns: Sequence[KeyColumn]) -> dict[str, Sequence[Any]]:
     """Return the listed keys column by column, refused where two of them read the same."""
-    pairs = (zip(columns, key, strict=True) for key in listed)
-    read = [tuple(part for c, value in pair for part in c.listed(value)) for pair in pairs]
-    refuse_twice(listed, read)
-    return {f"hn_listed{i}": part for i, part in enumerate(zip(*read, strict=True))}
+    values = zip(columns, zip(*listed, strict=True), strict=True)
+    read = [part for column, keys in values for part in column.listed(keys)]
+    refuse_twice(listed, list(zip(*read, strict=True)))
+    return {f"hn_listed{i}": part for i, part in enumerate(read)}
+
+
+def _listed_in_one(part: Part, column: KeyColumn) -> dict[str, Sequence[Any]]:
+    return _listed([(value,) for value in part], [column])
+
+
+def _placed(
+    rows: Frame,
+    names: Sequence[str],
+    listed: Mapping[str, Sequence[Any]],
+    title: str,
+    other: str | None,
+) -> Frame:
+    """Return rows with their place in a list, those elsewhere behind all others, or left out."""
+    table, place = lookup(rows, listed), nw.col(PLACE)
+    rows = rows.join(table, left_on=list(names), right_on=list(listed), how="left")
+    if other is None:
+        rows = rows.filter(~place.is_null())
+    last = nw.lit(len(next(iter(listed.values()))))
+    elsewhere = nw.when(place.is_null()).then(last).otherwise(place)
+    return rows.with_columns(**{title: elsewhere.cast(nw.Int64)}).drop(PLACE)
+
+
+def _found(
+    rows: Frame, grouping: Grouping, columns: Sequence[KeyColumn]
+) -> tuple[Frame, list[KeyColumn]]:
+    """Return rows in which a listed column holds the place in its list, and how that comes back.
+
+    Row by row, by a public list: what follows is as if the table had held that column.
+    """
+    found = list(columns)
+    for i, part in enumerate(grouping.listed):
+        if part is not None:
+            names, known = list(columns[i].columns(i)), _listed_in_one(part, columns[i])
+            rows = _placed(rows, names, known, names[1], grouping.other)
+            rows = rows.with_columns(**{names[0]: nw.lit(0).cast(nw.Int64)})
+            shown: Sequence[Any] = (*part, grouping.other)
+            found[i] = replace(columns[i], back=shown.__getitem__)
+    return rows, found
 
 
 def _back(columns: Sequence[KeyColumn]) -> Callable[[Values], Key]:

@@ -20,7 +20,7 @@ from halfnoise.data.groups import Frame, Groups, Values
 from halfnoise.data.items import item_totals
 from halfnoise.data.many import Counted, counted
 from halfnoise.data.quiet import quietly
-from halfnoise.data.sources import fetch
+from halfnoise.data.sources import fetch, fetch_whole
 from halfnoise.data.sources.source import Source
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Items
@@ -98,15 +98,8 @@ def _prepared(
     sizes = [len(part.person) for part in wide]
 
     def read() -> Totals:
-        wide = len(groups.columns)
-        rows: dict[Values, list[int]] = {}
-        for row in fetch(together):
-            # Engines keep keys apart as we do; if one did not, nobody's rows would be lost.
-            group, own = row[:wide], [int(value or 0) for value in row[wide:]]
-            before = rows.get(group)
-            rows[group] = own if before is None else [*map(sum, zip(before, own, strict=True))]
-        places = groups.places(list(rows))
-        columns = _ring(rows, places, sum(sizes) + 1)
+        columns, present = _fetched(groups, together, sum(sizes) + 1)
+        places = groups.places(present) if any(map(callable, parts)) else {}
         own_sums = iter(np.split(columns, np.cumsum(sizes), axis=1))
         sums = tuple(
             _ring(part(), places, block.shape.size) if callable(part) else next(own_sums)
@@ -117,7 +110,7 @@ def _prepared(
         if groups.everybody is not None:  # where a person may be in several groups, or in none
             (row,) = fetch(groups.everybody.select(nw.len().alias("people")))
             everyone = np.array(row, dtype=np.uint64)
-        return Totals(sums=sums, people=number, everyone=everyone, keys=groups.keys(list(rows)))
+        return Totals(sums=sums, people=number, everyone=everyone, keys=groups.keys(present))
 
     return _Prepared(read, scans=groups.scans + sum(map(callable, parts)))
 
@@ -149,6 +142,25 @@ def _together(groups: Groups, parts: Sequence[Contribution], people: Sequence[st
         return table.select(*(e.sum().alias(name) for name, e in sums.items()), number)
     bounded = table.select(*group, **sums)
     return bounded.group_by(*group).agg(*(nw.col(name).sum() for name in sums), number)
+
+
+def _fetched(groups: Groups, together: Frame, size: int) -> tuple[Ring, list[Values]]:
+    """Return integers modulo 2^64 with a row for each group, and the groups that were found."""
+    # Engines keep keys apart as we do; if one did not, nobody's rows would be lost.
+    if groups.number is not None:
+        found = fetch_whole(together)
+        own = found[:, len(groups.columns) :].view(np.uint64)
+        at = found[:, 0] if groups.columns else np.zeros(len(found), dtype=np.int64)
+        ring = np.zeros((groups.number, size), dtype=np.uint64)
+        np.add.at(ring, at, own)
+        return ring, []
+    wide, rows = len(groups.columns), dict[Values, list[int]]()
+    for row in fetch(together):
+        group, more = row[:wide], [int(value or 0) for value in row[wide:]]
+        before = rows.get(group)
+        rows[group] = more if before is None else [*map(sum, zip(before, more, strict=True))]
+    present = list(rows)
+    return _ring(rows, groups.places(present), size), present
 
 
 def _ring(rows: Mapping[Values, Sequence[int]], places: Mapping[Values, int], size: int) -> Ring:

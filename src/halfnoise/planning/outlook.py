@@ -16,7 +16,7 @@ from halfnoise.privacy.allowance import Allowance
 from halfnoise.privacy.definitions import ApproxDP, Budget, GaussianDP, Privacy
 from halfnoise.privacy.reason import KNOW, MOST_EPSILON, check_reason
 from halfnoise.text import percent, short, text_table
-from halfnoise.workload.groups import Columns
+from halfnoise.workload.listing import Columns
 from halfnoise.workload.queries import Query
 from halfnoise.workload.workload import Rules, Workload
 

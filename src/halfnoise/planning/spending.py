@@ -56,7 +56,7 @@ class Spending(NamedTuple):
         definition the delta of discovering comes on top, and must be given.
 
         >>> from halfnoise.workload.groups import Grouping
-        >>> shops = Grouping.of("shop", "discover", "other", 1, None)
+        >>> shops = Grouping.of("shop", "discover")
         >>> Spending.of(ApproxDP(epsilon=1, delta=1e-6), shops, 1).delta
         1e-07
         """

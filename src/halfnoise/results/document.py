@@ -12,7 +12,8 @@ from halfnoise.results.release import GroupedRelease, Released
 from halfnoise.results.render import NOISE_ONLY
 from halfnoise.results.table import COLUMNS, NUMBERS
 from halfnoise.text import spelled
-from halfnoise.workload.groups import Key
+from halfnoise.workload.by import By
+from halfnoise.workload.listing import Key
 
 __all__ = ["from_json"]  # beside what writes
 
@@ -33,7 +34,7 @@ def to_dict(release: Released) -> dict[str, Any]:
 def to_keep(release: Released) -> bytes:
     """Return what ``from_json`` needs of a release, and nothing that follows from it."""
     by = (
-        {"by": [asdict(by) for by in release.by], "groups": []}
+        {"by": [_column(by) for by in release.by], "groups": []}
         if isinstance(release, GroupedRelease)
         else {}
     )
@@ -88,7 +89,7 @@ def _shown(release: Released) -> dict[str, Any]:
     size, sized = release.size, release.template.has_size
     each = len(found) // max(1, len(release))
     return {
-        "by": [asdict(by) for by in release.by],
+        "by": [_column(by) for by in release.by],
         "size": None if size is None else {title: getattr(size, title) for title in NUMBERS},
         "groups": [
             {"key": key_dict(release, key)} | _table(found[i * each : (i + 1) * each], sized=sized)
@@ -107,6 +108,13 @@ def _own(release: Released) -> dict[str, Any]:
         "people": None if people is None else asdict(people),
     }
     return own | {name: getattr(release, name) for name in ("common", "most", "discovered")}
+
+
+def _column(by: By) -> dict[str, Any]:
+    """Return what is said of a column of keys; its codes for no answer are not needed."""
+    more = {"zone": by.zone, "bands": None if by.bands is None else list(by.bands)}
+    said = {name: value for name, value in more.items() if value is not None}
+    return {"column": by.column, "every": by.every} | said
 
 
 def _stored(value: object) -> object:

@@ -4,11 +4,10 @@ CSV opens in a spreadsheet: it starts with a byte-order mark, and text that a sp
 take for a formula is escaped.
 """
 
-import csv
 import datetime as dt
-import io
 import json
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from halfnoise.scratch import own_folder
 from halfnoise.text import spelled
 
 __all__ = ["document", "render", "table"]  # what shows releases, found from here
+_MARKS = re.compile('[,"\n]')  # what is quoted in CSV
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +123,7 @@ class Output:
 
 def as_csv(release: Released) -> str:
     """Return the table as CSV."""
-    lines = io.StringIO()
-    csv.writer(lines, lineterminator="\n").writerows(zip(*_written(release, _escaped), strict=True))
-    return lines.getvalue()
+    return "".join(f"{','.join(row)}\n" for row in zip(*_written(release, _escaped), strict=True))
 
 
 def as_markdown(release: Released) -> str:
@@ -194,15 +192,21 @@ def _type(values: list[Any]) -> str:
 def _written(release: Released, text: Callable[[str], str]) -> Iterator[list[str]]:
     """Go through the columns, each with its title, as text."""
     for title, column in release.columns().items():
-        spell = spelled if column.dtype == object else repr
         cells = column.tolist()
-        yield [text(title), *(text(x) if isinstance(x, str) else spell(x) for x in cells)]
+        if column.dtype != object:
+            shown = [*map(repr, cells)]
+        elif {*map(type, cells)} == {str}:
+            shown = [*map({cell: text(cell) for cell in {*cells}}.__getitem__, cells)]
+        else:
+            shown = [text(x) if isinstance(x, str) else spelled(x) for x in cells]
+        yield [text(title), *shown]
 
 
 def _escaped(text: str) -> str:
     text = text.replace("\r", "\n")  # alone it would not be quoted
     # A quote in front keeps a spreadsheet from reading text as a formula.
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+    text = f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+    return '"' + text.replace('"', '""') + '"' if _MARKS.search(text) else text
 
 
 def _inline(text: str) -> str:

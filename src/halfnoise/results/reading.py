@@ -20,7 +20,7 @@ from halfnoise.privacy import definitions as dp
 from halfnoise.privacy import words as privacy
 from halfnoise.results.inference import Errors, Estimate
 from halfnoise.results.release import GroupedRelease, Release, Released
-from halfnoise.workload.groups import By
+from halfnoise.workload.by import By
 from halfnoise.workload.question import Question
 
 SCHEMA = 1

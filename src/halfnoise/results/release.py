@@ -11,7 +11,8 @@ from halfnoise.results.estimates import Estimates
 from halfnoise.results.inference import Errors, Estimate, Floats, apart, simultaneous_level
 from halfnoise.results.published import Columns, Published
 from halfnoise.text import spelled
-from halfnoise.workload.groups import By, Key
+from halfnoise.workload.by import By
+from halfnoise.workload.listing import Key
 
 T = TypeVar("T")
 
@@ -63,7 +64,7 @@ class GroupedRelease(Published):
     people: Estimate | None = None  # all people, each counted once, where measured beside groups
     most: int = 1  # in how many groups a person may be
     discovered: bool = False  # whether the groups were found in the data
-    _places: dict[object, int] = field(init=False)
+    _places: dict[object, int] | None = field(init=False, default=None)
 
     from_json = staticmethod(Release.from_json)
     names = _Same(lambda release: release.names)
@@ -77,8 +78,6 @@ class GroupedRelease(Published):
 
     def __post_init__(self) -> None:
         self.values.flags.writeable = False
-        places = {_reading(key): place for place, key in enumerate(self.group_keys)}
-        object.__setattr__(self, "_places", places)
 
     def __len__(self) -> int:
         return len(self.group_keys)
@@ -193,13 +192,21 @@ class GroupedRelease(Published):
         """Return where a group stands: its key is this, type and all, or alone equal to it."""
         wanted = key if isinstance(key, tuple) else (key,) * len(self.by)  # one value for all
         try:
-            place = self._places.get(_reading(wanted))
+            place = self._by_key().get(_reading(wanted))
         except TypeError:  # a list or the like, which is no key
             return None
         if place is not None:
             return place
         alike = [place for place, each in enumerate(self.group_keys) if each == wanted]
         return alike[0] if len(alike) == 1 else None
+
+    def _by_key(self) -> dict[object, int]:
+        """Return where each group stands; most releases are never asked."""
+        if self._places is None:
+            places = {_reading(key): place for place, key in enumerate(self.group_keys)}
+            object.__setattr__(self, "_places", places)
+            return places
+        return self._places
 
     def _place(self, key: object) -> int:
         if (place := self._find(key)) is None:

@@ -11,7 +11,7 @@ from typing import Any
 from halfnoise.checks import refuse
 from halfnoise.errors import InvalidParameterError
 from halfnoise.files import is_among
-from halfnoise.workload.groups import DISCOVER
+from halfnoise.workload.listing import DISCOVER
 
 # Where a text names a file: alone, behind a column, or behind a word of a condition.
 _NAMED = re.compile(r"(|[^=]+=|.+:(?:in|yes):)\s*@(.+)", re.DOTALL)
@@ -164,6 +164,8 @@ def _is_table(lines: Sequence[str], cells: int) -> bool:
     (True, False, False)
     """
     for mark in _TABLE if len(lines) > 1 else "":
+        if not all(mark in line for line in lines):
+            continue
         width = len(_cells(lines[0], mark))  # of most lists one, which settles it
         several = width > 1 and (mark, width) != (",", cells)
         if several and all(len(_cells(line, mark)) == width for line in lines):

@@ -16,7 +16,8 @@ from halfnoise.spec.groups import Listed, is_number
 from halfnoise.spec.lists import ANYWHERE, Lists, moved, one_value, quoted
 from halfnoise.spec.queries import Words
 from halfnoise.spec.vocabulary import BUDGET, LISTS, QUERIES, WORDS, YES
-from halfnoise.workload.groups import DISCOVER
+from halfnoise.workload.by import BANDS
+from halfnoise.workload.listing import DISCOVER
 
 Hear = Callable[[InvalidParameterError], None]  # is told what is refused, and may go on
 MOST_BYTES = 2**24  # of a spec: what is larger is none
@@ -107,10 +108,11 @@ def _groups(said: Any, request: Request | None) -> Any:
     if len(said) == 1 and (said[0] == DISCOVER or said[0].startswith("@") or is_number(said[0])):
         return said[0]
     read = None if request is None else request.workload.groups
-    if isinstance(read, tuple) and request and len(request.workload.group_columns) < 2:
+    if isinstance(read, tuple) and not any(isinstance(key, list | tuple) for key in read):
         keys = [quoted(key) for key in read]
         return f"{keys[0]}," if len(keys) == 1 and is_number(keys[0]) else keys
-    return [[quoted(key) for key in ANYWHERE.split(text)] for text in said]
+    lists = ([quoted(key) for key in ANYWHERE.split(text)] for text in said)
+    return [DISCOVER if text == DISCOVER else keys for text, keys in zip(said, lists, strict=True)]
 
 
 def _moved(said: Any, beside: Path | None, folder: Path) -> Any:
@@ -174,7 +176,9 @@ def _as_words(name: str, value: Any) -> Any:
     if any(isinstance(each, bool | dict | list) for each in values):
         raise refuse(f"{name} in the spec", "text, a number, or a list of them", value)
     if name in ("missing", "unit", "by") and isinstance(value, list):
-        return [one_value(name, each) for each in values]
+        bands = [name == "by" and f":{BANDS}:" in str(each) for each in values]
+        pairs = zip(values, bands, strict=True)
+        return [str(each) if edges else one_value(name, each) for each, edges in pairs]
     texts = [str(each) for each in values]
     # The number of people is empty where a plan does without; a mark may be a space or a tab.
     marks = ("delimiter", "split", "thousands")

@@ -1,12 +1,13 @@
 """The words themselves: which there are, and of which kind each is."""
 
 QUERIES = ("count", "counts", "sum", "mean", "choice", "bins", "items")
-GROUPS = ("by", "groups", "other", "max-groups", "no-group-sizes", "discover-delta")
+GROUPS = ("by", "groups", "other", "missing-group", "max-groups", "no-group-sizes")
 YES = ("row-is-person", "no-group-sizes", "quote-newlines", "ignore-case", "i-know")
 LISTS = (*(name for name in QUERIES if name != "counts"), "importance", "unit", "by", "groups")
 LISTS = (*LISTS, "where", "missing")  # what may be said several times
 _SIZE = ("size-importance", "size-dial")
-RULES = ("at-most", "split", *GROUPS, "where", "missing", "neighbors", *_SIZE)
+WHO = ("where", "missing", "neighbors")
+RULES = ("at-most", "split", *GROUPS, "discover-delta", *WHO, *_SIZE)
 BUDGET = ("epsilon", "delta", "mu", "rho", "rdp", "one-of")
 SPELLING = ("decimal", "thousands", "dates", "yes", "no", "ignore-case")
 WITHIN = ("skip", "header-row", "sheet", "table")  # where in a file the table is

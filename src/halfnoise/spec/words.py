@@ -177,6 +177,10 @@ def _workload(
             return query
         return replace(coded(query), where=None if query.where is None else coded(query.where))
 
+    if codes and "by" in stored:
+        bands = [each.bands is not None for each in stored["by"]]
+        pairs = zip(stored["by"], bands, strict=True)
+        stored["by"] = [replace(by, missing=codes) if it else by for by, it in pairs]
     who = [coded(each) for each in (*stored["where"], *Where.several(own.get("where", ())))]
     return Workload([*map(looking, asked)], **{**stored, **own, "where": who})
 
@@ -245,6 +249,7 @@ _RULES: Mapping[str, Callable[[str, Any], object]] = {
     "discover-delta": number,
     "importance": _importance,
     "max-groups": whole_number,
+    "missing-group": lambda _, text: text,
     "neighbors": _neighbors,
     "other": lambda _, text: None if text.lower() == "none" else text,
     "size-dial": number,

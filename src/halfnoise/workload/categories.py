@@ -2,19 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 from halfnoise.checks import (
     check_at_most,
     comparable,
-    finite,
     is_name,
     known_keywords,
     refuse,
     said_twice,
 )
 from halfnoise.errors import InvalidParameterError
+from halfnoise.workload.bands import band_names, check_edges
 from halfnoise.workload.codes import SPACES, Code, deepest
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Literal
@@ -71,12 +70,7 @@ class Bins(ColumnQuery):
 
     def __post_init__(self) -> None:
         ColumnQuery.__post_init__(self)
-        remedy = "for example edges=[0, 18, 65]"
-        if isinstance(self.edges, str) or not isinstance(self.edges, Iterable):
-            raise refuse("edges", "a list of numbers", self.edges, remedy)
-        edges = tuple(finite(edge=edge) for edge in self.edges)
-        if not edges or any(low >= high for low, high in pairwise(edges)):
-            raise refuse("edges", "numbers in rising order", list(edges), remedy)
+        edges = check_edges("edges", self.edges)
         if not is_name(self.other):
             raise refuse("other", "a name", self.other)
         object.__setattr__(self, "edges", edges)
@@ -84,8 +78,7 @@ class Bins(ColumnQuery):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of what comes out."""
-        bands = [f"{low:.15g} to {high:.15g}" for low, high in pairwise(self.edges)]
-        bands += [f"{self.edges[-1]:.15g} and over", self.other]
+        bands = (*band_names(tuple(self.edges)), self.other)
         return tuple(f"{self.label}={band}" for band in bands)
 
 

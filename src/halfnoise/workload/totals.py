@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from halfnoise.workload.grid import Ring
-from halfnoise.workload.groups import Key
+from halfnoise.workload.listing import Key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -12,8 +12,9 @@ from halfnoise.privacy.definitions import Neighbors
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Choice, Items
 from halfnoise.workload.conditions import Where
-from halfnoise.workload.groups import OTHER, Columns, Grouping, Groups
+from halfnoise.workload.groups import Grouping
 from halfnoise.workload.importance import check_importance, importance_of_dial
+from halfnoise.workload.listing import OTHER, Columns, Groups
 from halfnoise.workload.queries import Query
 from halfnoise.workload.question import Question, only_rows
 from halfnoise.workload.sets import AtMost, Box
@@ -30,6 +31,7 @@ class Rules(TypedDict, total=False):
     other: str | None
     max_groups: int
     discover_delta: float | None
+    missing_group: str | None
     group_sizes: bool
     at_most: int | None
     importance: Mapping[str, float]
@@ -46,11 +48,13 @@ class Workload:
     were not there, so sizes, groups and shares are of the people whom the others are about.
     ``neighbors``: which two tables must look alike. ``by``: the column, or columns, that say which
     group a row is in. ``groups``: the groups, by key, for several columns as one list for each or
-    as tuples; ``"discover"`` where they are not known; or, in a plan, how many. ``other``: the
-    group of people elsewhere, None to leave them out. ``max_groups``: in how many groups a person
-    may be. ``discover_delta``: how likely discovering may show somebody's own key (default: a tenth
-    of delta). ``group_sizes``: whether the number of people in each group is released, also where
-    that costs accuracy. ``at_most``: how many of the counts one person may have.
+    as tuples; ``"discover"`` where they are not known, or for the columns where they are not; or,
+    in a plan, how many. ``other``: the group of people elsewhere, None to leave them out.
+    ``missing_group``: what the group of rows without a key is called, if they are to have one.
+    ``max_groups``: in how many groups a person may be. ``discover_delta``: how likely discovering
+    may show somebody's own key (default: a tenth of delta). ``group_sizes``: whether the number of
+    people in each group is released, also where that costs accuracy. ``at_most``: how many of the
+    counts one person may have.
     ``importance``: by query name, how much a squared error counts (default 1/width^2, so that
     errors count relative to a query's own range). ``size_importance``: the same for the number of
     people (default 0: a by-product); ``size_dial``, C >= d^(1/4), says it the paper's way.
@@ -72,6 +76,7 @@ class Workload:
     other: str | None = OTHER
     max_groups: int = 1
     discover_delta: float | None = None
+    missing_group: str | None = None
     group_sizes: bool = True
     at_most: int | None = None
     importance: Mapping[str, float] = field(default_factory=dict)
@@ -263,8 +268,14 @@ def _check_groups(workload: Workload) -> Grouping | None:
     groups = workload.groups
     if isinstance(groups, Iterable) and not isinstance(groups, str | Mapping | set | frozenset):
         _set(workload, groups=tuple(groups))
-    rules = (workload.other, workload.max_groups, workload.discover_delta)
-    found = Grouping.of(workload.by, workload.groups, *rules)
+    found = Grouping.of(
+        workload.by,
+        workload.groups,
+        other=workload.other,
+        max_groups=workload.max_groups,
+        discover_delta=workload.discover_delta,
+        missing_group=workload.missing_group,
+    )
     if found and found.most > 1 and workload.neighbors is Neighbors.REPLACE:
         raise NotSupportedError(
             f"max_groups must be 1 where people are replaced, got {workload.max_groups}; under"

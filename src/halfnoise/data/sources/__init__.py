@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
 
 from halfnoise.data.sources.files import open_files
 from halfnoise.data.sources.frames import open_frame
 from halfnoise.data.sources.source import Source, TextFormat
 
-__all__ = ["Source", "TextFormat", "fetch", "open_source"]
+__all__ = ["Source", "TextFormat", "fetch", "fetch_whole", "open_source"]
 
 
 @contextlib.contextmanager
@@ -24,6 +26,18 @@ def open_source(data: object, *, text: TextFormat) -> Iterator[Source]:
     else:
         with open_frame(data, text) as source:
             yield source
+
+
+def fetch_whole(frame: nw.LazyFrame[Any]) -> NDArray[np.int64]:
+    """Run what a lazy frame of whole numbers says and return them; what is missing is zero."""
+    native: Any = frame.to_native()
+    if frame.implementation.is_duckdb():
+        # Sums are wider than they need to be, and would come as fractions.
+        small = ", ".join(f'coalesce("{name}", 0)::bigint as "{name}"' for name in native.columns)
+        found = native.project(small).fetchnumpy()
+        return np.column_stack([np.asarray(found[name], np.int64) for name in native.columns])
+    rows = [[int(value or 0) for value in row] for row in fetch(frame)]
+    return np.array(rows, dtype=np.int64).reshape(len(rows), len(frame.collect_schema()))
 
 
 def fetch(frame: nw.LazyFrame[Any]) -> list[tuple[Any, ...]]:

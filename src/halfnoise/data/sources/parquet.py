@@ -55,8 +55,8 @@ def from_parquet(
         return typed(views.of(wanted), text, {name: name for name in wanted})
 
     table = typed(_lazy(first), text, {name: name for name in columns})
-    said = dict.fromkeys(partitions.names, nw.String())
-    names, dtypes = {**table.names, **{name: name for name in said}}, {**table.dtypes, **said}
+    more = dict.fromkeys(partitions.names, nw.String())
+    names, dtypes = {**table.names, **{name: name for name in more}}, {**table.dtypes, **more}
     return replace(table, names=names, dtypes=dtypes, narrow=narrow, mend=views.mend)
 
 

@@ -1,0 +1,184 @@
+"""What is said of groups: keys, a list for each column, how many there are, or discover."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+from typing import Literal as Only
+
+from halfnoise.checks import comparable, is_name, refuse, whole
+from halfnoise.errors import InvalidParameterError
+from halfnoise.workload.by import By
+from halfnoise.workload.conditions import Literal, as_number
+
+# What names a group: one value for each column that it goes by; None is a missing value.
+Key: TypeAlias = tuple[Literal | None, ...]
+Listed: TypeAlias = Sequence[Literal | Sequence[Literal | None] | None]
+Part: TypeAlias = Sequence[Literal | None]  # the listed values of one column
+# How many groups there are, that they be discovered, or their keys: of several columns as tuples,
+# or for each column a list, or that its values be discovered.
+Groups: TypeAlias = int | Only["discover"] | Listed | Mapping[str, Part | Only["discover"]] | None
+# The column, or columns, that say which group a row is in.
+Columns: TypeAlias = str | By | Sequence[str | By] | None
+DISCOVER: Only["discover"] = "discover"
+OTHER = "other"
+
+
+def check_by(by: object) -> tuple[By, ...]:
+    """Return the columns that name groups."""
+    several = [by] if isinstance(by, str | By) or not isinstance(by, Iterable) else list(by)
+    for each in several:
+        if not isinstance(each, str | By):
+            raise refuse("by", "a column's name, or several", each, "for example by='region'")
+    columns = tuple(each if isinstance(each, By) else By(str(each)) for each in several)
+    titles = [each.column for each in columns]
+    if not columns or len(set(titles)) < len(titles):
+        raise refuse("by", "a column's name, or several different ones", titles)
+    return columns
+
+
+def read_groups(columns: Sequence[By], groups: object) -> int | list[Any] | tuple[object, ...]:
+    """Return how many groups there are; or for each column its list, or None; or keys as tuples.
+
+    >>> read_groups([By("region"), By("age", bands=[0, 18])], "discover")
+    [None, ['0 to 18', '18 and over']]
+    """
+    free = [by.column for by in columns if by.bands is None]
+    if groups is None or _is_discover(groups):
+        return _unlisted(columns, free, groups)
+    if isinstance(groups, str | set | frozenset):
+        rule = f"a list, as its order counts, or {DISCOVER!r}"
+        raise refuse("groups", rule, groups, "for example ['north', 'south']")
+    if not isinstance(groups, Iterable):
+        return whole("list the groups, or say how many", groups=groups)
+    if isinstance(groups, Mapping):
+        return _by_column(columns, free, groups)
+    return _from_list(columns, free, list(groups))
+
+
+def _from_list(
+    columns: Sequence[By], free: Sequence[str], listed: list[Any]
+) -> list[Any] | tuple[object, ...]:
+    """Return what a list says: keys of one column, lists for several, or keys as tuples."""
+    if not listed:
+        raise refuse("groups", "a list of at least one group", listed)
+    names = [by.column for by in columns]
+    if any(isinstance(each, tuple) for each in listed):
+        return tuple(listed)
+    if len(names) < 2:
+        return [listed]
+    if all(isinstance(each, list) or _is_discover(each) for each in listed):
+        if len(listed) not in (len(names), len(free)):
+            raise refuse("groups", f"{len(names)} lists, one for each column", listed)
+        named = names if len(listed) == len(names) else free
+        return _by_column(columns, free, dict(zip(named, listed, strict=True)))
+    return _by_column(columns, free, {free[0]: listed}) if len(free) == 1 else tuple(listed)
+
+
+def _unlisted(columns: Sequence[By], free: Sequence[str], groups: object) -> list[Any]:
+    """Return the bands where nothing is listed, and what is discovered beside them."""
+    if groups is None and free:
+        raise InvalidParameterError(
+            f"the groups by {free[0]!r} must be listed, got none; list them"
+            f" (groups=['north', 'south'], --groups north,south), or say {DISCOVER!r}"
+        )
+    if groups is not None and columns and not free:
+        rule = f"left out, or listed, as the bands of {columns[0].column!r} are known"
+        raise refuse("groups", rule, groups)
+    return _by_column(columns, free, dict.fromkeys(free, groups)) if columns else [None]
+
+
+def _is_discover(said: object) -> bool:
+    return isinstance(said, str) and said == DISCOVER
+
+
+def _by_column(columns: Sequence[By], free: Sequence[str], groups: Mapping[Any, Any]) -> list[Any]:
+    """Return for each column its list; None where it is discovered; bands are known."""
+    names = [by.column for by in columns]
+    if not set(free) <= set(groups) <= set(names):
+        raise refuse("groups", f"lists for {', '.join(map(repr, names))}", list(groups))
+    parts = list[list[Any] | None]()
+    for by in columns:
+        part = groups.get(by.column, by.names)
+        if _is_discover(part) and by.bands is None:
+            parts.append(None)
+        elif isinstance(part, str) or not isinstance(part, Iterable):
+            rule = f"a list for {by.column!r}" + f", or {DISCOVER!r}" * (by.bands is None)
+            raise refuse("groups", rule, part, "for example ['north', 'south']")
+        else:
+            parts.append(list(part))
+    return parts
+
+
+def listed_part(values: list[Any], missing: str | None) -> Part:
+    """Return the listed values of one column, and a missing one where that has a name."""
+    if not values:
+        raise refuse("groups", "a list of at least one group for each column", values)
+    found = list(_checked(values, missing))
+    if missing is not None and None not in found:
+        found.append(None)
+    if len({*map(type, found)}) > 1 or len({*found}) < len(found):  # True, 1 and 1.0 are equal
+        refuse_twice([(v,) for v in found], [(type(v), v) for v in found])
+    return tuple(found)
+
+
+def listed_keys(
+    columns: Sequence[By], listed: Iterable[Any], missing: str | None
+) -> tuple[Key, ...]:
+    """Return listed keys, each of one value for each column."""
+    width = max(1, len(columns))
+    tuples = (each if isinstance(each, tuple) else (each,) for each in listed)
+    keys = tuple(tuple(_checked(key, missing)) for key in tuples)
+    for key in keys:
+        if len(key) != width:
+            raise refuse("a group", f"named by {width} values, one for each column", key)
+    refuse_twice(keys, [tuple((type(value), value) for value in key) for key in keys])
+    return keys
+
+
+def _checked(values: Iterable[Any], missing: str | None) -> Iterable[Literal | None]:
+    """Go through listed values, checked; the name for a missing one stands for it."""
+    for value in map(_plain, values):
+        if value is not None and not comparable(value):
+            raise refuse("a group", "named by text, a number, a day or None", value)
+        yield None if value == missing else value
+
+
+def check_missing(name: object, other: object, columns: Sequence[By]) -> str | None:
+    """Refuse a name for rows without a key that could be a key."""
+    if name is None:
+        return None
+    rule = "a name that no number, day or band has"
+    if not is_name(name) or str(name).strip() != name:
+        raise refuse("missing_group", rule, name)
+    likely = str(name)[0].isdigit() or as_number(str(name)) is not None
+    if likely or str(name).lower() in ("true", "false", "nan"):
+        raise refuse("missing_group", rule, name, "for example unknown")
+    if name == other or any(name in by.names for by in columns):
+        raise refuse("missing_group", "another name than that of other groups", name)
+    return str(name)
+
+
+def _plain(value: Any) -> Any:  # a number or day of NumPy as one of Python
+    return value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
+
+
+def refuse_twice(keys: Sequence[Key], readings: Sequence[object]) -> None:
+    """Refuse keys of which two read the same."""
+    if len(set(readings)) == len(readings):
+        return
+    seen: dict[object, Key] = {}
+    for key, reading in zip(keys, readings, strict=True):
+        if reading in seen:
+            first, second = (k[0] if len(k) == 1 else k for k in (seen[reading], key))
+            same = f"the groups {first!r} and {second!r} are the same"
+            raise InvalidParameterError(f"{same}; list each group once")
+        seen[reading] = key
+
+
+def without_other(keys: tuple[Key, ...], other: object) -> tuple[Key, ...]:
+    """Leave "other" out of the list: people elsewhere join those there."""
+    left = tuple(key for key in keys if other is None or any(value != other for value in key))
+    if len(left) < len(keys) and other != OTHER:
+        raise refuse("other", "another name than that of a listed group", other)
+    if not left:
+        raise refuse("groups", "a list of at least one group beside the others", list(keys))
+    return left
