@@ -62,6 +62,8 @@ ASKED = [
     q.Count("x", below=-1.5, name="below"),
     q.Count("x", above=1e307, name="huge"),
     q.Count("x", up_to="2024-02-29", name="until"),
+    q.Count("x", up_to="9999-12-31", name="until the end"),
+    q.Count("x", above="9999-12-31", name="beyond the end"),
     q.Count("x", above="2024-02-01", missing="2024-12-31", name="since"),
     q.Count("here", where=FEBRUARY, name="february"),
     q.Count("here", where=q.Where("x", at_least=-99, missing=("-99",)), name="number there"),

@@ -130,8 +130,7 @@ class Cell:
 
     @property
     def _written(self) -> Written:
-        raw = nw.col(self.name)
-        raw = raw if self.dtype == nw.String else raw.cast(nw.String)
+        raw = nw.col(self.name) if self.dtype == nw.String else nw.col(self.name).cast(nw.String)
         return Written(raw=raw, spelling=self.spelling, branches=self.branches)
 
     @property
@@ -164,15 +163,14 @@ class Cell:
         """
         if len(values) > FEW:
             return None
-        nowhere, raw = nw.lit(len(values)), nw.col(self.name)
-        rank: nw.Expr = nowhere
+        rank = nowhere = nw.lit(len(values))
         for place in reversed(range(len(values))):
             is_it = self._is_any(values[place : place + 1])
             rank = nw.when(is_it).then(nw.lit(place)).otherwise(rank)
         rank = nw.when(self.present()).then(rank).otherwise(nowhere)
         if self.knows_usual:
             for text, place in Usual(values, self.missing, self.spelling).ranks().items():
-                rank = nw.when(raw == text).then(nw.lit(place)).otherwise(rank)
+                rank = nw.when(nw.col(self.name) == text).then(nw.lit(place)).otherwise(rank)
         return rank
 
     def lookups(self, literals: Sequence[Literal]) -> tuple[dict[str, Ranked], list[int]]:
@@ -206,10 +204,15 @@ class Cell:
         return is_true(held & ~is_true(self._is_any(codes)) if codes else held)
 
     def _around_days(self, low: dt.date, high: dt.date) -> tuple[nw.Expr, ...]:
-        """Compare moments with the midnights at which days begin and end."""
-        after = dt.date.fromordinal(min(high.toordinal() + 1, dt.date.max.toordinal()))
-        moment, begin, end = self.day(), self._midnight(low), self._midnight(after)
-        return moment >= begin, moment < end, moment < begin, moment >= end
+        """Compare days, or moments with the midnights at which days begin and end."""
+        day, begin = self.day(), self._midnight(low)
+        if not isinstance(self.dtype, nw.Datetime):
+            last = self._midnight(high)
+            return day >= begin, day <= last, day < begin, day > last
+        if high == dt.date.max:  # after which no midnight can be said
+            return day >= begin, ~day.is_null(), day < begin, NEVER
+        end = self._midnight(high + dt.timedelta(days=1))
+        return day >= begin, day < end, day < begin, day >= end
 
     def _is_on(self, day: dt.date) -> nw.Expr:
         since, until, *_ = self._around_days(day, day)
@@ -293,5 +296,5 @@ class Cell:
         """Say that a column is not of a kind that will do."""
         # Which numbers is not told: pandas makes fractions of whole ones where one is missing.
         kind = "numbers" if self.dtype.is_numeric() else self.dtype
-        held = f"the column {self.label!r} holds {kind}, not {wanted}"
-        return InvalidParameterError(f"{held}; name a column of {wanted}")
+        held = f"the column {self.label!r} holds {kind}, not {wanted}; name a column of {wanted}"
+        return InvalidParameterError(held)
