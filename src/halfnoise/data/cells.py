@@ -29,8 +29,7 @@ _WHO = "text, whole numbers, decimals, fractions, bytes, days or moments"
 
 MOST_WHOLE = 2**62  # whole numbers are compared as such below this
 Ranked = tuple[nw.Expr, dict[Any, int]]  # a column, and where in a list its values stand
-# Ranks of plain values, as text and as numbers, of those that read the same the first; of others.
-Plain = tuple[dict[str, int], dict[float, int], list[int]]
+Plain = tuple[dict[str, int], dict[float, int], list[int]]  # ranks as text, as numbers, of others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +95,8 @@ class Cell:
             return nw.when(self.text() != "").then(key.cast(nw.String))
         if self.dtype.is_integer() or self.dtype in _EXACT:
             return key
-        held = f"the unit {self.label!r} holds {self.dtype}, by which people cannot be told apart"
-        raise InvalidParameterError(f"{held}; name a column of {_WHO}")
+        why = f"holds {self.dtype}, by which people cannot be told apart; name a column of {_WHO}"
+        raise InvalidParameterError(f"the unit {self.label!r} {why}")
 
     def day(self) -> nw.Expr:
         """Return what says the day, to be compared with ``_midnight``; null where there is none."""
@@ -152,9 +151,11 @@ class Cell:
         usual, raw = Usual(values, self.missing, self.spelling), nw.col(self.name)
         for words in reversed(usual.words):
             found = nw.when(among(raw, words)).then(among(raw, usual.found(words))).otherwise(found)
-        letters = usual.letters
-        is_letter = raw.str.len_chars() == 1 if usual.are_all_letters else among(raw, letters)
-        return nw.when(is_letter).then(among(raw, usual.found(letters))).otherwise(found)
+        is_letter = raw.str.len_chars() == 1 if usual.are_all_letters else among(raw, usual.letters)
+        found = nw.when(is_letter).then(among(raw, usual.found(usual.letters))).otherwise(found)
+        for digit in usual.digits:
+            found = nw.when(raw == digit).then(nw.lit(bool(usual.found([digit])))).otherwise(found)
+        return found
 
     def rank(self, values: Sequence[Literal]) -> nw.Expr | None:
         """Return which of a few values the cell is, and the first if several; their number if none.
@@ -205,9 +206,8 @@ class Cell:
 
     def _around_days(self, low: dt.date, high: dt.date) -> tuple[nw.Expr, ...]:
         """Compare days, or moments with the midnights at which days begin and end."""
-        day, begin = self.day(), self._midnight(low)
+        day, begin, last = self.day(), self._midnight(low), self._midnight(high)
         if not isinstance(self.dtype, nw.Datetime):
-            last = self._midnight(high)
             return day >= begin, day <= last, day < begin, day > last
         if high == dt.date.max:  # after which no midnight can be said
             return day >= begin, ~day.is_null(), day < begin, NEVER
@@ -275,10 +275,10 @@ class Cell:
             if day is not None:
                 same = same | self._is_on(day)
             return same if number is None else same | (self._number() == number)
+        if not (self.is_day or self.dtype.is_numeric()):
+            raise self.wrong_type("numbers, text or days")
         if self.is_day:
             return NEVER if day is None else self._is_on(day)
-        if not self.dtype.is_numeric():
-            raise self.wrong_type("numbers, text or days")
         return NEVER if number is None else self._number() == number
 
     def _number(self) -> nw.Expr:

@@ -43,6 +43,11 @@ class Usual:
         return plain and all(str(value).strip() for value in (*self.values, *self.missing))
 
     @property
+    def digits(self) -> str:
+        """The digits that are looked for before all else, where they say yes and no."""
+        return "10" if self.words else ""
+
+    @property
     def words(self) -> list[list[str]]:
         """The words for yes and no, where they are looked for, most usual ones first."""
         if not any(isinstance(value, bool) for value in self.values):
