@@ -155,7 +155,7 @@ def test_nothing_asked_is_refused_with_examples() -> None:
         ("--count smoker --groups 2 --unit person_id --mu 1", "name the column that says it"),
         ("--count smoker --groups a --unit person_id --mu 1", "name the column that says it"),
         ("--count smoker --by age --groups 70 --unit person_id --mu 1", "--groups 20,"),
-        ("--count smoker --by day:week --groups 1, --unit person_id --mu 1", "day:day, month or"),
+        ("--count smoker --by day:decade --groups 1, --unit person_id --mu 1", "quarter or year"),
         (
             "--count smoker --by blood --groups A --row-is-person --max-groups 2 --mu 1",
             "max_groups must be 1 where each row is a person",
@@ -221,13 +221,13 @@ def _cut(path: Path) -> None:
         ("missing.csv", lambda _: None, "there is no file"),
         ("missing-*.csv", lambda _: None, "there is no file"),
         ("x" * 5000 + ".csv", lambda _: None, "there is no file"),
-        ("folder.csv", _folder, "is a folder, not a file"),
+        ("folder.csv", _folder, "holds no file"),
         ("empty.csv", Path.touch, "is empty"),
         ("twice.csv", lambda p: p.write_text("smoker,smoker\n1,1\n"), "have the same name"),
         ("broken.parquet", lambda p: p.write_text("PAR1 no"), "could not be read as parquet"),
         ("cut.csv.gz", _cut, "could not be read"),
         ("semicolons.csv", lambda p: p.write_text("smoker;id\n1;2\n"), "try --delimiter ';'"),
-        ("book.xlsx", lambda p: p.write_text("x"), "CSV, TSV, JSON lines or Parquet"),
+        ("book.xlsx", lambda p: p.write_text("x"), "could not be read as xlsx"),
     ],
 )
 def test_a_bad_file_gets_one_sentence(

