@@ -109,8 +109,8 @@ def test_any_words(meter: Meter) -> None:
 def test_a_traceback_is_seen(meter: Meter, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader that lets a KeyError through, which the command hides in a sentence, is caught."""
 
-    def careless(words: Any, *others: Any) -> Any:
-        return read(words, *others) if words["mu"] else None
+    def careless(words: Any, *others: Any, **more: Any) -> Any:
+        return read(words, *others, **more) if words["mu"] else None
 
     monkeypatch.setattr(commands, "read", careless)
     with pytest.raises(AssertionError, match="not foreseen"):

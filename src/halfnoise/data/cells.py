@@ -68,8 +68,8 @@ class Cell:
 
     def number(self) -> nw.Expr:
         """Return the value as a float64; null where there is none."""
-        by_number = not self.is_text or are_found_by_number(self.missing, self.spelling)
-        if self.dtype == nw.Boolean or not by_number:
+        odd = self.inferred or not are_found_by_number(self.missing, self.spelling)
+        if self.dtype == nw.Boolean or (self.is_text and self.missing and odd):
             return nw.when(self.present()).then(self._number())
         number, codes = self._number(), numbers_among(self.missing)
         return nw.when(~among(number, codes)).then(number) if codes else number

@@ -49,6 +49,7 @@ def open_files(data: object, text: TextFormat) -> Iterator[Source]:
         if kind == ".parquet":
             given = (paths, partitions, text, folder)
             found = quietly(lambda: from_parquet(connection, *given), failed)
+            found = replace(found, narrow=partial(_quietly_narrowed, found, failed))
         elif kind in BOOKS:
             found = sheet_source(connection, paths, text, stack, failed)
         elif kind in ENDINGS:
@@ -59,6 +60,13 @@ def open_files(data: object, text: TextFormat) -> Iterator[Source]:
             files = TextFiles(paths=paths, text=text, failed=failed, scratch=folder, stack=stack)
             found = (_objects if kind in _JSON else _table)(connection, files, partitions)
         yield replace(found, unchanged=unchanged, files=tuple(sorted(map(os.path.realpath, paths))))
+
+
+def _quietly_narrowed(table: Source, failed: str, columns: Sequence[str]) -> Source:
+    """Return a table with some columns; a file may be gone by then."""
+    narrow = table.narrow
+    assert narrow is not None  # noqa: S101  # who asks has one
+    return quietly(lambda: narrow(columns), failed)
 
 
 def _check_options(text: TextFormat, kind: str) -> None:
