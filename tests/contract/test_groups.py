@@ -101,7 +101,17 @@ FOUND: list[tuple[dict[str, Any], Sequence[str]]] = [
 # What Spark is not asked each time, for it takes seconds: other cases of the same expressions.
 # Null in a list, days and yes and no, months and years, two columns with all kinds of questions.
 SOME = [*(LISTED[i] for i in (1, 5, 6, 8, 11)), *(FOUND[i] for i in (2, 4, 5))]
-IN_SPARK = [*LISTED, *FOUND] if SOAKS else SOME
+IN_FULL = ("csv", "parquet", "polars")  # the other readers take turns, unless it is a soak
+
+
+def is_left_out(engine: str, case: int, said: Any, unit: Any) -> bool:
+    """Whether a case is left to other readers, which share their engine with this one."""
+    if SOAKS or engine in IN_FULL or (said, unit) in SOME:
+        return False
+    turn = sorted(engines.READERS).index(engine)
+    return engine in ("spark", "ods", "xlsx") or (case + turn) % 3 != 0
+
+
 UNTYPED = ["csv", "tsv", "json", "objects", "pandas"]  # pandas, where there are gaps
 UNTYPED += ["ods", "xlsx", "sqlite"]
 
@@ -305,7 +315,7 @@ def test_listed_groups(engine: str, tmp_path: Path) -> None:
     """People are in the first of the listed groups that their rows name, or among the others."""
     data = engines.ENGINES[engine](table(), tmp_path)
     for case, (said, unit) in enumerate(LISTED):
-        if engine in ("spark", "ods", "xlsx") and (said, unit) not in IN_SPARK:
+        if is_left_out(engine, case, said, unit):
             continue
         if engine == "sqlite" and "select" in str(said["by"]):  # it has no yes and no, only 1 and 0
             continue
@@ -321,7 +331,7 @@ def test_found_groups(engine: str, tmp_path: Path) -> None:
     """Keys come back as they went in, each with its totals."""
     data = engines.ENGINES[engine](table(), tmp_path)
     for case, (said, unit) in enumerate(FOUND):
-        if engine in ("spark", "ods", "xlsx") and (said, unit) not in IN_SPARK:
+        if is_left_out(engine, case, said, unit):
             continue
         if engine == "sqlite" and "select" in str(said["by"]):  # it has no yes and no, only 1 and 0
             continue
