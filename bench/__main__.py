@@ -1,6 +1,6 @@
 """Run every bench and print its tables; name some to run only these: ``python -m bench noise``.
 
-Other words narrow down what is measured of files: ``python -m bench files csv choice``.
+Other words keep the lines that hold them all, where a bench takes them: ``bench files csv choice``.
 """
 
 import sys
@@ -22,18 +22,17 @@ NARROWED = {
 
 
 def main(words: list[str]) -> None:
-    """Run the named benches, or all."""
+    """Run the named benches, or all, or all that other words narrow down."""
     names = [word for word in words if word in (*WHOLE, *NARROWED)]
     parts = [word.lower() for word in words if word not in names]
 
     def wanted(line: str) -> bool:
         return all(part in line.lower() for part in parts)
 
-    for name in names or ([] if parts else WHOLE):
+    for name in names or (NARROWED if parts else (*WHOLE, *NARROWED)):
         if name in WHOLE:
             WHOLE[name]()
-    for name in names or NARROWED:
-        if name in NARROWED:
+        else:
             NARROWED[name](wanted)
 
 

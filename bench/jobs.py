@@ -10,6 +10,7 @@ from bench.rivals import duckdb_runs
 
 ROW, PERSON = ("--row-is-person",), ("--unit=person",)
 AT_MOST = 2
+CLIPPED = f"items, at most {AT_MOST}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ JOBS = {
     "items": Job(
         "mixed", [*PERSON, _LISTED], f"select item, count(*) from ({_HAVE}) group by item"
     ),
-    f"items, at most {AT_MOST}": Job(
+    CLIPPED: Job(
         "mixed",
         [*PERSON, _LISTED, f"--at-most={AT_MOST}"],
         f"select item, sum(weight) from (select item, {_WEIGHED} from ({_HAVE})) group by item",

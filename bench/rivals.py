@@ -13,7 +13,6 @@ from rich.table import Table as Grid
 from bench.processes import Command, Took, in_turns, python
 
 WIDTH = 130  # characters: a line for each match
-FETCH = "connection.fetchall()"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +42,8 @@ class Match:
     what: str
     ours: Command
     start: Command
-    theirs: Command | None = None
-    their_start: Command | None = None
+    theirs: Command
+    their_start: Command
     most: Most = Most()
 
 
@@ -57,34 +56,30 @@ def table(title: str, matches: Iterable[Match], *, rival: str = "DuckDB") -> Non
     Console(width=WIDTH).print(grid)
 
 
-def duckdb_runs(*statements: str) -> list[str]:
-    """Return the command in which DuckDB runs statements and fetches what the last one gives."""
-    quiet = ("set enable_progress_bar = false", *statements)
-    lines = [f"connection.execute({statement!r})" for statement in quiet]
-    return python("\n".join(["import duckdb", "connection = duckdb.connect()", *lines, FETCH]))
+def duckdb_runs(query: str) -> list[str]:
+    """Return the command in which DuckDB runs a query and fetches what it gives."""
+    quiet = "duckdb.execute('set enable_progress_bar = false')"
+    return python(f"import duckdb\n{quiet}\nduckdb.execute({query!r}).fetchall()")
 
 
-def seconds(took: Took | None) -> str:
+def seconds(took: Took) -> str:
     """Return how long it took in words, or why it gave nothing."""
-    if took is None:
-        return ""
     return took.failed or f"{took.seconds:.2f} ({took.busy:.2f})"
 
 
 def _row(match: Match) -> tuple[str, ...]:
-    commands = {
-        "start": match.start,
-        "their start": match.their_start,
-        "theirs": match.theirs,
-        "ours": match.ours,
-    }
-    took = in_turns({name: command for name, command in commands.items() if command is not None})
-    mine = took["ours"].beyond(took["start"])
-    theirs = took["theirs"].beyond(took["their start"]) if match.theirs is not None else None
+    took = in_turns(
+        {
+            "start": match.start,
+            "their start": match.their_start,
+            "theirs": match.theirs,
+            "ours": match.ours,
+        }
+    )
+    mine, theirs = took["ours"].beyond(took["start"]), took["theirs"].beyond(took["their start"])
     times, shown = float("inf"), ""
-    if theirs is not None and not (mine.failed or theirs.failed):
+    if not (mine.failed or theirs.failed):
         times = mine.seconds / theirs.seconds
         shown = f"{times:.2f} ({mine.busy / theirs.busy:.2f})"
-    verdict = match.most.verdict(mine, times)
-    most = str(match.most)
+    most, verdict = str(match.most), match.most.verdict(mine, times)
     return seconds(theirs), seconds(mine), shown, most, verdict, f"{mine.peak / 1e6:.0f}"
