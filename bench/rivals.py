@@ -13,6 +13,7 @@ from rich.table import Table as Grid
 from bench.processes import Command, Took, in_turns, python
 
 WIDTH = 130  # characters: a line for each match
+SHORTEST = 0.05  # seconds of a rival below which a ratio says nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +79,12 @@ def _row(match: Match) -> tuple[str, ...]:
     )
     mine, theirs = took["ours"].beyond(took["start"]), took["theirs"].beyond(took["their start"])
     times, shown = float("inf"), ""
-    if not (mine.failed or theirs.failed):
-        times = mine.seconds / theirs.seconds
-        shown = f"{times:.2f} ({mine.busy / theirs.busy:.2f})"
-    most, verdict = str(match.most), match.most.verdict(mine, times)
-    return seconds(theirs), seconds(mine), shown, most, verdict, f"{mine.peak / 1e6:.0f}"
+    if theirs.seconds < SHORTEST and match.most.times is not None:
+        shown, verdict = "too short to tell", ""
+    else:
+        if not (mine.failed or theirs.failed):
+            times = mine.seconds / theirs.seconds
+            shown = f"{times:.2f} ({mine.busy / theirs.busy:.2f})"
+        verdict = match.most.verdict(mine, times)
+    most, peak = str(match.most), f"{mine.peak / 1e6:.0f}"
+    return seconds(theirs), seconds(mine), shown, most, verdict, peak
