@@ -6,6 +6,7 @@ of the processor stand in brackets: they tell more where others use the machine 
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table as Grid
@@ -57,10 +58,11 @@ def table(title: str, matches: Iterable[Match], *, rival: str = "DuckDB") -> Non
     Console(width=WIDTH).print(grid)
 
 
-def duckdb_runs(query: str) -> list[str]:
-    """Return the command in which DuckDB runs a query and fetches what it gives."""
+def duckdb_runs(query: str | Path) -> list[str]:
+    """Return the command in which DuckDB runs a query, or one in a file, and fetches the answer."""
     quiet = "duckdb.execute('set enable_progress_bar = false')"
-    return python(f"import duckdb\n{quiet}\nduckdb.execute({query!r}).fetchall()")
+    said = repr(query) if isinstance(query, str) else f"open({str(query)!r}).read()"
+    return python(f"import duckdb\n{quiet}\nduckdb.execute({said}).fetchall()")
 
 
 def seconds(took: Took) -> str:
