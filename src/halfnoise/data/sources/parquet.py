@@ -40,6 +40,8 @@ def from_parquet(
     connection: Any, paths: list[Path], partitions: Partitions, text: TextFormat, scratch: Path
 ) -> Source:
     """Read Parquet files whose columns agree, types included: a cast could fail on a row."""
+    # What files say of themselves is read once, however often they are: `unchanged` looks after them.
+    connection.execute("set parquet_metadata_cache = true")
     first = connection.sql(_read(paths[:1]))
     columns, types = first.columns, first.types
     for path in paths[1:]:
