@@ -210,7 +210,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "1 as no": ({"no": ["1"]}, "no must be words that do not mean yes, got '1'"),
     "both": ({"yes": ["si"], "no": ["SI"]}, "no must be words that do not mean yes as well, got"),
     "a code": ({"yes": ["2"]}, "say so where the column is named: smoker:yes:2"),
-    "a day": ({"no": ["2024-01-01"]}, "no must be words, not numbers or days"),
+    "a day": ({"no": ["2024-01-01"]}, "no must be words, without digits"),
     "a flag": ({"ignore_case": 1}, "ignore_case must be True or False, got 1"),
     "a comma": ({"comma": ""}, "comma must be one character that text may hold"),
 }

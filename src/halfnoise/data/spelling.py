@@ -11,7 +11,7 @@ from typing import Any
 
 from halfnoise.checks import is_text, refuse
 from halfnoise.workload import codes
-from halfnoise.workload.conditions import as_date, as_number
+from halfnoise.workload.conditions import as_number
 
 SPACES = codes.SPACES  # stripped around text: the same on every engine
 YES = ("true", "yes", "y", "t")  # beside 1 and 0, known in every file
@@ -128,7 +128,7 @@ class Spelling:
         """
         if self.thousands is None:
             return None
-        mark, decimal = _class(self.thousands), _class(self.decimal)
+        mark, decimal = as_class(self.thousands), as_class(self.decimal)
         whole = rf"[+-]?[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+"
         return rf"^{whole}(?:{decimal}[0-9]*)?(?:[eE][+-]?[0-9]+)?$"
 
@@ -165,7 +165,7 @@ def iso_day(text: str, spelling: Spelling) -> str | None:
     return None
 
 
-def _class(mark: str) -> str:
+def as_class(mark: str) -> str:
     """Return the pattern of one mark, as every engine reads it."""
     return f"[\\{mark}]" if mark in "^[]\\-" else f"[{mark}]"
 
@@ -177,7 +177,7 @@ def _form(dates: str, month: int, day: int) -> DayForm:
     pattern, at, places = "^", 0, dict[str, int]()
     for part in re.findall("yyyy|mm|dd|[-./ ]", dates):
         places[part] = at
-        pattern += found.get(part, _class(part))
+        pattern += found.get(part, as_class(part))
         at += widths.get(part, 1)
     return DayForm(
         pattern=pattern,
@@ -212,9 +212,10 @@ def _checked_words(
             raise refuse(name, "words that are not empty", words)
         if word in opposite:
             raise refuse(name, f"words that do not mean {'no' if name == 'yes' else 'yes'}", word)
-        if word not in known and (as_number(word) is not None or as_date(word) is not None):
+        digits = any(map(str.isdecimal, word))  # it could be a number or a day, as they are spelled
+        if word not in known and (digits or as_number(word) is not None):
             remedy = "for a code, say so where the column is named: smoker:yes:2"
-            raise refuse(name, "words, not numbers or days", word, remedy)
+            raise refuse(name, "words, without digits", word, remedy)
     return tuple(sorted(plain))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import narwhals.stable.v2 as nw
 
-from halfnoise.data.spelling import ODD_CASE, SPACES, DayForm, Spelling
+from halfnoise.data.spelling import ODD_CASE, SPACES, DayForm, Spelling, as_class
 
 # \z is the end in every engine; in some, $ also holds before a last line break.
 # Up to 30 digits, and exponents that cannot leave the range of a float64.
@@ -20,7 +20,7 @@ _NUMBER = (
     r"|[0-9](?:\.[0-9]{0,30})?[eE](?:[+]?[12][0-9][0-9]|-[12][0-9][0-9])"
     r"|1(?:\.0{0,30})?[eE][+]?30[0-8])\z"
 )
-_DIGITS = r"^-?[0-9]{{1,15}}(?:[{0}][0-9]{{1,15}})?\z"
+_DIGITS = r"^-?[0-9]{{1,15}}(?:{0}[0-9]{{1,15}})?\z"
 _ENDS = r"(?:[T ]|\z)"
 _VISIBLE = "!"  # all spaces sort before it
 _WORDS = {  # true and false: one missing answer can turn a column of them into text
@@ -51,7 +51,7 @@ class Written:
 
     def is_word(self, words: Sequence[str]) -> nw.Expr:
         """Whether it is one of some words, which are in small letters, in any case."""
-        if all(map(str.isascii, words)):
+        if all(word.isascii() and "i" not in word for word in words):  # whose odd letter is İ
             return self._stripped.str.to_lowercase().is_in(words)
         return _lowered(self._stripped).is_in(words)
 
@@ -79,7 +79,7 @@ class Written:
         """Return what every engine can cast, or something else where there is no such number."""
         text = self._with_point(self._without_thousands(self._stripped))
         found = nw.when(text.str.contains(_NUMBER)).then(text).otherwise(otherwise)
-        usual = self.raw.str.contains(_DIGITS.format(self.spelling.decimal))
+        usual = self.raw.str.contains(_DIGITS.format(as_class(self.spelling.decimal)))
         return self._usually(usual, self._with_point(self.raw), found)
 
     def day(self) -> nw.Expr:

@@ -40,7 +40,7 @@ def from_parquet(
     connection: Any, paths: list[Path], partitions: Partitions, text: TextFormat, scratch: Path
 ) -> Source:
     """Read Parquet files whose columns agree, types included: a cast could fail on a row."""
-    # What files say of themselves is read once, however often they are: `unchanged` looks after them.
+    # What files say of themselves is read once; that they stay as they are is looked after.
     connection.execute("set parquet_metadata_cache = true")
     first = connection.sql(_read(paths[:1]))
     columns, types = first.columns, first.types

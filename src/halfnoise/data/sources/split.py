@@ -114,12 +114,13 @@ def _split_by_pieces(mark: str, quote: str) -> str:
     """Return what splits a line in which each quote is doubled, or begins or ends a cell.
 
     Pieces between quotes lie within them and outside in turn; two quotes are one if nothing lies
-    between them. Delimiters within give way, while the line is split, to what no line holds.
+    between them. Delimiters within give way, while the line is split, to what no line holds. One
+    more at the end lets no piece be empty that ends the line; the cell behind it is left out.
     """
-    pieces, aside = f"string_split(line, {quote})", _quoted(SEPARATOR)
+    pieces, aside = f"string_split(line || {mark}, {quote})", _quoted(SEPARATOR)
     piece = (
         f"case when i % 2 = 0 then replace(piece, {mark}, {aside})"
-        f" when piece = '' and 1 < i and i < len({pieces}) then {quote} else piece end"
+        f" when piece = '' and 1 < i then {quote} else piece end"
     )
     joined = f"array_to_string(list_transform({pieces}, lambda piece, i: {piece}), '')"
     back = f"case when contains(cell, {aside}) then replace(cell, {aside}, {mark}) else cell end"
