@@ -1,0 +1,113 @@
+"""The table of a release as lines of text: CSV and Markdown.
+
+A short table is written cell by cell. A long one is written by DuckDB, byte for byte the same: it
+spells a number with as few digits as read it back, as Python does.
+"""
+
+import datetime as dt
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from halfnoise.results.published import MANY, Columns
+from halfnoise.scratch import own_folder
+from halfnoise.text import spelled
+
+_MARKS = re.compile('[,"\n]')  # what is quoted in CSV
+_FORMULA = ("=", "+", "-", "@", "\t")  # what a spreadsheet takes for one begins so
+_ODD = ',"\r\n|'  # what is written in another way wherever it stands
+_ALIKE = ({str}, {int}, {bool}, {dt.date})  # where what is equal is written alike
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """How a line is made of cells, and a cell of text; ``under``: what stands below each title."""
+
+    text: Callable[[str], str]
+    start: str = ""
+    between: str = ","
+    end: str = ""
+    under: str = ""
+
+    def line(self, *cells: str) -> str:
+        """Return one line."""
+        return f"{self.start}{self.between.join(cells)}{self.end}\n"
+
+    def lines(self, columns: Columns) -> bytes:
+        """Return a table by column as lines, its titles first."""
+        head = self.line(*map(self.text, columns))
+        head += self.line(*[self.under] * len(columns)) if self.under else ""
+        long = len(next(iter(columns.values()))) > MANY
+        return head.encode() + (self._by_engine(columns) if long else self._by_cell(columns))
+
+    def _by_cell(self, columns: Columns) -> bytes:
+        shown = [
+            map(repr, column.tolist()) if column.dtype != object else self._texts(column.tolist())
+            for column in columns.values()
+        ]
+        return "".join(self.line(*row) for row in zip(*shown, strict=True)).encode()
+
+    def _by_engine(self, columns: Columns) -> bytes:
+        import duckdb
+
+        hn_table = dict[str, Any]()  # DuckDB finds it by its name
+        for i, column in enumerate(columns.values()):
+            hn_table[f"c{i}"] = column if column.dtype != object else self._as_text(column)
+        between = f", {_literal(self.between)}, "
+        # To the engine what is not a number is nothing.
+        cells = between.join(f"coalesce({name}::varchar, 'nan')" for name in hn_table)
+        line = f"concat({_literal(self.start)}, {cells}, {_literal(self.end)})"
+        plainly = "format csv, header false, delimiter '', quote '', escape ''"
+        with own_folder() as folder, duckdb.connect() as engine:
+            target = folder / "lines"
+            query = f"copy (select {line} from hn_table) to {_literal(str(target))} ({plainly})"  # noqa: S608  # literals of ours
+            engine.execute(query)
+            return target.read_bytes()
+
+    def _as_text(self, column: NDArray[Any]) -> NDArray[Any]:
+        cells = column.tolist()
+        texts = self._texts(cells)
+        if texts is not cells:
+            column = column.copy()
+            column[:] = texts
+        return column
+
+    def _texts(self, cells: list[Any]) -> list[str]:
+        """Return cells as text; those that are texts without an odd mark as they are."""
+        kinds = {*map(type, cells)}
+        if kinds == {str} and _is_plain(cells):
+            return cells
+        if kinds in _ALIKE:
+            return [*map({cell: self._text(cell) for cell in {*cells}}.__getitem__, cells)]
+        return [*map(self._text, cells)]
+
+    def _text(self, cell: object) -> str:
+        return self.text(cell) if isinstance(cell, str) else spelled(cell)
+
+
+def _is_plain(texts: list[str]) -> bool:
+    """Whether every layout writes these texts as they are."""
+    whole, first = "".join(texts), "".join([text[:1] for text in texts])
+    return not (any(mark in whole for mark in _ODD) or any(mark in first for mark in _FORMULA))
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _escaped(text: str) -> str:
+    text = text.replace("\r", "\n")  # alone it would not be quoted
+    # A quote in front keeps a spreadsheet from reading text as a formula.
+    text = f"'{text}" if text.startswith(_FORMULA) else text
+    return '"' + text.replace('"', '""') + '"' if _MARKS.search(text) else text
+
+
+def _inline(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ").replace("\r", " ")
+
+
+CSV = Layout(text=_escaped)
+MARKDOWN = Layout(text=_inline, start="| ", between=" | ", end=" |", under="---")
