@@ -2,6 +2,7 @@
 
 import datetime as dt
 import itertools
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -325,3 +326,14 @@ def test_the_same_if_and_only_if(data: st.DataObject) -> None:
     other = data.draw(st.just(one) | MODELS)
     hashes = [data.draw(spelled(each)) for each in (one, other)]
     assert (hashes[0] == hashes[1]) == (typed(one) == typed(other))
+
+
+def test_ledgers_of_before_know_requests_again() -> None:
+    """What is hashed stays byte for byte the same, or a name would be charged twice."""
+    text = identity.told(Workload.of(COUNT, by="a", groups=['"\u00e4', 1, None]).grouping)
+    keys = '[[["str", "\\"\\u00e4"]], [["int", "1"]], [["NoneType", "None"]]]'
+    assert text.startswith(f'["Grouping", {keys}, [[["By", ')
+    assert json.loads(text)[1] == json.loads(keys)
+    both = {"by": ["a", "b"], "groups": [["x", "y"], ["u", 2, None]]}
+    known = "70460736d16cbabcde1e35c1d2ffa07aaee3f40c539885e5f97ad0a6081ee9b2"
+    assert asked(where=hn.Where("c", is_in=["p", "q"]), **both) == known

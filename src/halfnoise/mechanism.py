@@ -56,7 +56,7 @@ def carry_out(
     """
     request.check(counted=source.counted)
     booking = booking or Booking(None)
-    asked = request.fingerprint(*about, named=booking.name is not None)
+    asked = booking.asked(request.fingerprint, about)
     stored = booking.stored(asked)
     if stored is not None:
         return document.from_json(stored.decode())
