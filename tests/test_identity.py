@@ -243,11 +243,15 @@ def _shown(part: Any) -> Any:
     return str(part)
 
 
+def _each(parts: Any) -> list[str]:
+    return [identity.told(part) for part in parts]
+
+
 MUTANTS: dict[str, tuple[Any, str, Any, str]] = {
     "expressions as they show themselves": (identity, "written", _shown, "col(t)"),
     "parts without their types": (expressions, "_written", _shown, "col(t)"),
     "keys without their types": (identity, "_kind", lambda _: "", "the keys"),
-    "codes as they were said": (identity, "_as_set", list, "codes in another order"),
+    "codes as they were said": (identity, "_as_set", _each, "codes in another order"),
     "numbers are not read": (identity, "as_number", lambda _: None, "limits"),
 }
 

@@ -15,7 +15,7 @@ from dataclasses import fields, is_dataclass, replace
 from functools import singledispatch
 from json import dumps
 from json.encoder import encode_basestring_ascii
-from typing import Any, cast
+from typing import cast
 
 from halfnoise.data.expressions import written
 from halfnoise.data.sources.source import TextFormat
@@ -150,14 +150,13 @@ def _as_set(values: Iterable[object]) -> list[str]:
     return sorted({told(value) for value in values})
 
 
-def _with_kinds(values: Sequence[Any]) -> list[str]:
-    """Tell values with their types; a million texts in one go."""
-    if {*map(type, values)} == {str}:
-        return [f'["str", {text}]' for text in map(encode_basestring_ascii, values)]
-    return [dumps([_kind(value), str(value)]) for value in values]
+def _with_kinds(values: Sequence[object]) -> list[str]:
+    """Tell values with their types."""
+    kinds = {kind: dumps(_kind(kind)) for kind in {*map(type, values)}}
+    return [f"[{kinds[type(v)]}, {encode_basestring_ascii(str(v))}]" for v in values]
 
 
-def _kind(value: object) -> str:
-    if type(value) in _KINDS:  # and not only derived from one
-        return type(value).__name__
-    return next(kind.__name__ for kind in _KINDS if isinstance(value, kind))
+def _kind(kind: type) -> str:
+    if kind in _KINDS:  # and not only derived from one
+        return kind.__name__
+    return next(known.__name__ for known in _KINDS if issubclass(kind, known))

@@ -50,6 +50,8 @@ class KeyColumn:
     def listed(self, keys: Iterable[Literal | None]) -> tuple[list[int], list[Plain]]:
         """Return listed keys as the columns hold them."""
         values = list(keys)
+        if None not in values:
+            return [0] * len(values), [self.read(key) for key in values if key is not None]
         own = [self.nothing if key is None else self.read(key) for key in values]
         return [int(key is None) for key in values], own
 

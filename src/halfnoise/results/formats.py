@@ -190,7 +190,7 @@ def _type(values: list[Any]) -> str:
 
 # How each ending is written.
 FORMATS: dict[str, Callable[[Released], bytes]] = {
-    ".csv": lambda release: codecs.BOM_UTF8 + CSV.lines(release.columns()),
+    ".csv": lambda release: CSV.lines(release.columns(), mark=codecs.BOM_UTF8),
     ".json": lambda release: release.to_json().encode(),
     ".jsonl": lambda release: as_json_lines(release).encode(),
     ".parquet": _as_parquet,

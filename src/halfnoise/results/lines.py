@@ -36,12 +36,13 @@ class Layout:
         """Return one line."""
         return f"{self.start}{self.between.join(cells)}{self.end}\n"
 
-    def lines(self, columns: Columns) -> bytes:
-        """Return a table by column as lines, its titles first."""
+    def lines(self, columns: Columns, *, mark: bytes = b"") -> bytes:
+        """Return a table by column as lines, its titles first, behind a byte-order mark."""
         head = self.line(*map(self.text, columns))
         head += self.line(*[self.under] * len(columns)) if self.under else ""
         long = len(next(iter(columns.values()))) > MANY
-        return head.encode() + (self._by_engine(columns) if long else self._by_cell(columns))
+        body = self._by_engine(columns) if long else self._by_cell(columns)
+        return b"".join([mark, head.encode(), body])
 
     def _by_cell(self, columns: Columns) -> bytes:
         shown = [
