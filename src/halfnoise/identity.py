@@ -104,7 +104,8 @@ def _groups(grouping: Grouping) -> str:
     """Tell keys with their types: each is released as it was listed."""
     keys = "null"
     if grouping.keys is not None:
-        columns = map(_with_kinds, zip(*grouping.keys, strict=True))
+        width = range(len(grouping.keys[0]))
+        columns = [_with_kinds([key[i] for key in grouping.keys]) for i in width]
         keys = _list(map(_list, zip(*columns, strict=True)))
     rest = (grouping.by, grouping.number, grouping.other, grouping.most, grouping.delta)
     more = [told(each) for each in (grouping.listed, grouping.missing) if each]

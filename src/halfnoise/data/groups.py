@@ -119,8 +119,8 @@ def _columns(grouping: Grouping, cells: Sequence[Cell], aware: Sequence[bool]) -
 
 def _listed(listed: Sequence[Key], columns: Sequence[KeyColumn]) -> dict[str, Sequence[Any]]:
     """Return the listed keys column by column, refused where two of them read the same."""
-    values = zip(columns, zip(*listed, strict=True), strict=True)
-    read = [part for column, keys in values for part in column.listed(keys)]
+    values = ([key[i] for key in listed] for i in range(len(columns)))
+    read = [part for c, keys in zip(columns, values, strict=True) for part in c.listed(keys)]
     if all(len({*part}) < len(listed) for part in read):  # else no two are the same
         refuse_twice(listed, list(zip(*read, strict=True)))
     return {f"hn_listed{i}": part for i, part in enumerate(read)}

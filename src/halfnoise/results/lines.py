@@ -18,7 +18,7 @@ from halfnoise.text import spelled
 
 _MARKS = re.compile('[,"\n]')  # what is quoted in CSV
 _FORMULA = ("=", "+", "-", "@", "\t")  # what a spreadsheet takes for one begins so
-_ODD = ',"\r\n|'  # what is written in another way wherever it stands
+_ODD = ',"\r|'  # beside line breaks, what is written in another way wherever it stands
 _ALIKE = ({str}, {int}, {bool}, {dt.date})  # where what is equal is written alike
 
 
@@ -91,8 +91,9 @@ class Layout:
 
 def _is_plain(texts: list[str]) -> bool:
     """Whether every layout writes these texts as they are."""
-    whole, first = "".join(texts), "".join([text[:1] for text in texts])
-    return not (any(mark in whole for mark in _ODD) or any(mark in first for mark in _FORMULA))
+    whole = "\n".join(["", *texts])
+    odd = any(mark in whole for mark in _ODD) or any(f"\n{mark}" in whole for mark in _FORMULA)
+    return not odd and whole.count("\n") == len(texts)
 
 
 def _literal(text: str) -> str:

@@ -69,7 +69,7 @@ class Lists:
         >>> ANYWHERE.split("a, b,c,"), ANYWHERE.split('a,"b, c"')
         (('a', 'b', 'c'), ('a', 'b, c'))
         """
-        return tuple([part for entry in self.entries(text) if (part := entry.strip())])
+        return tuple(filter(None, map(str.strip, self.entries(text))))
 
     def entries(self, text: str) -> list[str]:
         """Return the parts of a list as they are written."""
@@ -122,7 +122,7 @@ class Lists:
         except (OSError, ValueError):  # no text, or no name that a file can have
             said = f"the list {name!r} could not be read; name a text file with one to a line"
             raise InvalidParameterError(said) from None
-        rows = rows or _is_table([line for line in lines if line.strip()], cells)
+        rows = rows or _is_table([*filter(str.strip, lines)], cells)
         # A copy of the data has the same header.
         header = {cell.strip(' "') for cell in re.split(r"[,;\t|]", lines[0])} if lines else set()
         if rows or (len(header) > 1 and header.issuperset(self.columns or [None])):

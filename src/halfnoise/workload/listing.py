@@ -61,7 +61,7 @@ def _from_list(
     if not listed:
         raise refuse("groups", "a list of at least one group", listed)
     names = [by.column for by in columns]
-    if any(isinstance(each, tuple) for each in listed):
+    if any(issubclass(kind, tuple) for kind in {*map(type, listed)}):
         return tuple(listed)
     if len(names) < 2:
         return [listed]
