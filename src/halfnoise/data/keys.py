@@ -112,11 +112,7 @@ def _bands(cell: Cell, by: By) -> KeyColumn:
 def _span(cell: Cell, by: By, *, aware: bool) -> KeyColumn:
     span = Span(cell, by, aware)
     key = span.number()
-    given: dict[str, Any] = {
-        "read": _each(span.read),
-        "back": span.back,
-        "steps": tuple(span.steps),
-    }
+    given: dict[str, Any] = {"read": _each(span.read), "back": span.back}
     return KeyColumn(own=key, there=key > 0, nothing=0, steps=tuple(span.steps), **given)
 
 
