@@ -186,10 +186,11 @@ def _in_groups(
     """Come back to the groups that are listed, or to those found that pass the threshold."""
     keys = grouping.released
     if found is not None:
-        order = grouping.order
-        passed = sorted(ready.passed(rings), key=lambda place: order(found[place]))
-        keys = tuple(grouping.shown(found[place]) for place in passed)
-        rings = [ring[np.array(passed, dtype=np.intp)] for ring in rings]
+        passed = np.array(ready.passed(rings), dtype=np.intp)
+        kept = [found[place] for place in passed.tolist()]
+        order = grouping.in_order(kept)
+        keys = tuple([grouping.shown(kept[place]) for place in order])
+        rings = [ring[passed[order]] for ring in rings]
     back, design = ready.recover(rings), ready.drawn
     people = None
     if back.people is not None and design.people_std is not None:
