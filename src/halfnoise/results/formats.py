@@ -21,7 +21,8 @@ from halfnoise.checks import installed, refuse
 from halfnoise.errors import AGAIN, DataError, InvalidParameterError, TryAgainError
 from halfnoise.privacy.words import implied
 from halfnoise.results import document, render, table
-from halfnoise.results.lines import CSV, MARKDOWN
+from halfnoise.results.lines import CSV, MARKDOWN, Layout, literal
+from halfnoise.results.published import MANY, Columns
 from halfnoise.results.release import GroupedRelease, Released
 from halfnoise.scratch import own_folder
 from halfnoise.text import spelled
@@ -123,12 +124,32 @@ class Output:
 
 def as_csv(release: Released) -> str:
     """Return the table as CSV."""
-    return CSV.lines(release.columns()).decode()
+    return as_lines(release.columns(), CSV).decode()
 
 
 def as_markdown(release: Released) -> str:
     """Return the table as Markdown."""
-    return MARKDOWN.lines(release.columns()).decode()
+    return as_lines(release.columns(), MARKDOWN).decode()
+
+
+def as_lines(columns: Columns, layout: Layout, *, mark: bytes = b"") -> bytes:
+    """Return a table by column as lines of text, its titles first, behind a byte-order mark."""
+    long = len(next(iter(columns.values()))) > MANY
+    body = _by_engine(columns, layout) if long else layout.by_cell(columns)
+    return b"".join([mark, layout.head(columns), body])
+
+
+def _by_engine(columns: Columns, layout: Layout) -> bytes:
+    import duckdb
+
+    # DuckDB finds it by its name.
+    hn_table = {f"c{i}": layout.as_texts(each) for i, each in enumerate(columns.values())}
+    plainly = "format csv, header false, delimiter '', quote '', escape ''"
+    with own_folder() as folder, duckdb.connect() as engine:
+        target = folder / "lines"
+        rows = f"select {layout.in_sql(hn_table)} from hn_table"  # noqa: S608  # literals of ours
+        engine.execute(f"copy ({rows}) to {literal(str(target))} ({plainly})")
+        return target.read_bytes()
 
 
 def as_json_lines(release: Released) -> str:
@@ -171,8 +192,9 @@ def relation(release: Released) -> Any:
     picked = []
     for title in list(hn_table)[: -len(table.COLUMNS)]:
         values = table.one_type(hn_table[title].tolist())
-        text = [None if value is None else spelled(value) for value in values]
-        hn_table[title] = np.array(text, dtype=object)
+        if {*map(type, values)} != {str}:
+            text = [None if value is None else spelled(value) for value in values]
+            hn_table[title] = np.array(text, dtype=object)
         name = '"' + title.replace('"', '""') + '"'
         picked.append(f"{name}::{_type(values)} as {name}")
     # Where there is no group, nothing says that these are text. Names of columns are quoted above.
@@ -190,9 +212,9 @@ def _type(values: list[Any]) -> str:
 
 # How each ending is written.
 FORMATS: dict[str, Callable[[Released], bytes]] = {
-    ".csv": lambda release: CSV.lines(release.columns(), mark=codecs.BOM_UTF8),
+    ".csv": lambda release: as_lines(release.columns(), CSV, mark=codecs.BOM_UTF8),
     ".json": lambda release: release.to_json().encode(),
     ".jsonl": lambda release: as_json_lines(release).encode(),
     ".parquet": _as_parquet,
-    ".md": lambda release: MARKDOWN.lines(release.columns()),
+    ".md": lambda release: as_lines(release.columns(), MARKDOWN),
 }

@@ -1,19 +1,18 @@
 """The table of a release as lines of text: CSV and Markdown.
 
-A short table is written cell by cell. A long one is written by DuckDB, byte for byte the same: it
-spells a number with as few digits as read it back, as Python does.
+A short table is written cell by cell, a long one by DuckDB, byte for byte the same: it spells a
+number with as few digits as read it back, as Python does.
 """
 
 import datetime as dt
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
 
-from halfnoise.results.published import MANY, Columns
-from halfnoise.scratch import own_folder
+from halfnoise.results.published import Columns
 from halfnoise.text import spelled
 
 _MARKS = re.compile('[,"\n]')  # what is quoted in CSV
@@ -36,45 +35,36 @@ class Layout:
         """Return one line."""
         return f"{self.start}{self.between.join(cells)}{self.end}\n"
 
-    def lines(self, columns: Columns, *, mark: bytes = b"") -> bytes:
-        """Return a table by column as lines, its titles first, behind a byte-order mark."""
-        head = self.line(*map(self.text, columns))
-        head += self.line(*[self.under] * len(columns)) if self.under else ""
-        long = len(next(iter(columns.values()))) > MANY
-        body = self._by_engine(columns) if long else self._by_cell(columns)
-        return b"".join([mark, head.encode(), body])
+    def head(self, columns: Columns) -> bytes:
+        """Return the line of titles, and what stands under it."""
+        under = self.line(*[self.under] * len(columns)) if self.under else ""
+        return (self.line(*map(self.text, columns)) + under).encode()
 
-    def _by_cell(self, columns: Columns) -> bytes:
+    def by_cell(self, columns: Columns) -> bytes:
+        """Return the rows of a table by column as lines."""
         shown = [
             map(repr, column.tolist()) if column.dtype != object else self._texts(column.tolist())
             for column in columns.values()
         ]
         return "".join(self.line(*row) for row in zip(*shown, strict=True)).encode()
 
-    def _by_engine(self, columns: Columns) -> bytes:
-        import duckdb
-
-        hn_table = dict[str, Any]()  # DuckDB finds it by its name
-        for i, column in enumerate(columns.values()):
-            hn_table[f"c{i}"] = column if column.dtype != object else self._as_text(column)
-        between = f", {_literal(self.between)}, "
-        # To the engine what is not a number is nothing.
-        cells = between.join(f"coalesce({name}::varchar, 'nan')" for name in hn_table)
-        line = f"concat({_literal(self.start)}, {cells}, {_literal(self.end)})"
-        plainly = "format csv, header false, delimiter '', quote '', escape ''"
-        with own_folder() as folder, duckdb.connect() as engine:
-            target = folder / "lines"
-            query = f"copy (select {line} from hn_table) to {_literal(str(target))} ({plainly})"  # noqa: S608  # literals of ours
-            engine.execute(query)
-            return target.read_bytes()
-
-    def _as_text(self, column: NDArray[Any]) -> NDArray[Any]:
+    def as_texts(self, column: NDArray[Any]) -> NDArray[Any]:
+        """Return a column of objects as the texts that are written; numbers as they are."""
+        if column.dtype != object:
+            return column
         cells = column.tolist()
         texts = self._texts(cells)
         if texts is not cells:
             column = column.copy()
             column[:] = texts
         return column
+
+    def in_sql(self, names: Iterable[str]) -> str:
+        """Return the line of a row as DuckDB makes it of columns that hold texts and numbers."""
+        between = f", {literal(self.between)}, "
+        # To the engine what is not a number is nothing.
+        cells = between.join(f"coalesce({name}::varchar, 'nan')" for name in names)
+        return f"concat({literal(self.start)}, {cells}, {literal(self.end)})"
 
     def _texts(self, cells: list[Any]) -> list[str]:
         """Return cells as text; those that are texts without an odd mark as they are."""
@@ -96,7 +86,8 @@ def _is_plain(texts: list[str]) -> bool:
     return not odd and whole.count("\n") == len(texts)
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
+    """Return a text as SQL has it."""
     return "'" + text.replace("'", "''") + "'"
 
 
