@@ -9,12 +9,13 @@ import codecs
 import datetime as dt
 import enum
 import hashlib
-import json
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import singledispatch
-from typing import Any, cast
+from json import dumps
+from json.encoder import encode_basestring_ascii
+from typing import cast
 
 from halfnoise.data.expressions import written
 from halfnoise.data.sources.source import TextFormat
@@ -36,12 +37,12 @@ def digest(*values: object) -> str:
     >>> digest(Where("age", at_least=65)) == digest(Where("age", at_least="65.0"))
     True
     """
-    return hashlib.sha256(json.dumps([VERSION, told(values)]).encode()).hexdigest()
+    return hashlib.sha256(_list([str(VERSION), told(values)]).encode()).hexdigest()
 
 
 @singledispatch
-def told(value: object) -> Any:
-    """Return what tells a value from others, in kinds of JSON."""
+def told(value: object) -> str:
+    """Return what tells a value from others, as JSON."""
     if isinstance(value, type) or not is_dataclass(value):
         kind = type(value).__name__
         why = "it could not be told from others like it, and a name returns the same result"
@@ -50,93 +51,113 @@ def told(value: object) -> Any:
             " say the same with plain text, numbers, days and lists"
         )
     said = {each.name: told(getattr(value, each.name)) for each in fields(value)}
-    return [type(value).__name__, said]
+    return _list([dumps(type(value).__name__), _object(said)])
 
 
 @told.register
-def _literal(value: str | numbers.Real | dt.date) -> Any:
+def _literal(value: str | numbers.Real | dt.date) -> str:
     """Tell all that a cell is compared with: the text, the number and the day that it is."""
     literal = cast("Literal", value)  # a number of any kind will do
     day = as_date(literal)
-    return [str(value), as_number(literal), day and day.isoformat()]
+    return dumps([str(value), as_number(literal), day and day.isoformat()])
 
 
 @told.register
-def _itself(value: bool | None) -> Any:  # noqa: FBT001  # True is no number here
-    return value
+def _itself(value: bool | None) -> str:  # noqa: FBT001  # True is no number here
+    return dumps(value)
 
 
 @told.register
-def _one_of_few(value: enum.Enum) -> Any:
-    return [type(value).__name__, value.name]
+def _one_of_few(value: enum.Enum) -> str:
+    return dumps([type(value).__name__, value.name])
 
 
 @told.register
-def _in_order(values: list | tuple) -> Any:  # type: ignore[type-arg]  # of anything
-    return [told(value) for value in values]
+def _in_order(values: list | tuple) -> str:  # type: ignore[type-arg]  # of anything
+    return _list(map(told, values))
 
 
 @told.register
-def _condition(where: Where) -> Any:
+def _condition(where: Where) -> str:
     """Tell days and numbers as they are compared, whatever spells them; codes in any order."""
-    values = _as_set(where.values)
+    values = dumps(_as_set(where.values))
     if where.word not in ("equals", "is_in"):
         days, amounts = (list(map(read, where.values)) for read in (as_date, as_number))
         values = told(amounts if None in days else days)
-    return ["Where", where.column, where.word, values, _as_set(where.codes)]
+    named = map(dumps, ("Where", where.column, where.word))
+    return _list([*named, values, dumps(_as_set(where.codes))])
 
 
 @told.register
-def _query(query: ColumnQuery) -> Any:
+def _query(query: ColumnQuery) -> str:
     said = {each.name: getattr(query, each.name) for each in fields(query)}
     known = {name: told(value) for name, value in said.items() if name not in (*WORDS, "column")}
-    known |= {name: _as_set(said[name]) for name in _ANY_ORDER if name in said}
+    known |= {name: dumps(_as_set(said[name])) for name in _ANY_ORDER if name in said}
     column = query.column if isinstance(query.column, str) else written(query.column)
     condition = told(getattr(query, "condition", None))
-    known |= {"name": query.label, "column": column, "condition": condition}
-    return [type(query).__name__, known]
+    known |= {"name": dumps(query.label), "column": dumps(column), "condition": condition}
+    return _list([dumps(type(query).__name__), _object(known)])
 
 
 @told.register
-def _groups(grouping: Grouping) -> Any:
+def _groups(grouping: Grouping) -> str:
     """Tell keys with their types: each is released as it was listed."""
-    keys = None
+    keys = "null"
     if grouping.keys is not None:
-        keys = [[[_kind(value), str(value)] for value in key] for key in grouping.keys]
+        width = range(len(grouping.keys[0]))
+        columns = [_with_kinds([key[i] for key in grouping.keys]) for i in width]
+        keys = _list(map(_list, zip(*columns, strict=True)))
     rest = (grouping.by, grouping.number, grouping.other, grouping.most, grouping.delta)
     more = [told(each) for each in (grouping.listed, grouping.missing) if each]
-    return ["Grouping", keys, told(rest), *more]
+    return _list([dumps("Grouping"), keys, told(rest), *more])
 
 
 @told.register
-def _column(by: By) -> Any:
+def _column(by: By) -> str:
     """Tell what was said of a column beside its name."""
     more = {"zone": by.zone, "bands": by.bands, "missing": _as_set(by.codes) or None}
-    said = {name: told(value) for name, value in more.items() if value is not None}
-    return ["By", {"column": told(by.column), "every": told(by.every)} | said]
+    said: dict[str, object] = {"column": by.column, "every": by.every}
+    said |= {name: value for name, value in more.items() if value is not None}
+    return _list([dumps("By"), _object({name: told(value) for name, value in said.items()})])
 
 
 @told.register
-def _workload(workload: Workload) -> Any:
+def _workload(workload: Workload) -> str:
     """Tell what is asked block by block, which is how it comes out, each with its weight."""
     blocks = [(block.importance, block.asked) for block in workload.blocks]
     groups = None if workload.grouping is None else (workload.grouping, workload.group_sizes)
     rules = (workload.who, workload.neighbors, groups, workload.at_most, workload.size_importance)
-    return ["Workload", told(blocks), told(rules)]
+    return _list([dumps("Workload"), told(blocks), told(rules)])
 
 
 @told.register
-def _text(text: TextFormat) -> Any:
+def _text(text: TextFormat) -> str:
     """Tell what cells were read by: where a comma mattered, the delimiter is it."""
     plain = replace(text, encoding=codecs.lookup(text.encoding).name, comma=",")
-    return ["TextFormat", *(told(getattr(plain, each.name)) for each in fields(plain))]
+    return _list(
+        [dumps("TextFormat"), *(told(getattr(plain, each.name)) for each in fields(plain))]
+    )
+
+
+def _list(told: Iterable[str]) -> str:
+    return f"[{', '.join(told)}]"
+
+
+def _object(told: Mapping[str, str]) -> str:
+    return "{" + ", ".join(f"{dumps(name)}: {value}" for name, value in told.items()) + "}"
 
 
 def _as_set(values: Iterable[object]) -> list[str]:
-    return sorted({json.dumps(told(value)) for value in values})
+    return sorted({told(value) for value in values})
 
 
-def _kind(value: object) -> str:
-    if type(value) in _KINDS:  # and not only derived from one
-        return type(value).__name__
-    return next(kind.__name__ for kind in _KINDS if isinstance(value, kind))
+def _with_kinds(values: Sequence[object]) -> list[str]:
+    """Tell values with their types."""
+    kinds = {kind: dumps(_kind(kind)) for kind in {*map(type, values)}}
+    return [f"[{kinds[type(v)]}, {encode_basestring_ascii(str(v))}]" for v in values]
+
+
+def _kind(kind: type) -> str:
+    if kind in _KINDS:  # and not only derived from one
+        return kind.__name__
+    return next(known.__name__ for known in _KINDS if issubclass(kind, known))

@@ -56,7 +56,7 @@ def carry_out(
     """
     request.check(counted=source.counted)
     booking = booking or Booking(None)
-    asked = request.fingerprint(*about, named=booking.name is not None)
+    asked = booking.asked(request.fingerprint, about)
     stored = booking.stored(asked)
     if stored is not None:
         return document.from_json(stored.decode())
@@ -186,10 +186,11 @@ def _in_groups(
     """Come back to the groups that are listed, or to those found that pass the threshold."""
     keys = grouping.released
     if found is not None:
-        order = grouping.order
-        passed = sorted(ready.passed(rings), key=lambda place: order(found[place]))
-        keys = tuple(grouping.shown(found[place]) for place in passed)
-        rings = [ring[np.array(passed, dtype=np.intp)] for ring in rings]
+        passed = np.array(ready.passed(rings), dtype=np.intp)
+        kept = [found[place] for place in passed.tolist()]
+        order = grouping.in_order(kept)
+        keys = tuple([grouping.shown(kept[place]) for place in order])
+        rings = [ring[passed[order]] for ring in rings]
     back, design = ready.recover(rings), ready.drawn
     people = None
     if back.people is not None and design.people_std is not None:

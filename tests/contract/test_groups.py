@@ -224,7 +224,8 @@ def expected(
     found_keys: list[Key | None] = list(keys)
     if grouping.keys is None:
         found_keys = [placed_in(key, grouping) for key in keys]
-        listed = sorted({key for key in found_keys if key is not None}, key=grouping.order)
+        there = [key for key in {*found_keys} if key is not None]
+        listed = [there[place] for place in grouping.in_order(there)]
     else:
         listed = [
             tuple(meant(v, by) for v, by in zip(key, grouping.by, strict=True))

@@ -69,8 +69,8 @@ def release_command(words: Words, data: Sequence[str]) -> None:
     with open_source(data, text=text) as source:
         request = read(words, Header.of(source), data, release=True)
         books, about = booked(words, data), (source.files, source.text)
-        asked = request.fingerprint(*about, named=books.name is not None)
-        kept, inputs = books.stored(asked), [*data, *books.files]
+        kept = books.stored(books.asked(request.fingerprint, about))
+        inputs = [*data, *books.files]
         if out is not None:
             again = None if kept is None else document.from_json(kept.decode())
             spec = [own["spec"]] if "spec" in own else []

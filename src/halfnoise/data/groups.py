@@ -29,7 +29,7 @@ Frame = nw.LazyFrame[Any]
 class Groups:
     """Rows, the columns that say their group, and how groups are numbered.
 
-    ``number``: how many there are; None where they are discovered, and written by ``key``.
+    ``number``: how many there are; None where they are discovered, and written by ``back``.
     ``everybody``: a row for each person where people may be in several groups or in none.
     ``scans``: how often the rows are gone through to add up what is in the groups.
     """
@@ -37,7 +37,7 @@ class Groups:
     rows: Frame = field(repr=False)  # some engines show rows
     columns: tuple[str, ...] = ()
     number: int | None = 1
-    key: Callable[[Values], Key] | None = None
+    back: Callable[[Sequence[Values]], tuple[Key, ...]] | None = None
     everybody: Frame | None = field(default=None, repr=False)
     scans: int = 1
 
@@ -58,7 +58,7 @@ class Groups:
             rows, keys = _found(rows, grouping, keys)
             rows = _first(rows, people, names, grouping.most)
             return cls(
-                rows=rows, columns=names, number=None, key=_back(keys), scans=1 + bool(people)
+                rows=rows, columns=names, number=None, back=_back(keys), scans=1 + bool(people)
             )
         everybody = rows.select(*people).unique() if people and grouping.most > 1 else rows
         rows = _placed(rows, names, _listed(grouping.keys, keys), "hn_group", grouping.other)
@@ -77,7 +77,7 @@ class Groups:
 
     def keys(self, present: Sequence[Values]) -> tuple[Key, ...] | None:
         """Return the keys of groups that are discovered; None where they are listed."""
-        return None if self.key is None else tuple(self.key(values) for values in present)
+        return None if self.back is None else self.back(present)
 
 
 def check_keys(dtypes: Mapping[str, DType], grouping: Grouping, spelling: Spelling = PLAIN) -> None:
@@ -119,9 +119,10 @@ def _columns(grouping: Grouping, cells: Sequence[Cell], aware: Sequence[bool]) -
 
 def _listed(listed: Sequence[Key], columns: Sequence[KeyColumn]) -> dict[str, Sequence[Any]]:
     """Return the listed keys column by column, refused where two of them read the same."""
-    values = zip(columns, zip(*listed, strict=True), strict=True)
-    read = [part for column, keys in values for part in column.listed(keys)]
-    refuse_twice(listed, list(zip(*read, strict=True)))
+    values = ([key[i] for key in listed] for i in range(len(columns)))
+    read = [part for c, keys in zip(columns, values, strict=True) for part in c.listed(keys)]
+    if all(len({*part}) < len(listed) for part in read):  # else no two are the same
+        refuse_twice(listed, list(zip(*read, strict=True)))
     return {f"hn_listed{i}": part for i, part in enumerate(read)}
 
 
@@ -164,12 +165,15 @@ def _found(
     return rows, found
 
 
-def _back(columns: Sequence[KeyColumn]) -> Callable[[Values], Key]:
-    def key(values: Values) -> Key:
-        parts = zip(columns, values[::2], values[1::2], strict=True)
-        return tuple(None if absent else c.back(value) for c, absent, value in parts)
+def _back(columns: Sequence[KeyColumn]) -> Callable[[Sequence[Values]], tuple[Key, ...]]:
+    def keys(present: Sequence[Values]) -> tuple[Key, ...]:
+        parts = (
+            [None if row[2 * i] else column.back(row[2 * i + 1]) for row in present]
+            for i, column in enumerate(columns)
+        )
+        return tuple(zip(*parts, strict=True))
 
-    return key
+    return keys
 
 
 def _first(rows: Frame, people: Sequence[str], group: Sequence[str], most: int) -> Frame:

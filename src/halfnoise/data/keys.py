@@ -5,7 +5,7 @@ by spans of time (``spans``), also where they are text in ISO form; text that is
 Numbers may go by bands: what is in none of them, and what is no number, is missing.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,13 +30,13 @@ _WORDS = ("true", "false")
 class KeyColumn:
     """A column of keys: ``own`` where one is ``there``, else ``nothing``.
 
-    ``read`` turns a listed key into what the column holds, ``back`` that into what users write.
+    ``read`` turns listed keys into what the column holds, ``back`` that into what users write.
     ``steps``: columns that must be made before, one after the other.
     """
 
     own: nw.Expr
     there: nw.Expr
-    read: Callable[[Literal], Plain]
+    read: Callable[[Sequence[Literal]], Sequence[Plain]]
     back: Callable[[Any], Literal]
     nothing: Plain
     steps: Sequence[dict[str, nw.Expr]] = ()
@@ -47,11 +47,15 @@ class KeyColumn:
         value = nw.when(self.there).then(self.own).otherwise(nw.lit(self.nothing))
         return {f"hn_absent{i}": absent, f"hn_value{i}": value}
 
-    def listed(self, keys: Iterable[Literal | None]) -> tuple[list[int], list[Plain]]:
+    def listed(self, keys: Sequence[Literal | None]) -> tuple[list[int], Sequence[Plain]]:
         """Return listed keys as the columns hold them."""
-        values = list(keys)
-        own = [self.nothing if key is None else self.read(key) for key in values]
-        return [int(key is None) for key in values], own
+        there = [key for key in keys if key is not None]
+        own = self.read(there)
+        if len(there) == len(keys):
+            return [0] * len(keys), own
+        rest = iter(own)
+        absent = [int(key is None) for key in keys]
+        return absent, [self.nothing if gap else next(rest) for gap in absent]
 
 
 def key_column(
@@ -79,6 +83,10 @@ def key_column(
     raise cell.wrong_type("text, numbers, days, or yes and no")
 
 
+def _each(read: Callable[[Literal], Plain]) -> Callable[[Sequence[Literal]], list[Plain]]:
+    return lambda keys: [*map(read, keys)]
+
+
 def _bands(cell: Cell, by: By) -> KeyColumn:
     """Return the place of a number's band; what is below the first of them is in none."""
     name, edges = f"hn_{cell.name}_band", by.bands or ()
@@ -94,7 +102,7 @@ def _bands(cell: Cell, by: By) -> KeyColumn:
     return KeyColumn(
         own=nw.col(name),
         there=nw.col(name) >= 0,
-        read=read,
+        read=_each(read),
         back=lambda place: by.names[int(place)],
         nothing=0,
         steps=({f"{name}_of": number}, {name: band.cast(nw.Int64)}),
@@ -104,8 +112,8 @@ def _bands(cell: Cell, by: By) -> KeyColumn:
 def _span(cell: Cell, by: By, *, aware: bool) -> KeyColumn:
     span = Span(cell, by, aware)
     key = span.number()
-    given: dict[str, Any] = {"read": span.read, "back": span.back, "steps": tuple(span.steps)}
-    return KeyColumn(own=key, there=key > 0, nothing=0, **given)
+    given: dict[str, Any] = {"read": _each(span.read), "back": span.back}
+    return KeyColumn(own=key, there=key > 0, nothing=0, steps=tuple(span.steps), **given)
 
 
 def _text(cell: Cell, *, listed: bool, missing: str | None) -> KeyColumn:
@@ -116,12 +124,13 @@ def _text(cell: Cell, *, listed: bool, missing: str | None) -> KeyColumn:
         small = cell.text().str.to_lowercase()
         own = nw.when(small.is_in(_WORDS)).then(small).otherwise(own)
 
-    def read(key: Literal) -> str:
+    def read(keys: Sequence[Literal]) -> list[str]:
         decimal = cell.spelling.decimal
-        text = str(shown(key, decimal) if cell.inferred else key).strip(SPACES)
-        if text.lower() in _WORDS:
-            return text.lower()
-        return folded(text) if cell.spelling.ignore_case else text
+        written = (shown(key, decimal) for key in keys) if cell.inferred else keys
+        texts = [text.strip(SPACES) for text in map(str, written)]
+        if not {*map(str.lower, texts)}.isdisjoint(_WORDS):
+            texts = [text.lower() if text.lower() in _WORDS else text for text in texts]
+        return [*map(folded, texts)] if cell.spelling.ignore_case else texts
 
     def back(text: str) -> Literal:
         return text == "True" if cell.inferred and text in ("True", "False") else text
@@ -138,7 +147,7 @@ def _yes_or_no(cell: Cell) -> KeyColumn:
         return int(word == "true")
 
     yes = nw.when(nw.col(cell.name)).then(nw.lit(1)).otherwise(nw.lit(0)).cast(nw.Int64)
-    return KeyColumn(own=yes, there=cell.present(), read=read, back=bool, nothing=0)
+    return KeyColumn(own=yes, there=cell.present(), read=_each(read), back=bool, nothing=0)
 
 
 def _whole(cell: Cell, *, listed: bool) -> KeyColumn:
@@ -155,7 +164,7 @@ def _whole(cell: Cell, *, listed: bool) -> KeyColumn:
         # No listed key is that large, so what is larger falls among the others.
         number, small = cell.whole()
         own = nw.when(small).then(number).otherwise(nw.lit(MOST_WHOLE))
-    return KeyColumn(own=own, there=cell.present(), read=read, back=int, nothing=0)
+    return KeyColumn(own=own, there=cell.present(), read=_each(read), back=int, nothing=0)
 
 
 def _number(cell: Cell) -> KeyColumn:
@@ -174,4 +183,4 @@ def _number(cell: Cell) -> KeyColumn:
 
     number = nw.col(cell.name).cast(nw.Float64)
     there = is_true(~number.is_nan() & ~number.is_null())
-    return KeyColumn(own=number + 0.0, there=there, read=read, back=back, nothing=0.0)
+    return KeyColumn(own=number + 0.0, there=there, read=_each(read), back=back, nothing=0.0)

@@ -154,13 +154,16 @@ def _fetched(groups: Groups, together: Frame, size: int) -> tuple[Ring, list[Val
         ring = np.zeros((groups.number, size), dtype=np.uint64)
         np.add.at(ring, at, own)
         return ring, []
-    wide, rows = len(groups.columns), dict[Values, list[int]]()
-    for row in fetch(together):
-        group, more = row[:wide], [int(value or 0) for value in row[wide:]]
-        before = rows.get(group)
-        rows[group] = more if before is None else [*map(sum, zip(before, more, strict=True))]
-    present = list(rows)
-    return _ring(rows, groups.places(present), size), present
+    rows, wide = fetch(together), len(groups.columns)
+    named = [row[:wide] for row in rows]
+    present = list(dict.fromkeys(named))
+    places = groups.places(present)
+    ring = np.zeros((len(present), size), dtype=np.uint64)
+    at = np.array([places[group] for group in named], dtype=np.intp)
+    for i in range(size):
+        own = np.array([int(row[wide + i] or 0) for row in rows], dtype=np.int64)
+        np.add.at(ring[:, i], at, own.view(np.uint64))
+    return ring, present
 
 
 def _ring(rows: Mapping[Values, Sequence[int]], places: Mapping[Values, int], size: int) -> Ring:

@@ -2,7 +2,7 @@
 
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from halfnoise.checks import refuse, whole
@@ -50,6 +50,7 @@ class Booking:
     ) -> None:
         """Refuse what needs a ledger where there is none."""
         self.ledger, self.resume, self.charge, self.kept = ledger, resume, None, None
+        self._asked = ""
         self._before = ledger is None or ledger.is_there()
         self.name = None if name is None else check_name(name, "resume" if resume else "name")
         if ledger is None and name is not None:
@@ -106,6 +107,12 @@ class Booking:
             return [(limit.limit, kept)]
         rest = down(least(limit.limit.delta) - limit.delta)
         return [(ApproxDP(epsilon=limit.limit.epsilon, delta=rest), None)]
+
+    def asked(self, fingerprint: Callable[..., str], about: Sequence[object]) -> str:
+        """Return the hash of what is asked, worked out once; without a ledger nobody needs it."""
+        if self.ledger is not None and not self._asked:
+            self._asked = fingerprint(*about, named=self.name is not None)
+        return self._asked
 
     def stored(self, request: str) -> bytes | None:
         """Return the result that is kept under the name, if it was drawn."""

@@ -4,12 +4,12 @@ CSV opens in a spreadsheet: it starts with a byte-order mark, and text that a sp
 take for a formula is escaped.
 """
 
+import codecs
 import datetime as dt
 import json
 import os
-import re
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,13 @@ from halfnoise.checks import installed, refuse
 from halfnoise.errors import AGAIN, DataError, InvalidParameterError, TryAgainError
 from halfnoise.privacy.words import implied
 from halfnoise.results import document, render, table
+from halfnoise.results.lines import CSV, MARKDOWN, Layout, literal
+from halfnoise.results.published import MANY, Columns
 from halfnoise.results.release import GroupedRelease, Released
 from halfnoise.scratch import own_folder
 from halfnoise.text import spelled
 
 __all__ = ["document", "render", "table"]  # what shows releases, found from here
-_MARKS = re.compile('[,"\n]')  # what is quoted in CSV
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +124,32 @@ class Output:
 
 def as_csv(release: Released) -> str:
     """Return the table as CSV."""
-    return "".join(f"{','.join(row)}\n" for row in zip(*_written(release, _escaped), strict=True))
+    return as_lines(release.columns(), CSV).decode()
 
 
 def as_markdown(release: Released) -> str:
     """Return the table as Markdown."""
-    columns = [[title, "---", *cells] for title, *cells in _written(release, _inline)]
-    return "".join(f"| {' | '.join(row)} |\n" for row in zip(*columns, strict=True))
+    return as_lines(release.columns(), MARKDOWN).decode()
+
+
+def as_lines(columns: Columns, layout: Layout, *, mark: bytes = b"") -> bytes:
+    """Return a table by column as lines of text, its titles first, behind a byte-order mark."""
+    long = len(next(iter(columns.values()))) > MANY
+    body = _by_engine(columns, layout) if long else layout.by_cell(columns)
+    return b"".join([mark, layout.head(columns), body])
+
+
+def _by_engine(columns: Columns, layout: Layout) -> bytes:
+    import duckdb
+
+    # DuckDB finds it by its name.
+    hn_table = {f"c{i}": layout.as_texts(each) for i, each in enumerate(columns.values())}
+    plainly = "format csv, header false, delimiter '', quote '', escape ''"
+    with own_folder() as folder, duckdb.connect() as engine:
+        target = folder / "lines"
+        rows = f"select {layout.in_sql(hn_table)} from hn_table"  # noqa: S608  # literals of ours
+        engine.execute(f"copy ({rows}) to {literal(str(target))} ({plainly})")
+        return target.read_bytes()
 
 
 def as_json_lines(release: Released) -> str:
@@ -172,8 +192,9 @@ def relation(release: Released) -> Any:
     picked = []
     for title in list(hn_table)[: -len(table.COLUMNS)]:
         values = table.one_type(hn_table[title].tolist())
-        text = [None if value is None else spelled(value) for value in values]
-        hn_table[title] = np.array(text, dtype=object)
+        if {*map(type, values)} != {str}:
+            text = [None if value is None else spelled(value) for value in values]
+            hn_table[title] = np.array(text, dtype=object)
         name = '"' + title.replace('"', '""') + '"'
         picked.append(f"{name}::{_type(values)} as {name}")
     # Where there is no group, nothing says that these are text. Names of columns are quoted above.
@@ -189,35 +210,11 @@ def _type(values: list[Any]) -> str:
     return {bool: "boolean", int: "bigint", float: "double", dt.date: "date"}.get(kind, "varchar")
 
 
-def _written(release: Released, text: Callable[[str], str]) -> Iterator[list[str]]:
-    """Go through the columns, each with its title, as text."""
-    for title, column in release.columns().items():
-        cells = column.tolist()
-        if column.dtype != object:
-            shown = [*map(repr, cells)]
-        elif {*map(type, cells)} == {str}:
-            shown = [*map({cell: text(cell) for cell in {*cells}}.__getitem__, cells)]
-        else:
-            shown = [text(x) if isinstance(x, str) else spelled(x) for x in cells]
-        yield [text(title), *shown]
-
-
-def _escaped(text: str) -> str:
-    text = text.replace("\r", "\n")  # alone it would not be quoted
-    # A quote in front keeps a spreadsheet from reading text as a formula.
-    text = f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
-    return '"' + text.replace('"', '""') + '"' if _MARKS.search(text) else text
-
-
-def _inline(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ").replace("\r", " ")
-
-
 # How each ending is written.
 FORMATS: dict[str, Callable[[Released], bytes]] = {
-    ".csv": lambda release: as_csv(release).encode("utf-8-sig"),
+    ".csv": lambda release: as_lines(release.columns(), CSV, mark=codecs.BOM_UTF8),
     ".json": lambda release: release.to_json().encode(),
     ".jsonl": lambda release: as_json_lines(release).encode(),
     ".parquet": _as_parquet,
-    ".md": lambda release: as_markdown(release).encode(),
+    ".md": lambda release: as_lines(release.columns(), MARKDOWN),
 }

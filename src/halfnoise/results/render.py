@@ -104,9 +104,11 @@ def _overlap(release: GroupedRelease) -> list[str]:
 
 def _elsewhere(release: GroupedRelease, other: str | None) -> list[str]:
     """Say if most people are in no listed group, which may be a matter of spelling."""
-    if other is None or other not in release or not release.template.has_size:
+    key = (other,) * len(release.by)
+    if other is None or key not in release.group_keys or not release.template.has_size:
         return []
-    part, whole = float(release[other].values[-1]), float(release.values[:, -1].sum())
+    sizes = release.values[:, -1]
+    part, whole = float(sizes[release.group_keys.index(key)]), float(sizes.sum())
     note = f"{other} is %s of all people: check the spelling of the groups"
     return [note % f"{min(part / whole, 1):.0%}"] if part > MOST * whole > 0 else []
 

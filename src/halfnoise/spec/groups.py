@@ -1,5 +1,6 @@
 """The words of the command line turned into groups of people."""
 
+import itertools
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -148,7 +149,7 @@ def groups(texts: Sequence[str], by: Sequence[By], lists: Lists = ANYWHERE) -> G
         rows = lists.rows(texts[0], len(by))
         return [tuple(cell.strip() for cell in row) for row in rows]
     if len(by) < 2 or (len(free) < 2 and len(texts) != len(by)):
-        return tuple(key for text in texts for key in _keys(text, lists))
+        return tuple(itertools.chain.from_iterable(_keys(text, lists) for text in texts))
     if len(texts) not in (len(by), len(free)):
         rule = f"given once for each of the {len(free) or len(by)} columns"
         remedy = "or name a file, @groups.txt, with a line such as north,f for each group"

@@ -69,15 +69,12 @@ class Lists:
         >>> ANYWHERE.split("a, b,c,"), ANYWHERE.split('a,"b, c"')
         (('a', 'b', 'c'), ('a', 'b, c'))
         """
-        return tuple(part.strip() for part in self.entries(text) if part.strip())
+        return tuple(filter(None, map(str.strip, self.entries(text))))
 
     def entries(self, text: str) -> list[str]:
         """Return the parts of a list as they are written."""
         if text.startswith("@"):
-            lines = self._lines(text[1:])
-            whole = [_QUOTED.fullmatch(line.strip()) for line in lines]
-            pairs = zip(lines, whole, strict=True)
-            return [line if found is None else found[1].replace('""', '"') for line, found in pairs]
+            return [_unquoted(line) if '"' in line else line for line in self._lines(text[1:])]
         found = _cells(text)
         for part in found:
             if part.startswith("@") and f'"{part}' not in text:
@@ -125,7 +122,7 @@ class Lists:
         except (OSError, ValueError):  # no text, or no name that a file can have
             said = f"the list {name!r} could not be read; name a text file with one to a line"
             raise InvalidParameterError(said) from None
-        rows = rows or _is_table([line for line in lines if line.strip()], cells)
+        rows = rows or _is_table([*filter(str.strip, lines)], cells)
         # A copy of the data has the same header.
         header = {cell.strip(' "') for cell in re.split(r"[,;\t|]", lines[0])} if lines else set()
         if rows or (len(header) > 1 and header.issuperset(self.columns or [None])):
@@ -145,6 +142,11 @@ class Lists:
 
 
 ANYWHERE = Lists()
+
+
+def _unquoted(line: str) -> str:
+    found = _QUOTED.fullmatch(line.strip())
+    return line if found is None else found[1].replace('""', '"')
 
 
 def _cells(line: str, mark: str = ",") -> list[str]:

@@ -1,7 +1,7 @@
 """Groups of people: by which columns, which keys, and in how many groups a person may be."""
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -125,10 +125,7 @@ class Grouping:
     def released(self) -> tuple[Key, ...]:
         """The keys of all groups that are released, the others last."""
         others = () if self.other is None else ((self.other,) * len(self.by),)
-        keys = self.keys or ()
-        if self.missing is not None:
-            keys = tuple(map(self.shown, keys))
-        return (*keys, *others)
+        return (*map(self.shown, self.keys or ()), *others)
 
     def shown(self, key: Key) -> Key:
         """Return a key as it is released: a missing value may have a name.
@@ -136,33 +133,32 @@ class Grouping:
         >>> Grouping.of("region", ["north"], missing_group="unknown").shown((None,))
         ('unknown',)
         """
+        if self.missing is None:
+            return key
         return tuple(self.missing if value is None else value for value in key)
 
-    @property
-    def order(self) -> Callable[[Key], tuple[tuple[int, Any], ...]]:
-        """What keys that were found are sorted by: listed values as they are listed."""
+    def in_order(self, keys: Sequence[Key]) -> list[int]:
+        """Return the places of keys that were found, sorted: listed values as they are listed.
+
+        Others: numbers and days, then text, and what is missing last.
+
+        >>> Grouping.of("region", "discover").in_order([(None,), ("b",), (True,), ("a",)])
+        [2, 3, 1, 0]
+        """
         parts = self.listed or (None,) * len(self.by)
-        places = [
-            None if part is None else {(type(v), v): i for i, v in enumerate(part)}
-            for part in parts
-        ]
-
-        def order(key: Key) -> tuple[tuple[int, Any], ...]:
-            pairs = zip(key, places, in_order(key), strict=True)
-            return tuple(
-                own if at is None else (0, at.get((type(v), v), len(at))) for v, at, own in pairs
-            )
-
-        return order
+        columns = [_ranks([key[i] for key in keys], part) for i, part in enumerate(parts)]
+        ranks = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
+        return sorted(range(len(keys)), key=ranks.__getitem__)
 
 
-def in_order(key: Key) -> tuple[tuple[int, Any], ...]:
-    """Return what keys are sorted by: numbers and days, then text, and what is missing last.
-
-    >>> sorted([(None,), ("b",), (True,), ("a",)], key=in_order)
-    [(True,), ('a',), ('b',), (None,)]
-    """
-    return tuple((2, 0) if v is None else (int(isinstance(v, str)), v) for v in key)
+def _ranks(values: list[Any], part: Part | None) -> list[Any]:
+    """Return what the values of one column are sorted by."""
+    if part is not None:
+        at = {(type(v), v): i for i, v in enumerate(part)}
+        return [at.get((type(v), v), len(at)) for v in values]
+    if {*map(type, values)} == {str}:
+        return values
+    return [(2, 0) if v is None else (int(isinstance(v, str)), v) for v in values]
 
 
 def _first(keys: Sequence[object]) -> str:

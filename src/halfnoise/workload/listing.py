@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 from typing import Literal as Only
 
-from halfnoise.checks import comparable, is_name, refuse, whole
+from halfnoise.checks import comparable, is_name, is_text, refuse, whole
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.by import By
 from halfnoise.workload.conditions import Literal, as_number
@@ -61,7 +61,7 @@ def _from_list(
     if not listed:
         raise refuse("groups", "a list of at least one group", listed)
     names = [by.column for by in columns]
-    if any(isinstance(each, tuple) for each in listed):
+    if any(issubclass(kind, tuple) for kind in {*map(type, listed)}):
         return tuple(listed)
     if len(names) < 2:
         return [listed]
@@ -112,7 +112,7 @@ def listed_part(values: list[Any], missing: str | None) -> Part:
     """Return the listed values of one column, and a missing one where that has a name."""
     if not values:
         raise refuse("groups", "a list of at least one group for each column", values)
-    found = list(_checked(values, missing))
+    found = _checked(values, missing)
     if missing is not None and None not in found:
         found.append(None)
     if len({*map(type, found)}) > 1 or len({*found}) < len(found):  # True, 1 and 1.0 are equal
@@ -134,12 +134,15 @@ def listed_keys(
     return keys
 
 
-def _checked(values: Iterable[Any], missing: str | None) -> Iterable[Literal | None]:
-    """Go through listed values, checked; the name for a missing one stands for it."""
-    for value in map(_plain, values):
-        if value is not None and not comparable(value):
-            raise refuse("a group", "named by text, a number, a day or None", value)
-        yield None if value == missing else value
+def _checked(values: Sequence[Any], missing: str | None) -> list[Literal | None]:
+    """Return listed values, checked; the name for a missing one stands for it."""
+    found = list(values)
+    if {*map(type, found)} != {str} or not is_text("".join(found)):  # texts all at once
+        found = [*map(_plain, found)]
+        for value in found:
+            if value is not None and not comparable(value):
+                raise refuse("a group", "named by text, a number, a day or None", value)
+    return [None if value == missing else value for value in found] if missing else found
 
 
 def check_missing(name: object, other: object, columns: Sequence[By]) -> str | None:
@@ -176,7 +179,9 @@ def refuse_twice(keys: Sequence[Key], readings: Sequence[object]) -> None:
 
 def without_other(keys: tuple[Key, ...], other: object) -> tuple[Key, ...]:
     """Leave "other" out of the list: people elsewhere join those there."""
-    left = tuple(key for key in keys if other is None or any(value != other for value in key))
+    others, left = (other,) * len(keys[0]), keys
+    if other is not None and others in keys:
+        left = tuple(key for key in keys if key != others)
     if len(left) < len(keys) and other != OTHER:
         raise refuse("other", "another name than that of a listed group", other)
     if not left:
