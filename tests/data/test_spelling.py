@@ -34,6 +34,7 @@ SPELLINGS = {
     "fr": replace(TextFormat.of_dialect("fr").spelling, ignore_case=True),
     "iso": Spelling(thousands="'", dates="yyyymmdd", yes=("MA\xdf", "\u0130nf"), no=("A B",)),
     "spaces": Spelling(decimal=",", thousands=" ", dates="dd mm yyyy", ignore_case=True),
+    "odd": Spelling(decimal="^", yes=("oui", "si")),
 }
 # Who computes is Polars, Spark, or DuckDB for all the others, which differ in what they hand over.
 ENGINES = {
@@ -44,6 +45,7 @@ ENGINES = {
     "fr": ("polars", "parquet"),
     "iso": ("polars",),
     "spaces": ("polars",),
+    "odd": ("csv",),
 }
 ALL = tuple(name for name in engines.READERS if name not in ("spark", "pandas-objects"))
 NOT_IN_TEXT = "\0\r\n\x1e"  # what a line of a text file cannot hold
@@ -210,6 +212,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "1 as no": ({"no": ["1"]}, "no must be words that do not mean yes, got '1'"),
     "both": ({"yes": ["si"], "no": ["SI"]}, "no must be words that do not mean yes as well, got"),
     "a code": ({"yes": ["2"]}, "say so where the column is named: smoker:yes:2"),
+    "a number as spelled": ({"decimal": ",", "yes": ["1,5"]}, "yes must be words, without digits"),
     "a day": ({"no": ["2024-01-01"]}, "no must be words, without digits"),
     "a flag": ({"ignore_case": 1}, "ignore_case must be True or False, got 1"),
     "a comma": ({"comma": ""}, "comma must be one character that text may hold"),

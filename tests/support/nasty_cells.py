@@ -225,10 +225,14 @@ def words(draw: random.Random, spelling: Spelling) -> Iterator[str]:
         for cased in {word.upper(), word.title(), word.swapcase()} - {word}:
             if draw.random() < 0.6:
                 yield cased
+        if "i" in word:  # the letter whose capital is İ in Turkish
+            yield word.upper().replace("I", "\u0130")
         if draw.random() < 0.5:
             at = draw.randrange(len(word) + 1)
             yield word[:at] + draw.choice(INNER + OTHER[1:4]) + word[at:]
     yield from (
+        f"7{spelling.decimal}5",
+        "5abc",
         "+inf",
         "-Infinity",
         "--inf",
