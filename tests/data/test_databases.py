@@ -1,6 +1,7 @@
 """Tables of DuckDB files with their types, tables of SQLite files as text."""
 
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -185,13 +186,20 @@ def test_long_texts_of_sqlite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     for module in (plain_cells, poured, databases):
         monkeypatch.setattr(module, "LONGEST", 8)
     monkeypatch.setattr(poured, "_TEXT_AT_ONCE", 16)
-    fetched: list[Any] = []
-    monkeypatch.setattr(databases, "_decoded", lambda text: fetched.append(text) or text.decode())
-    held: list[int] = []
-    dumps = poured.json.dumps
-    monkeypatch.setattr(
-        poured.json, "dumps", lambda some, **said: held.append(len(some)) or dumps(some, **said)
-    )
+    fetched, held = list[bytes](), list[int]()
+
+    def decoded(text: bytes) -> str:
+        fetched.append(text)
+        return text.decode()
+
+    def batches(coming: poured.Texts) -> Iterator[list[Any]]:
+        for some in whole(coming):
+            held.append(len(some))
+            yield some
+
+    whole = poured._batches
+    monkeypatch.setattr(databases, "_decoded", decoded)
+    monkeypatch.setattr(poured, "_batches", batches)
     texts = ["\U0001f642" * 8, "\U0001f642" * 9, "x" * 9, "\x01" * 8, "y" * 5]
     cells = [(f"{i}", text) for i, text in enumerate(texts)] + [(f"{i}", "z" * 5) for i in range(9)]
     path = in_sqlite(tmp_path / "a.db", "create table t (id, a)")

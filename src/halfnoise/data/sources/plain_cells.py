@@ -8,11 +8,13 @@ another.
 
 import datetime as dt
 import math
+import re
 from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T")
 LONGEST = 2**21  # characters of a cell, and of a row's cells together
+WHOLE = re.compile(r"[+-]?[0-9]{1,40}")
 _DIGITS = 29  # a number with more is a fraction to whoever reads text
 Plain = str | int | float | dt.date | dt.time | dt.timedelta | None
 
@@ -52,6 +54,18 @@ def or_missing(read: Callable[[], T]) -> T | None:
     try:
         return read()
     except Exception:  # noqa: BLE001  # a cell that fails would be told from others
+        return None
+
+
+def read_number(value: str) -> int | float | None:
+    """Return a number as it is written, a whole one with all its digits; None if it is none.
+
+    >>> read_number("12345678901234567890"), read_number("2.50"), read_number("two")
+    (12345678901234567890, 2.5, None)
+    """
+    try:
+        return int(value) if WHOLE.fullmatch(value) else float(value)
+    except ValueError:
         return None
 
 
