@@ -1,6 +1,7 @@
 """Tables of DuckDB files with their types, tables of SQLite files as text."""
 
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import narwhals.stable.v2 as nw
 import pytest
 
 import halfnoise as hn
-from halfnoise.data.sources import fetch, open_source
+from halfnoise.data.sources import databases, fetch, open_source, plain_cells, poured
 from halfnoise.data.sources.source import TextFormat
 
 
@@ -178,3 +179,36 @@ def test_files_that_are_no_databases(tmp_path: Path) -> None:
     for wrong in (1, ""):
         with pytest.raises(hn.InvalidParameterError, match="table must be the name"):
             TextFormat(table=wrong)  # type: ignore[arg-type]
+
+
+def test_long_texts_of_sqlite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cell that is too long is missing, as is a row; the others are read, few at once."""
+    for module in (plain_cells, poured, databases):
+        monkeypatch.setattr(module, "LONGEST", 8)
+    monkeypatch.setattr(poured, "_TEXT_AT_ONCE", 16)
+    fetched, held = list[bytes](), list[int]()
+
+    def decoded(text: bytes) -> str:
+        fetched.append(text)
+        return text.decode()
+
+    def batches(coming: poured.Texts) -> Iterator[list[Any]]:
+        for some in whole(coming):
+            held.append(len(some))
+            yield some
+
+    whole = poured._batches
+    monkeypatch.setattr(databases, "_decoded", decoded)
+    monkeypatch.setattr(poured, "_batches", batches)
+    texts = ["\U0001f642" * 8, "\U0001f642" * 9, "x" * 9, "\x01" * 8, "y" * 5]
+    cells = [(f"{i}", text) for i, text in enumerate(texts)] + [(f"{i}", "z" * 5) for i in range(9)]
+    path = in_sqlite(tmp_path / "a.db", "create table t (id, a)")
+    with sqlite3.connect(path) as database:
+        database.executemany("insert into t values (?, ?)", cells)
+        database.execute("insert into t values ('longlong', 'long'), ('b', zeroblob(3))")
+    database.close()
+    known = [None, None, None, None, *("y" * 5, *["z" * 5] * 9)]
+    ids = [None, "1", "2", None, "4", *map(str, range(9))]
+    assert rows(path) == [*zip(ids, known, strict=True), (None, None), ("b", None)]
+    assert texts[1].encode() not in fetched
+    assert max(held) < 8

@@ -17,7 +17,7 @@ from halfnoise.checks import refuse, unknown
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources.arrow_tables import typed
 from halfnoise.data.sources.duckdb_relations import readable
-from halfnoise.data.sources.plain_cells import Plain, as_text
+from halfnoise.data.sources.plain_cells import LONGEST, Plain, as_text
 from halfnoise.data.sources.poured import poured
 from halfnoise.data.sources.source import Source, TextFormat, spelled
 from halfnoise.errors import DataError, InvalidParameterError, TryAgainError
@@ -86,10 +86,10 @@ def _of_sqlite(
     names = spelled([column for _, column, *_, hidden in about if hidden in _OWN])
 
     def rows(columns: Sequence[str]) -> Iterator[list[str | None]]:
-        shown = ", ".join(map(_quoted, columns)) or "1"
+        shown = ", ".join(_short(_quoted(column)) for column in columns) or "1"
         query = f"select {shown} from {_quoted(name)}"  # noqa: S608  # of names in quotes
         for row in _asked(database, query):
-            yield [None if isinstance(cell, bytes) else as_text(cell, text.decimal) for cell in row]
+            yield [as_text(cell, text.decimal) for cell in row]
 
     return poured(connection, replace(text, table=name), names, rows, failed)
 
@@ -104,6 +104,12 @@ def _asked(database: sqlite3.Connection, query: str) -> Iterator[tuple[Any, ...]
     else:
         return
     raise TryAgainError("somebody writes to the database; try again, or release a copy")
+
+
+def _short(cell: str) -> str:
+    """Return SQL that finds a cell, but no blob and no text that is too long to be fetched."""
+    bytes_of = f"length(cast({cell} as blob))"  # at most four of each character
+    return f"case when typeof({cell}) <> 'blob' and {bytes_of} <= {4 * LONGEST} then {cell} end"
 
 
 def _decoded(text: bytes) -> Plain:

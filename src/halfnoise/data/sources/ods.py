@@ -7,15 +7,23 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
-from halfnoise.data.sources.plain_cells import Plain
-from halfnoise.data.sources.xlsx import Row, read_number
-from halfnoise.data.sources.xml_parts import Attributes, Elements, each, parsed, whole
+from halfnoise.data.sources.plain_cells import Plain, or_missing, read_number
+from halfnoise.data.sources.xlsx import LAST_ROW, WIDEST, Row
+from halfnoise.data.sources.xml_parts import (
+    Attributes,
+    Elements,
+    Gathered,
+    counted,
+    each,
+    parsed,
+    whole,
+)
 from halfnoise.errors import DataError
 
 _CONTENT, _MANIFEST = "content.xml", "META-INF/manifest.xml"
 _DURATION = re.compile(r"(-?)P(?:([0-9]+)D)?T?(?:([0-9]+)H)?(?:([0-9]+)M)?(?:([0-9.,]+)S)?")
 _CELLS = ("table-cell", "covered-table-cell")
-_WIDEST, _LONGEST = 2**14, 2**20  # columns and rows that a sheet can have
+_SPACES = 2**20
 
 
 class Ods:
@@ -39,13 +47,18 @@ class Ods:
             found = parsed(file, _Names())  # type: ignore[arg-type]
             return {name: name for name in found}
 
+    def begin(self, sheet: str) -> None:
+        """Do nothing: to find the sheets, all was read."""
+
     def rows(self, sheet: str) -> Iterator[Row]:
         """Yield the rows of a sheet that hold anything."""
         with self._archive.open(_CONTENT) as file:
             for row in parsed(file, _Rows(sheet)):  # type: ignore[arg-type]
                 if row is None:
                     return
-                yield row
+                number, cells, times = row
+                for i in range(times):
+                    yield number + i, cells
 
 
 class _Names(Elements):
@@ -64,7 +77,7 @@ class _Names(Elements):
 
 
 class _Rows(Elements):
-    """Makes the rows of one sheet, and None at its end."""
+    """Makes the rows of one sheet, each with its number and how often it comes; None at its end."""
 
     def __init__(self, sheet: str) -> None:
         super().__init__()
@@ -72,7 +85,7 @@ class _Rows(Elements):
         self.number, self.column, self.times = 0, 0, 1
         self.cells: dict[int, Plain] = {}
         self.cell: Attributes = {}
-        self.lines, self.paragraph, self.aside = list[str](), False, 0
+        self.shown, self.lines, self.paragraph, self.aside = Gathered(), 0, False, 0
 
     def begin(self, name: str, attributes: Attributes) -> None:
         if name == "table":
@@ -82,21 +95,22 @@ class _Rows(Elements):
             return
         if name == "table-row":
             self.cells, self.column = {}, 0
-            self.times = _times(attributes, "number-rows-repeated", _LONGEST)
+            self.times = _times(attributes, "number-rows-repeated", LAST_ROW)
         elif name in _CELLS:
-            self.cell, self.lines = attributes, []
+            self.cell, self.shown, self.lines, self.paragraph = attributes, Gathered(), 0, False
         elif name == "annotation":
             self.aside += 1
         elif name == "p" and not self.aside:
             self.paragraph = True
-            self.lines.append("")
+            self.text("\n" * (self.lines > 0))
+            self.lines += 1
         elif self.paragraph:
-            spaces = _times(attributes, "c", _LONGEST) if name == "s" else 0
+            spaces = _times(attributes, "c", _SPACES) if name == "s" else 0
             self.text({"s": " " * spaces, "tab": "\t", "line-break": "\n"}.get(name, ""))
 
     def text(self, text: str) -> None:
         if self.paragraph and not self.aside:
-            self.lines[-1] += text
+            self.shown.add(text)
 
     def end(self, name: str) -> None:
         if name == "table":
@@ -116,16 +130,16 @@ class _Rows(Elements):
             self.paragraph = False
 
     def _repeat(self) -> None:
-        """Make a row as often as it stands there; rows of nothing only move those after them."""
-        there = self.times if self.cells else 0
-        self.made += ((self.number + i, self.cells) for i in range(1, there + 1))
+        """Make a row; rows of nothing only move those after them."""
+        if self.cells:
+            self.made.append((self.number + 1, self.cells, self.times))
         self.number += self.times
 
     def _take(self) -> None:
-        times = _times(self.cell, "number-columns-repeated", _WIDEST)
-        found = self._read()
+        times = _times(self.cell, "number-columns-repeated", WIDEST)
+        found = or_missing(self._read)
         if found is not None:
-            last = min(self.column + times, _WIDEST)
+            last = min(self.column + times, WIDEST)
             self.cells |= dict.fromkeys(range(self.column, last), found)
         self.column += times
 
@@ -142,12 +156,12 @@ class _Rows(Elements):
             return cell.get("date-value", "").replace("T", " ")
         if kind == "time":
             return _duration(cell.get("time-value", ""))
-        return cell.get("string-value", "\n".join(self.lines)) or None
+        return cell.get("string-value", str(self.shown)) or None
 
 
 def _times(attributes: Attributes, name: str, most: int) -> int:
-    said = attributes.get(name, "1")
-    return min(int(said), most) if said.isdecimal() else 1
+    said = counted(attributes.get(name, "1"), most)
+    return 1 if said is None else said
 
 
 def _duration(said: str) -> Plain:
@@ -159,6 +173,7 @@ def _duration(said: str) -> Plain:
     try:
         days, hours, minutes, seconds = (float((part or "0").replace(",", ".")) for part in parts)
         span = dt.timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+        span = -span if sign else span
     except (ValueError, OverflowError):
         return said
-    return -span if sign else span
+    return span

@@ -8,13 +8,21 @@ another.
 
 import datetime as dt
 import math
+import re
+from collections.abc import Callable
+from typing import TypeVar
 
+T = TypeVar("T")
+LONGEST = 2**21  # characters of a cell, and of a row's cells together
+WHOLE = re.compile(r"[+-]?[0-9]{1,40}")
 _DIGITS = 29  # a number with more is a fraction to whoever reads text
 Plain = str | int | float | dt.date | dt.time | dt.timedelta | None
 
 
 def as_text(cell: Plain, decimal: str = ".") -> str | None:
-    """Return a cell's text; None where there is none. ``decimal``: the declared decimal mark.
+    """Return a cell's text; None where there is none, and of one too long.
+
+    ``decimal``: the declared decimal mark.
 
     >>> [as_text(cell) for cell in (7, 7.0, 0.1, True, "", dt.date(2026, 11, 15), None)]
     ['7', '7', '0.1', 'true', None, '2026-11-15', None]
@@ -22,7 +30,8 @@ def as_text(cell: Plain, decimal: str = ".") -> str | None:
     ('2,5', '27:00:00', '09:30:00')
     """
     if isinstance(cell, str):
-        return cell if cell and "\0" not in cell and _is_whole(cell) else None
+        told = 0 < len(cell) <= LONGEST and "\0" not in cell and _is_whole(cell)
+        return cell if told else None
     if isinstance(cell, bool):
         return "true" if cell else "false"
     if isinstance(cell, int):
@@ -34,6 +43,30 @@ def as_text(cell: Plain, decimal: str = ".") -> str | None:
         minutes = abs(seconds) // 60
         return f"{'-' * (seconds < 0)}{minutes // 60}:{minutes % 60:02}:{abs(seconds) % 60:02}"
     return None if cell is None else str(cell)
+
+
+def or_missing(read: Callable[[], T]) -> T | None:
+    """Return what is read of a cell; None where its content makes that fail, however it does.
+
+    >>> or_missing(lambda: int("7")), or_missing(lambda: int("seven"))
+    (7, None)
+    """
+    try:
+        return read()
+    except Exception:  # noqa: BLE001  # a cell that fails would be told from others
+        return None
+
+
+def read_number(value: str) -> int | float | None:
+    """Return a number as it is written, a whole one with all its digits; None if it is none.
+
+    >>> read_number("12345678901234567890"), read_number("2.50"), read_number("two")
+    (12345678901234567890, 2.5, None)
+    """
+    try:
+        return int(value) if WHOLE.fullmatch(value) else float(value)
+    except ValueError:
+        return None
 
 
 def _is_whole(text: str) -> bool:

@@ -33,6 +33,9 @@ class Book(Protocol):
     def sheets(self) -> Mapping[str, str]:
         """The sheets by name."""
 
+    def begin(self, sheet: str) -> None:
+        """Refuse a sheet that cannot be read, as far as can be told without its rows."""
+
     def rows(self, sheet: str) -> Iterator[Row]:
         """Yield the rows of a sheet that hold anything."""
 
@@ -132,7 +135,9 @@ def _sheet(path: Path, text: TextFormat, stack: ExitStack) -> _Sheet:
                 said = f"the file {str(path)!r} has a password, or is an .xls file by another name"
                 raise DataError(f"{said}; save it without one, or rename it")
     book: Book = stack.enter_context(closing(kind(path)))  # type: ignore[call-arg]
-    return _Sheet(path, book, _chosen([*book.sheets], text.sheet, path), text)
+    name = _chosen([*book.sheets], text.sheet, path)
+    book.begin(name)
+    return _Sheet(path, book, name, text)
 
 
 def _chosen(names: Sequence[str], wanted: str | int | None, path: Path) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from halfnoise.checks import installed
-from halfnoise.data.sources.plain_cells import Plain
+from halfnoise.data.sources.plain_cells import Plain, or_missing
 from halfnoise.data.sources.xlsx import Row
 from halfnoise.errors import DataError
 
@@ -69,6 +69,9 @@ class Xls:
         (names,) = self._said()
         return {name: name for name in names}
 
+    def begin(self, sheet: str) -> None:
+        """Do nothing: who finds the sheets reads the file."""
+
     def rows(self, sheet: str) -> Iterator[Row]:
         """Yield the rows of a sheet that hold anything."""
         for number, cells in self._said(sheet):
@@ -98,4 +101,4 @@ class Xls:
 
 
 def _plain(cell: Any) -> Plain:
-    return dt.timedelta(seconds=cell[0]) if isinstance(cell, list) else cell
+    return or_missing(lambda: dt.timedelta(seconds=cell[0])) if isinstance(cell, list) else cell

@@ -8,16 +8,25 @@ import datetime as dt
 import posixpath
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from string import digits
 
-from halfnoise.data.sources.plain_cells import Plain
-from halfnoise.data.sources.xml_parts import Attributes, Elements, each, parsed, whole
+from halfnoise.data.sources.plain_cells import WHOLE, Plain, or_missing, read_number
+from halfnoise.data.sources.xml_parts import (
+    Attributes,
+    Elements,
+    Gathered,
+    begins,
+    counted,
+    each,
+    parsed,
+    whole,
+)
 
 Row = tuple[int, Mapping[int, Plain]]  # its number, from 1, and its cells by column, from 0
-_WHOLE = re.compile(r"[+-]?[0-9]{1,40}")
+WIDEST, LAST_ROW = 2**14, 2**20  # columns and rows that a sheet can have
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _LETTERS = re.compile(r"[A-Z]{1,3}")
 _NOT_SHOWN = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]', re.IGNORECASE)
@@ -33,9 +42,11 @@ class Xlsx:
     def __init__(self, path: Path) -> None:
         """Open the file."""
         self._archive = zipfile.ZipFile(path)
+        self._listed = self._texts()
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file, and the list of texts, which may be read in part."""
+        self._listed.close()
         self._archive.close()
 
     @cached_property
@@ -55,6 +66,13 @@ class Xlsx:
             if kind.endswith("/worksheet")
         }
 
+    def begin(self, sheet: str) -> None:
+        """Refuse a sheet with a part that is missing or no XML."""
+        texts = [_TEXTS] if _TEXTS in self._archive.namelist() else []
+        for part in (self.sheets[sheet], *texts):
+            begins(self._archive, part)
+        _ = self.styles, self.zero
+
     def rows(self, sheet: str) -> Iterator[Row]:
         """Yield the rows of a sheet that hold anything."""
         with self._archive.open(self.sheets[sheet]) as file:
@@ -63,9 +81,9 @@ class Xlsx:
     @cached_property
     def strings(self) -> "_Strings":
         """Texts that cells name by number."""
-        return _Strings(self._texts())
+        return _Strings(self._listed)
 
-    def _texts(self) -> Iterator[str]:
+    def _texts(self) -> Generator[str, None, None]:
         if _TEXTS in self._archive.namelist():
             with self._archive.open(_TEXTS) as file:
                 yield from parsed(file, _Texts())  # type: ignore[arg-type]
@@ -114,24 +132,27 @@ class _Texts(Elements):
 
     def __init__(self) -> None:
         super().__init__()
-        self.parts, self.inside, self.sounds = list[str](), False, False
+        self.parts: Gathered | None = None
+        self.inside, self.sounds = False, False
 
     def begin(self, name: str, attributes: Attributes) -> None:
         del attributes
         self.inside = name == "t"
         self.sounds |= name == "rPh"
+        if name == "si":
+            self.parts, self.sounds = Gathered(), False
 
     def text(self, text: str) -> None:
-        if self.inside and not self.sounds:
-            self.parts.append(text)
+        if self.inside and self.parts is not None and not self.sounds:
+            self.parts.add(text)
 
     def end(self, name: str) -> None:
         self.inside = False
         if name == "rPh":
             self.sounds = False
-        elif name == "si":
-            self.made.append(_unescaped("".join(self.parts)))
-            self.parts = []
+        elif name == "si" and self.parts is not None:
+            self.made.append(_unescaped(str(self.parts)))
+            self.parts = None
 
 
 class _Styles(Elements):
@@ -151,7 +172,10 @@ class _Styles(Elements):
 
 
 class _Rows(Elements):
-    """Makes a row of each ``row``; a cell or row that does not say where it is comes next."""
+    """Makes a row of each ``row``; a cell or row that does not say where it is comes next.
+
+    So does a row with a number that is none, or was before.
+    """
 
     def __init__(self, book: Xlsx) -> None:
         super().__init__()
@@ -159,46 +183,51 @@ class _Rows(Elements):
         self.number, self.column = 0, -1
         self.cells: dict[int, Plain] = {}
         self.cell: Attributes = {}
-        self.texts = _Texts()  # those that stand in the cell itself
-        self.value, self.inside = "", False
+        self.texts: _Texts | None = None  # those that stand in the cell itself
+        self.value, self.inside = Gathered(), False
 
     def begin(self, name: str, attributes: Attributes) -> None:
         if name == "v":
             self.inside = True
         elif name == "c":
-            self.cell, self.value = attributes, ""
+            self.cell, self.value, self.texts = attributes, Gathered(), None
             place = self.places[attributes.get("r", "").rstrip(digits)]
             self.column = self.column + 1 if place is None else place
         elif name == "row":
-            self.number = int(attributes.get("r", self.number + 1))
-            self.cells, self.column = {}, -1
-        else:
+            said = counted(attributes.get("r", ""), LAST_ROW + 1) or 0
+            self.number = max(self.number + 1, said if said <= LAST_ROW else 0)
+            self.cells, self.column, self.texts = {}, -1, None
+        elif name == "is":
+            self.texts = _Texts()
+            self.texts.begin("si", attributes)
+        elif self.texts is not None:
             self.texts.begin(name, attributes)
 
     def text(self, text: str) -> None:
         if self.inside:
-            self.value += text
-        else:
+            self.value.add(text)
+        elif self.texts is not None:
             self.texts.text(text)
 
     def end(self, name: str) -> None:
         if name == "v":
             self.inside = False
         elif name == "c":
-            self.cells[self.column] = self._read()
+            if self.column < WIDEST:
+                self.cells[self.column] = or_missing(self._read)
         elif name == "row":
             self.made.append((self.number, self.cells))
-        else:
+        elif self.texts is not None:
             self.texts.end("si" if name == "is" else name)
 
     def _read(self) -> Plain:
         """Return what a cell holds."""
-        kind, value = self.cell.get("t", "n"), self.value
+        kind, value = self.cell.get("t", "n"), str(self.value)
         if kind == "inlineStr":
-            found, self.texts.made = self.texts.made, []
+            found = self.texts.made if self.texts is not None else []
             return found[0] if found else None
         if kind == "s":
-            return self.book.strings.at(int(value)) if _WHOLE.fullmatch(value) else None
+            return self.book.strings.at(int(value)) if WHOLE.fullmatch(value) else None
         if kind == "str":
             return _unescaped(value)
         if kind == "d":
@@ -211,18 +240,6 @@ class _Rows(Elements):
         number = read_number(value)
         shows = self.styles.get(self.cell.get("s", "0"))
         return number if number is None or shows is None else _moment(number, shows, self.book.zero)
-
-
-def read_number(value: str) -> int | float | None:
-    """Return a number as it is written, a whole one with all its digits; None if it is none.
-
-    >>> read_number("12345678901234567890"), read_number("2.50"), read_number("two")
-    (12345678901234567890, 2.5, None)
-    """
-    try:
-        return int(value) if _WHOLE.fullmatch(value) else float(value)
-    except ValueError:
-        return None
 
 
 def _moment(number: float, shows: str, zero: int) -> Plain:
@@ -247,7 +264,7 @@ def _moment(number: float, shows: str, zero: int) -> Plain:
 def _shows(number: str, code: str | None) -> str:
     """Return what a format makes of numbers, by its number, or by its code where it has one."""
     if code is None:
-        known = int(number) if _WHOLE.fullmatch(number) else -1
+        known = int(number) if WHOLE.fullmatch(number) else -1
         return "duration" if known in _DURATIONS else "time" * (known in _TIMES)
     shown = _NOT_SHOWN.sub("", code.partition(";")[0]).lower()
     if shown == "general":

@@ -5,11 +5,13 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, TypeVar
 from xml.parsers import expat
 
+from halfnoise.data.sources.plain_cells import LONGEST
 from halfnoise.errors import DataError
 
 T = TypeVar("T")
 Attributes = dict[str, str]
-_PIECE = 2**16
+_PIECE = 2**13  # bytes of which all that they make is held
+_DIGITS = 9  # of a number that is read
 
 
 class Elements:
@@ -34,7 +36,10 @@ class Elements:
 
 
 def parsed(file: BinaryIO, elements: Elements) -> Iterator[Any]:
-    """Yield what elements make of a file; no more of it is read than that needs."""
+    """Yield what elements make of a file; no more of it is read than that needs.
+
+    What is made before something fails is there before it fails.
+    """
     parser = expat.ParserCreate()
     parser.buffer_text = True
     plain = _Plain()
@@ -58,9 +63,15 @@ def parsed(file: BinaryIO, elements: Elements) -> Iterator[Any]:
     while not last:
         piece = file.read(_PIECE)
         last = not piece
-        parser.Parse(piece, last)
+        failed: Exception | None = None
+        try:
+            parser.Parse(piece, last)
+        except Exception as error:  # noqa: BLE001  # it is raised below
+            failed = error
         made, elements.made = elements.made, []
         yield from made
+        if failed is not None:
+            raise failed
 
 
 class _Plain(dict[str, str]):
@@ -81,6 +92,42 @@ def whole(archive: zipfile.ZipFile, name: str, elements: Elements) -> list[Any]:
         return []
     with archive.open(name) as file:
         return [*parsed(file, elements)]  # type: ignore[arg-type]  # what is read is bytes
+
+
+def begins(archive: zipfile.ZipFile, name: str) -> None:
+    """Read a part as far as its root, so that one that is missing or no XML is refused."""
+    with archive.open(name) as file:
+        next(parsed(file, each(lambda root, _: root)), None)  # type: ignore[arg-type]
+
+
+class Gathered:
+    """A text that comes in parts; nothing, where it gets too long."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.parts: list[str] = []
+        self.length = 0
+
+    def add(self, text: str) -> None:
+        """Take a part."""
+        self.length += len(text)
+        if self.length <= LONGEST:
+            self.parts.append(text)
+
+    def __str__(self) -> str:
+        """Return the text by now."""
+        return "".join(self.parts) if self.length <= LONGEST else ""
+
+
+def counted(said: str, most: int) -> int | None:
+    """Return a number that an attribute says, at most some other; None where it is none.
+
+    >>> counted("3", 9), counted("9" * 5000, 9), counted("-1", 9)
+    (3, 9, None)
+    """
+    if not said.isdecimal():
+        return None
+    return min(int(said), most) if len(said) <= _DIGITS else most
 
 
 def each(collect: Callable[[str, Attributes], T | None]) -> Elements:
