@@ -11,19 +11,20 @@ import operator
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import narwhals.stable.v2 as nw
 from narwhals.dtypes import DType
 
 from halfnoise.data.codes import are_found_by_number, days_among, is_its_number, numbers_among
 from halfnoise.data.logic import FEW, NEVER, among, combined, is_true
+from halfnoise.data.midnights import around
 from halfnoise.data.spelling import NO, PLAIN, YES, Spelling, folded
 from halfnoise.data.usual import Usual
 from halfnoise.data.written import Written
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.conditions import Literal, Where, as_date, as_number
 
+_SMALL = 128  # whole numbers below it can be in a column of any type of them
 _EXACT = (nw.Boolean, nw.Date, nw.Datetime, nw.Binary, nw.Decimal)
 _WHO = "text, whole numbers, decimals, fractions, bytes, days or moments"
 
@@ -99,7 +100,7 @@ class Cell:
         raise InvalidParameterError(f"the unit {self.label!r} {why}")
 
     def day(self) -> nw.Expr:
-        """Return what says the day, to be compared with ``_midnight``; null where there is none."""
+        """Return what says the day, to be compared with ``midnights``; null where there is none."""
         if self.is_day:
             return nw.col(self.name)
         if not self.is_text:
@@ -138,14 +139,19 @@ class Cell:
         return self.is_text and self.branches and not self.inferred
 
     def yes(self, codes: Sequence[Literal]) -> nw.Expr:
-        """Whether the cell says yes: true, 1, and as text 1/true/yes/y/t; or one of ``codes``."""
-        return self.is_one_of(codes or (True,))
+        """Whether the cell says yes: true, 1, and as text 1/true/yes/y/t; or one of ``codes``.
+
+        Null may stand for no: what adds up leaves it out, which is quicker than to ask for it.
+        """
+        return self._is_one_of(codes or (True,))
 
     def is_one_of(self, values: Sequence[Literal]) -> nw.Expr:
         """Whether the cell is one of several values, and none of the codes for missing."""
-        if self.dtype == nw.Boolean and not self.missing and values == (True,):
-            return nw.coalesce(nw.col(self.name), NEVER)
-        found = is_true(self._is_any(values) & self.present())
+        return is_true(self._is_one_of(values))
+
+    def _is_one_of(self, values: Sequence[Literal]) -> nw.Expr:
+        found = self._is_any(values)
+        found = found & ~is_true(self._is_any(self.missing)) if self.missing else found
         if not self.knows_usual:
             return found
         usual, raw = Usual(values, self.missing, self.spelling), nw.col(self.name)
@@ -190,7 +196,7 @@ class Cell:
             return self.is_one_of(where.values)
         days = [day for day in map(as_date, where.values) if day is not None]
         if where.compares == "day":
-            at_least, up_to, below, above = self._around_days(days[0], days[-1])
+            at_least, up_to, below, above = around(self.day(), self.dtype, days[0], days[-1])
         else:
             value = self.number()
             numbers = [number for number in map(as_number, where.values) if number is not None]
@@ -204,42 +210,26 @@ class Cell:
         # A number is null where it is a code for missing; a day must be asked.
         return is_true(held & ~is_true(self._is_any(codes)) if codes else held)
 
-    def _around_days(self, low: dt.date, high: dt.date) -> tuple[nw.Expr, ...]:
-        """Compare days, or moments with the midnights at which days begin and end."""
-        day, begin, last = self.day(), self._midnight(low), self._midnight(high)
-        if not isinstance(self.dtype, nw.Datetime):
-            return day >= begin, day <= last, day < begin, day > last
-        if high == dt.date.max:  # after which no midnight can be said
-            return day >= begin, ~day.is_null(), day < begin, NEVER
-        end = self._midnight(high + dt.timedelta(days=1))
-        return day >= begin, day < end, day < begin, day >= end
-
     def _is_on(self, day: dt.date) -> nw.Expr:
-        since, until, *_ = self._around_days(day, day)
+        since, until, *_ = around(self.day(), self.dtype, day, day)
         return since & until
-
-    def _midnight(self, day: dt.date) -> nw.Expr:
-        """Return the begin of a day, in UTC where moments have a time zone."""
-        if self.dtype == nw.Date:
-            return nw.lit(day)
-        if not isinstance(self.dtype, nw.Datetime):
-            return nw.lit(day.isoformat())
-        midnight = dt.datetime(day.year, day.month, day.day, tzinfo=dt.UTC)
-        zone = self.dtype.time_zone and ZoneInfo(self.dtype.time_zone)
-        return nw.lit(midnight.astimezone(zone) if zone else midnight.replace(tzinfo=None))
 
     def _is_any(self, literals: Sequence[Literal]) -> nw.Expr:
         """Whether the cell is one of several values, or null where it is not."""
         texts, numbers, others = self._plain(literals)
         matches = [self._matches(literals[rank]) for rank in others]
-        texts = {
-            text: rank for text, rank in texts.items() if not is_its_number(text, self.spelling)
-        }
-        if texts:
-            matches.append(among(self.code(), list(texts)))
+        words = [text for text in texts if not is_its_number(text, self.spelling)]
+        if words:
+            matches.append(among(self.code(), words))
         if numbers:
-            matches.append(among(self._number(), list(numbers)))
+            matches.append(self._is_number(list(numbers)))
         return combined(operator.or_, matches or [NEVER])
+
+    def _is_number(self, numbers: Sequence[float]) -> nw.Expr:
+        """Whether the cell is one of some numbers; small ones are in every type what they are."""
+        if self.dtype.is_integer() and all(number in range(_SMALL) for number in numbers):
+            return among(nw.col(self.name), [*map(int, numbers)])
+        return among(self._number(), numbers)
 
     def _plain(self, literals: Sequence[Literal]) -> Plain:
         texts, numbers, others = dict[str, int](), dict[float, int](), list[int]()
@@ -279,7 +269,7 @@ class Cell:
             raise self.wrong_type("numbers, text or days")
         if self.is_day:
             return NEVER if day is None else self._is_on(day)
-        return NEVER if number is None else self._number() == number
+        return NEVER if number is None else self._is_number([number])
 
     def _number(self) -> nw.Expr:
         """Return the value as a float64, also where it is a code for missing."""

@@ -19,7 +19,7 @@ from narwhals.dtypes import NumericType
 from halfnoise.data.cells import Cell
 from halfnoise.data.columns import Columns
 from halfnoise.data.halving import step
-from halfnoise.data.logic import combined
+from halfnoise.data.logic import combined, is_true
 from halfnoise.data.lookup import PLACE, lookup
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Bins, Choice
@@ -103,14 +103,16 @@ def _reads(query: object, part: Contribution) -> None:
 @_reads.register
 def _counts(_: Count, part: Contribution) -> None:
     """Count a person if any row says yes; with more than allowed, as a fraction for each."""
-    answers, block = [], part.block
+    answers, block = list[nw.Expr](), part.block
+    most = block.shape.size if block.shape.ones is None else block.shape.ones
+    weighs = most < block.shape.size
     for i, query in enumerate(block.asked):
         assert isinstance(query, Count)  # noqa: S101  # a block of counts
         own = part.cell(query)
         yes = own.yes(query.true) if query.condition is None else own.meets(query.condition)
-        answers.append(part.read(str(i), part.within(yes, query), "max", nw.Int8))
-    most = block.shape.ones
-    if most is not None and most < block.shape.size:
+        yes = is_true(part.within(yes, query)) if weighs else part.within(yes, query)
+        answers.append(part.read(str(i), yes, "max", nw.Int8))
+    if weighs:
         weight = item_weight(combined(operator.add, answers), most, block.quantum)
         answers = [yes * weight for yes in answers]
     part.person += answers
