@@ -16,7 +16,7 @@ import narwhals.stable.v2 as nw
 from narwhals.dtypes import DType
 
 from halfnoise.data.codes import are_found_by_number, days_among, is_its_number, numbers_among
-from halfnoise.data.logic import FEW, NEVER, among, combined, is_true
+from halfnoise.data.logic import FEW, among, combined, is_true, never
 from halfnoise.data.midnights import around
 from halfnoise.data.spelling import NO, PLAIN, YES, Spelling, folded
 from halfnoise.data.usual import Usual
@@ -223,7 +223,7 @@ class Cell:
             matches.append(among(self.code(), words))
         if numbers:
             matches.append(self._is_number(list(numbers)))
-        return combined(operator.or_, matches or [NEVER])
+        return combined(operator.or_, matches or [never(nw.col(self.name))])
 
     def _is_number(self, numbers: Sequence[float]) -> nw.Expr:
         """Whether the cell is one of some numbers; small ones are in every type what they are."""
@@ -253,7 +253,11 @@ class Cell:
         if self.dtype == nw.Boolean:
             if text.lower() in YES or number == 1:
                 return nw.col(self.name)
-            return ~nw.col(self.name) if text.lower() in NO or number == 0 else NEVER
+            return (
+                ~nw.col(self.name)
+                if text.lower() in NO or number == 0
+                else never(nw.col(self.name))
+            )
         if self.is_text:
             if isinstance(literal, bool):
                 words = self.spelling.yes_words if literal else self.spelling.no_words
@@ -268,8 +272,8 @@ class Cell:
         if not (self.is_day or self.dtype.is_numeric()):
             raise self.wrong_type("numbers, text or days")
         if self.is_day:
-            return NEVER if day is None else self._is_on(day)
-        return NEVER if number is None else self._is_number([number])
+            return never(nw.col(self.name)) if day is None else self._is_on(day)
+        return never(nw.col(self.name)) if number is None else self._is_number([number])
 
     def _number(self) -> nw.Expr:
         """Return the value as a float64, also where it is a code for missing."""

@@ -6,17 +6,21 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-NEVER = nw.lit(value=False)
 FEW = 8  # values that are compared one by one; more are looked up
 
 
 def among(value: nw.Expr, listed: Sequence[Any]) -> nw.Expr:
     """Whether a value is one of a list, which may be empty."""
     if not listed:
-        return NEVER
+        return never(value)
     if len(listed) > FEW:
         return value.is_in(listed)
     return combined(operator.or_, [value == each for each in listed])  # of lists DuckDB makes joins
+
+
+def never(value: nw.Expr) -> nw.Expr:
+    """Return what holds for no row, but has as many rows as a value."""
+    return value.is_null() & nw.lit(value=False)
 
 
 def combined(two: Callable[[nw.Expr, nw.Expr], nw.Expr], expressions: Sequence[nw.Expr]) -> nw.Expr:

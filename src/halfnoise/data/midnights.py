@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import narwhals.stable.v2 as nw
 from narwhals.dtypes import DType
 
-from halfnoise.data.logic import NEVER
+from halfnoise.data.logic import never
 
 
 def around(day: nw.Expr, dtype: DType, low: dt.date, high: dt.date) -> tuple[nw.Expr, ...]:
@@ -15,7 +15,7 @@ def around(day: nw.Expr, dtype: DType, low: dt.date, high: dt.date) -> tuple[nw.
     if not isinstance(dtype, nw.Datetime):
         return day >= begin, day <= last, day < begin, day > last
     if high == dt.date.max:  # after which no midnight can be said
-        return day >= begin, ~day.is_null(), day < begin, NEVER
+        return day >= begin, ~day.is_null(), day < begin, never(day)
     end = _midnight(high + dt.timedelta(days=1), dtype)
     return day >= begin, day < end, day < begin, day >= end
 
