@@ -93,7 +93,7 @@ class Cell:
         if self.dtype.is_float():
             return nw.when(~key.is_nan()).then(key + 0.0)  # -0.0 is 0.0
         if self.is_text:
-            return nw.when(self.text() != "").then(key.cast(nw.String))
+            return nw.when(self._written.is_something()).then(self._written.raw)
         if self.dtype.is_integer() or self.dtype in _EXACT:
             return key
         why = f"holds {self.dtype}, by which people cannot be told apart; name a column of {_WHO}"

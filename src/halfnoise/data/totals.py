@@ -147,12 +147,13 @@ def _together(groups: Groups, parts: Sequence[Contribution], people: Sequence[st
 def _fetched(groups: Groups, together: Frame, size: int) -> tuple[Ring, list[Values]]:
     """Return integers modulo 2^64 with a row for each group, and the groups that were found."""
     # Engines keep keys apart as we do; if one did not, nobody's rows would be lost.
+    if not groups.columns:
+        (row,) = fetch(together)
+        return np.array([[int(value or 0) % 2**64 for value in row]], dtype=np.uint64), []
     if groups.number is not None:
         found = fetch_whole(together)
-        own = found[:, len(groups.columns) :].view(np.uint64)
-        at = found[:, 0] if groups.columns else np.zeros(len(found), dtype=np.int64)
         ring = np.zeros((groups.number, size), dtype=np.uint64)
-        np.add.at(ring, at, own)
+        np.add.at(ring, found[:, 0], found[:, 1:].view(np.uint64))
         return ring, []
     rows, wide = fetch(together), len(groups.columns)
     named = [row[:wide] for row in rows]

@@ -49,6 +49,10 @@ class Written:
     def _stripped(self) -> nw.Expr:
         return self.raw.str.strip_chars(SPACES)
 
+    def is_something(self) -> nw.Expr:
+        """Whether there is more than spaces."""
+        return self._usually(self.raw >= _VISIBLE, nw.lit(value=True), self._stripped != "")
+
     def is_word(self, words: Sequence[str]) -> nw.Expr:
         """Whether it is one of some words, which are in small letters, in any case."""
         if all(word.isascii() and "i" not in word for word in words):  # whose odd letter is İ
