@@ -33,5 +33,5 @@ def connect(**config: Any) -> Any:
         found.execute(f"set temp_directory = '{spill}'")
     except duckdb.Error:
         found.close()
-        return _alone(**config)
+        return _alone(**CONFIG, **config)
     return found
