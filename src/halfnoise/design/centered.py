@@ -73,9 +73,9 @@ class Centered(Design):
         return zip(self.blocks, self.centers, self.scales, strict=True)
 
     def parts(self) -> tuple[Parts, ...]:
-        """Return, for each block, the scales of the independent noises in its estimates."""
+        """Return, for each line, the scales of the independent noises in its estimates."""
         root = self.size_scale or 0.0
-        return tuple(block.shape.parts(c, scales, root) for block, c, scales in self._each())
+        return tuple(parts for b, c, scales in self._each() for parts in b.parts(c, scales, root))
 
     def worst(self) -> arb:
         """Return what the worst person costs: mu, or epsilon with Laplace noise.

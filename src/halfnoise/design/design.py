@@ -12,7 +12,7 @@ from halfnoise.design.threshold import Threshold
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import DiscoveryDP, GaussianDP, Guarantee, PureDP
 from halfnoise.proof import round_up
-from halfnoise.workload.block import Block
+from halfnoise.workload.block import Block, Line
 from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.sets.base import Parts
 from halfnoise.workload.totals import Totals
@@ -121,8 +121,13 @@ class Design(Protocol):
     def covariance(self) -> Covariance:
         """The joint error of all estimates, the number of people last where it is measured."""
 
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """What there is to say an error of: a line for each block, for tables one for each."""
+        return tuple(line for block in self.blocks for line in block.lines)
+
     def parts(self) -> tuple[Parts, ...]:
-        """Return, for each block, the scales of the independent noises in its estimates."""
+        """Return, for each line, the scales of the independent noises in its estimates."""
 
     def worst(self) -> arb:
         """Return what the worst person costs: mu, or epsilon with Laplace noise."""
@@ -171,7 +176,7 @@ class Design(Protocol):
 
     @property
     def query_std(self) -> tuple[float, ...]:
-        """The standard error of an estimated sum, for each block."""
+        """The standard error of an estimated sum, for each line."""
         return tuple(self.noise.std(parts["sum"]) for parts in self.parts())
 
     @property
@@ -180,16 +185,16 @@ class Design(Protocol):
         return None if self.size_scale is None else self.noise.std([self.size_scale])
 
     def margins(self, level: float) -> tuple[float, ...]:
-        """Return the margin of error of each block; of a mean, times the number who answered."""
+        """Return the margin of error of each line; of a mean, times the number who answered."""
         noise = self.noise
         return tuple(noise.margin(ps.get("mean", ps["sum"]), level) for ps in self.parts())
 
     def total_error(self, size_importance: float) -> float:
         """Return the sum of all squared errors, each times its importance."""
         total, std = 0.0, self.noise.std
-        for block, parts in zip(self.blocks, self.parts(), strict=True):
-            error = block.shape.size * std(parts["sum"]) ** 2
+        for line, parts in zip(self.lines, self.parts(), strict=True):
+            error = std(parts["sum"]) ** 2
             if "mean" in parts:
-                error = std(parts["mean"]) ** 2 + (block.shape.width * std(parts["answered"])) ** 2
-            total += block.importance * error
+                error = std(parts["mean"]) ** 2 + (line.width * std(parts["answered"])) ** 2
+            total += line.importance * line.queries * error
         return total + size_importance * (self.size_std or 0.0) ** 2

@@ -45,7 +45,7 @@ class CenteredMeasurement(Measurement):
     @property
     def scales(self) -> list[Floats]:
         """The scales of the noise on what is measured, in steps; the same for each group."""
-        scales = [np.repeat(c.scales, c.shape.size // len(c.scales)) for c in self.channels]
+        scales = [c.shape.spread(c.scales) for c in self.channels]
         scales += [] if self.root is None else [np.array([self.root.scale])]
         alone = [] if self.everyone is None else [np.array([self.everyone.scale])]
         return [np.concatenate(scales), *alone]

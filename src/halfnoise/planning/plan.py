@@ -187,7 +187,7 @@ class Plan:
     def table(self) -> str:
         """Return the designs and their margins of error as text."""
         header = [f"margin of error ({percent(self.level)})"]
-        header += [*(block.heading for block in self.workload.blocks), "people"]
+        header += [*(line.heading for line in self.chosen.lines), "people"]
         rows = [
             [
                 ("* " if design is self.chosen else "  ") + design.name,
@@ -253,8 +253,8 @@ class Plan:
 
 def _design(design: Design, level: float, discovery: Discovery | None) -> dict[str, Any]:
     noise, margins, blocks = design.noise, design.margins(level), []
-    for block, parts, margin in zip(design.blocks, design.parts(), margins, strict=True):
-        entry = {"kind": block.kind, "label": block.label, "queries": block.queries}
+    for line, parts, margin in zip(design.lines, design.parts(), margins, strict=True):
+        entry = {"kind": line.kind, "label": line.label, "queries": line.queries}
         entry |= {"std": noise.std(parts["sum"]), "margin": margin}
         entry |= {f"{name}_std": noise.std(ps) for name, ps in parts.items() if name != "sum"}
         blocks.append(entry)

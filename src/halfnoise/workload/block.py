@@ -2,9 +2,28 @@
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import NamedTuple
 
+from halfnoise.workload.categories import Choice
 from halfnoise.workload.queries import Query
+from halfnoise.workload.question import Question
 from halfnoise.workload.sets import ContributionSet
+from halfnoise.workload.sets.base import Center, Parts, Scales
+
+
+class Line(NamedTuple):
+    """What a plan says of queries that have one error: how many, and what a squared one weighs.
+
+    ``asked``: whether somebody asked for them; margins of tables come out anyway.
+    """
+
+    kind: str
+    label: str
+    heading: str
+    queries: int
+    importance: float
+    width: float = 1.0
+    asked: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +41,26 @@ class Block:
     def queries(self) -> int:
         """The number of queries."""
         return 1 if self.kind == "mean" else self.shape.size
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """What a plan says of it."""
+        about = (self.kind, self.label, self.heading, self.queries)
+        return (Line(*about, self.importance, self.shape.width),)
+
+    def parts(self, center: Center, scales: Scales, root: float) -> tuple[Parts, ...]:
+        """Return, line by line, the scales of the independent noises in its estimates."""
+        return (self.shape.parts(center, scales, root),)
+
+    def questions(self, start: int) -> list[Question]:
+        """Return its queries as results need them, their estimates from ``start`` on."""
+        found = list[Question]()
+        for query in self.asked:
+            named = Question(name=query.label, kind=query.kind, start=start, names=query.names)
+            other = query.categories.index(query.other) if isinstance(query, Choice) else None
+            found.append(replace(named, bounds=query.shape.bounds, other=other))
+            start += len(query.names)
+        return found
 
     @property
     def heading(self) -> str:

@@ -10,7 +10,7 @@ from halfnoise.checks import check_at_most, finite, known_keywords, refuse, said
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.workload.block import Block
-from halfnoise.workload.categories import Choice, Items
+from halfnoise.workload.categories import Items
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.groups import Grouping
 from halfnoise.workload.importance import check_importance, importance_of_dial
@@ -187,11 +187,9 @@ class Workload:
     def questions(self) -> tuple[Question, ...]:
         """The queries as results need them, in the order of their estimates."""
         questions, start = list[Question](), 0
-        for query in (query for block in self.blocks for query in block.asked):
-            named = Question(name=query.label, kind=query.kind, start=start, names=query.names)
-            other = query.categories.index(query.other) if isinstance(query, Choice) else None
-            questions.append(replace(named, bounds=query.shape.bounds, other=other))
-            start += len(query.names)
+        for block in self.blocks:
+            questions += block.questions(start)
+            start += block.shape.size
         return tuple(questions)
 
     def of_rows(self) -> "Workload":

@@ -1,6 +1,7 @@
 """What one person may contribute, set by set."""
 
 from halfnoise.workload.sets.base import ContributionSet
+from halfnoise.workload.sets.crossed import ByCell, Crossed, Wanted
 from halfnoise.workload.sets.kinds import Answered, AtMost, Box, OneOf
 
-__all__ = ["Answered", "AtMost", "Box", "ContributionSet", "OneOf"]
+__all__ = ["Answered", "AtMost", "Box", "ByCell", "ContributionSet", "Crossed", "OneOf", "Wanted"]

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, NamedTuple, Self, TypeAlias
 
+import numpy as np
+
 from halfnoise.workload import grid
 from halfnoise.workload.grid import Floats, Grain, Ring, in_steps, step_for, times
 
@@ -69,6 +71,7 @@ class ContributionSet(ABC):
     size: int
     grain: Grain
 
+    leans: ClassVar[bool] = False  # whether it makes no sense without the number of people
     adjustable: ClassVar[bool] = False  # whether another centre than the midpoint can be better,
     highest_center: ClassVar[float] = 0.5  # up to here,
     balances: ClassVar[bool] = False  # and even where the number of people is given
@@ -152,6 +155,10 @@ class ContributionSet(ABC):
         """Return the steps of the scales: they divide the quantum and what the centre subtracts."""
         finest = quantum if center is None else min(quantum, Fraction(1, center.denominator))
         return (step_for(scales[0], finest, self.reach),)
+
+    def spread(self, scales: Scales) -> Floats:
+        """Return the scale of every sum that is measured."""
+        return np.repeat(scales, self.size // len(scales))
 
     def channel(self, quantum: Fraction, center: Center, scales: Scales) -> Channel:
         """Make the set, which is on the grid, ready; its scales are rounded up to the grid."""

@@ -1,0 +1,343 @@
+"""Tables of people by several attributes, and values by cell: one set, measured as residuals.
+
+A person is in one cell of each table. Of everything by cell, people first, the residuals are
+measured (``residuals``): of people, of values minus their midpoint, of answers minus a share of
+people. All of these move by the same D_A times how far the value is from its centre, so whoever is
+the worst is so for every residual, and the cost is what all of them cost together.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halfnoise.workload.grid import Floats, Grain, Ring, in_steps, step_for, times
+from halfnoise.workload.sets.base import (
+    Cases,
+    Center,
+    Channel,
+    ContributionSet,
+    Mixture,
+    Number,
+    Parts,
+    Scales,
+    View,
+)
+from halfnoise.workload.sets.residuals import (
+    Axes,
+    Levels,
+    cells,
+    centred,
+    distance,
+    made_of,
+    overlap,
+    projected,
+    rank,
+    squares,
+    within,
+)
+
+# Which part of the people answers are centred on: near the best for all weights, and a short one.
+SHARE = Fraction(19, 32)
+MOST_CASES = 4096  # kinds of change that are gone through one by one
+
+
+class Wanted(NamedTuple):
+    """A table that is asked for, and how much the squared error of one of its cells counts."""
+
+    axes: Axes
+    weight: float
+
+
+class Layer(NamedTuple):
+    """What is measured by cell with noise of its own: its residuals, and r^2 of each.
+
+    ``value``: whose, None for people; ``answers``: whether it is who answered.
+    """
+
+    axes: tuple[Axes, ...]
+    squares: tuple[float, ...]
+    value: int | None = None
+    answers: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ByCell:
+    """A value in [low, high], added up in every cell of some tables.
+
+    ``optional``: whether some do not answer, and the mean is of those who do.
+    """
+
+    low: float
+    high: float
+    wanted: tuple[Wanted, ...]
+    optional: bool = False
+    grain: Grain = field(default=Grain.VALUES, repr=False)
+    quantum: Fraction = field(default=Fraction(1), compare=False, repr=False)
+
+    @property
+    def middle(self) -> Fraction:
+        """What is taken from each value."""
+        return (Fraction(self.low) + Fraction(self.high)) / 2
+
+    @property
+    def half(self) -> Fraction:
+        """Half of the range: how far a value is from the middle."""
+        return (Fraction(self.high) - Fraction(self.low)) / 2
+
+    @property
+    def lean(self) -> float:
+        """How an error in the number of people enters what counts."""
+        return float(2 * self.half * SHARE if self.optional else self.middle)
+
+    def states(self, *, answers: bool) -> tuple[Fraction, ...]:
+        """Return how far persons of all kinds are from the centre of one of its layers."""
+        if not self.optional:
+            return (self.half, -self.half)
+        return (1 - SHARE, 1 - SHARE, -SHARE) if answers else (self.half, -self.half, Fraction(0))
+
+
+@dataclass(frozen=True, slots=True)
+class Crossed(ContributionSet):
+    """Tables of people by attributes of so many ``levels``, and values by cell.
+
+    What comes out are the cells of all wanted tables and of all their margins: of people, then of
+    each value its sums and, where some do not answer, how many did.
+
+    >>> Crossed((2, 3), (Wanted((0, 1), 1.0),)).size
+    11
+    """
+
+    levels: Levels
+    wanted: tuple[Wanted, ...]
+    values: tuple[ByCell, ...] = ()
+    grain: Grain = field(default=Grain.PEOPLE, init=False, repr=False, compare=False)
+    layers: tuple[Layer, ...] = field(init=False, repr=False, compare=False)
+    root: float = field(init=False, repr=False, compare=False)  # what an error in n weighs
+    size: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        people = squares(self.levels, self.wanted)
+        layers = []
+        for i, value in enumerate(self.values):
+            own = squares(self.levels, value.wanted)
+            for axes, square in own.items():
+                people[axes] = people.get(axes, 0.0) + value.lean**2 * square
+            order = tuple(sorted(own, key=lambda axes: (len(axes), axes)))
+            layers.append(Layer(order, tuple(own[axes] for axes in order), i))
+            if value.optional:
+                width = float(2 * value.half)
+                weighed = tuple(width**2 * own[axes] for axes in order)
+                layers.append(Layer(order, weighed, i, answers=True))
+        order = tuple(sorted((axes for axes in people if axes), key=lambda axes: (len(axes), axes)))
+        first = Layer(order, tuple(people[axes] for axes in order))
+        size = sum(cells(self.levels, axes) for layer in (first, *layers) for axes in layer.axes)
+        found = {"layers": (first, *layers), "root": people[()], "size": size}
+        for name, each in found.items():
+            object.__setattr__(self, name, each)
+
+    @property
+    def midpoint(self) -> Fraction:
+        """Equal shares of all people in the cells of each table."""
+        return Fraction(1)
+
+    @property
+    def residuals(self) -> list[tuple[Layer, Axes]]:
+        """All that is measured, in the order of its scales and of what comes out."""
+        return [(layer, axes) for layer in self.layers for axes in layer.axes]
+
+    def view(self, center: Number | None, p: int) -> View:
+        """Return what a person moves and what the errors of all residuals count."""
+        del center, p  # it is always centred, and its noise is Gaussian
+        weights = tuple(
+            rank(self.levels, axes) * cells(self.levels, axes) * square
+            for layer in self.layers
+            for axes, square in zip(layer.axes, layer.squares, strict=True)
+        )
+        return View(
+            person=self._people(), change=self._changes(), weights=weights, root_weight=self.root
+        )
+
+    def _kinds(self) -> Iterator[tuple[tuple[Fraction, ...], ...]]:
+        """List the kinds of people: how far each layer's value is from its centre."""
+        each: list[list[tuple[Fraction, ...]]] = [[(Fraction(1),)]]
+        for value in self.values:
+            parts = [value.states(answers=False)]
+            parts += [value.states(answers=True)] if value.optional else []
+            each.append(list(zip(*parts, strict=True)))
+        return itertools.product(*each)
+
+    def _people(self) -> Cases:
+        found = dict[tuple[Number, ...], None]()
+        for kind in self._kinds():
+            far = [x**2 for part in kind for x in part]
+            costs = (
+                a * distance(self.levels, axes)
+                for a, layer in zip(far, self.layers, strict=True)
+                for axes in layer.axes
+            )
+            found[tuple(costs)] = None
+        return tuple(found)
+
+    def _changes(self) -> Cases:
+        """List what a change of cell and of values costs: |x|^2 + |y|^2 - 2 <x, y> by residual."""
+        found = dict[tuple[Number, ...], None]()
+        kinds = [[x for part in kind for x in part] for kind in self._kinds()]
+        used = sorted({axis for _, axes in self.residuals for axis in axes})
+        if 2 ** len(used) * len(kinds) ** 2 > MOST_CASES:
+            return (tuple(self._most(kinds)),)
+        for differ in within(tuple(used)):
+            for one, other in itertools.product(kinds, repeat=2):
+                found[tuple(self._apart(one, other, differ))] = None
+        return tuple(case for case in found if any(case))
+
+    def _apart(
+        self, one: list[Fraction], other: list[Fraction], differ: Axes
+    ) -> Iterator[Fraction]:
+        for x, y, layer in zip(one, other, self.layers, strict=True):
+            for axes in layer.axes:
+                both = overlap(self.levels, axes, differ)
+                yield (x**2 + y**2) * distance(self.levels, axes) - 2 * x * y * both
+
+    def _most(self, kinds: list[list[Fraction]]) -> Iterator[Fraction]:
+        """Return for each residual the most that any change costs: together no less than any."""
+        for place, layer in enumerate(self.layers):
+            seen = {kind[place] for kind in kinds}
+            for axes in layer.axes:
+                lies = [overlap(self.levels, axes, differ) for differ in within(axes)]
+                yield max(
+                    (x**2 + y**2) * distance(self.levels, axes) - 2 * x * y * both
+                    for x in seen
+                    for y in seen
+                    for both in (min(lies), max(lies))
+                )
+
+    def corners(self) -> Iterator[tuple[float, ...]]:
+        """List every cell, with the ends of every value."""
+        for cell in itertools.product(*map(range, self.levels)):
+            ends = [
+                [(v.low, 1.0), (v.high, 1.0), *([(0.0, 0.0)] if v.optional else [])]
+                for v in self.values
+            ]
+            for given in itertools.product(*ends):
+                amounts = {None: 1.0} | {i: pair[0] for i, pair in enumerate(given)}
+                row: list[float] = []
+                for layer, axes in self.residuals:
+                    shape = [self.levels[axis] for axis in axes]
+                    own = np.zeros(shape)
+                    amount = amounts[layer.value]
+                    if layer.answers and layer.value is not None:
+                        amount = given[layer.value][1]
+                    own[tuple(cell[axis] for axis in axes)] = amount
+                    row += own.ravel().tolist()
+                yield tuple(row)
+
+    def noises(self, place: int, table: Axes, scales: Scales) -> list[float]:
+        """Return the scales of the noises of one layer in a cell of a table, n's not among them."""
+        layer, first = self.layers[place], sum(len(each.axes) for each in self.layers[:place])
+        found = []
+        for axes, scale in zip(layer.axes, scales[first:], strict=False):
+            if set(axes) <= set(table):
+                others = cells(self.levels, (axis for axis in table if axis not in axes))
+                found.append(scale * math.sqrt(float(distance(self.levels, axes))) / others)
+        return found
+
+    def parts_of(self, value: int | None, table: Axes, scales: Scales, root: float) -> Parts:
+        """Return the noises in a cell of a table: of people, or of a value."""
+        people = [*self.noises(0, table, scales), root / cells(self.levels, table)]
+        if value is None:
+            return {"sum": people}
+        place, middle = self._layer(value), abs(float(self.values[value].middle))
+        own = self.noises(place, table, scales)
+        if not self.values[value].optional:
+            return {"sum": [*own, *(middle * part for part in people)]}
+        answered = self.noises(place + 1, table, scales)
+        answered += [float(SHARE) * part for part in people]
+        summed = [*own, *(middle * part for part in answered)]
+        return {"sum": summed, "answered": answered, "mean": own}
+
+    def _layer(self, value: int) -> int:
+        return next(i for i, layer in enumerate(self.layers) if layer.value == value)
+
+    def spread(self, scales: Scales) -> Floats:
+        """Return the scale of every cell that is measured."""
+        numbers = [cells(self.levels, axes) for _, axes in self.residuals]
+        return np.repeat(scales, numbers)
+
+    def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
+        """Return the steps: N_A times a residual is a whole number of quanta."""
+        del center, quantum
+        found = []
+        for (layer, axes), scale in zip(self.residuals, scales, strict=True):
+            number, (finest, reach) = cells(self.levels, axes), self._grain(layer)
+            found.append(step_for(scale * number, finest, reach * number) / number)
+        return tuple(found)
+
+    def _grain(self, layer: Layer) -> tuple[Fraction, float]:
+        """Return what values of a layer, seen from their centre, are multiples of, and how far."""
+        if layer.value is None:
+            return Fraction(1), 1.0
+        if layer.answers:
+            return Fraction(1, SHARE.denominator), 1.0
+        value = self.values[layer.value]
+        return value.quantum / 2, float(value.half)
+
+    def measure(self, channel: Channel, f: Ring, root: Ring, root_quantum: Fraction) -> Ring:
+        """Return every residual in steps, from the cells of all tables."""
+        tables = self._apart_by_table(f)
+        people = tables[0] | {(): times(root, root_quantum)}
+        measured = []
+        for place, layer in enumerate(self.layers):
+            finest, _ = self._grain(layer)
+            for axes in layer.axes:
+                table = tables[place][axes]
+                if layer.answers:
+                    table = times(table, 1 / finest) - times(people[axes], SHARE / finest)
+                elif layer.value is not None:
+                    value = self.values[layer.value]
+                    whole = tables[place + 1][axes] if value.optional else people[axes]
+                    table = times(table, value.quantum / finest) - times(whole, value.middle / finest)
+                step = channel.steps[len(measured)]
+                factor = finest / (cells(self.levels, axes) * step)
+                measured.append(times(centred(table), factor).reshape(len(f), -1))
+        return np.concatenate(measured, axis=1)
+
+    def recover(self, channel: Channel, h: Floats, root: Floats) -> Floats:
+        """Return the cells of all tables, from their noisy residuals."""
+        noisy = self._apart_by_table(h)
+        steps = iter(channel.steps)
+        residuals = [
+            {axes: projected(table * float(next(steps))) for axes, table in each.items()}
+            for each in noisy
+        ]
+        residuals[0][()] = root
+        made = [
+            {axes: made_of(self.levels, axes, each) for axes in each} for each in residuals
+        ]
+        found = [made[0][axes] for axes in self.layers[0].axes]
+        for place, layer in enumerate(self.layers[1:], start=1):
+            if layer.value is None or layer.answers:
+                continue
+            value = self.values[layer.value]
+            whole = made[0]
+            if value.optional:
+                whole = {a: x + float(SHARE) * made[0][a] for a, x in made[place + 1].items()}
+            found += [x + float(value.middle) * whole[a] for a, x in made[place].items()]
+            found += whole.values() if value.optional else ()
+        return np.concatenate([table.reshape(len(h), -1) for table in found], axis=1)
+
+    def _apart_by_table(self, flat: "Ring | Floats") -> list[dict[Axes, Any]]:
+        """Return the cells of all tables, layer by layer, each in the shape of its table."""
+        found, start = list[dict[Axes, Any]](), 0
+        for layer in self.layers:
+            found.append({})
+            for axes in layer.axes:
+                shape = [self.levels[axis] for axis in axes]
+                stop = start + math.prod(shape)
+                found[-1][axes] = flat[:, start:stop].reshape(len(flat), *shape)
+                start = stop
+        return found
