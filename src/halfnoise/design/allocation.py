@@ -11,10 +11,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
+import numpy as np
+
 from halfnoise.noise.law import Noise
 from halfnoise.workload.block import Block
 from halfnoise.workload.sets.base import Cases, Center, Scales, View
 from halfnoise.workload.workload import Workload
+
+MOST_ROUNDS, CLOSE = 5000, 1e-6  # of a search for the best rates of many
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,10 @@ class Rates:
         costs = [tuple(float(a) for a in case) for case in cases]
         if len(weights) == 1:
             candidates: list[Scales] = [(1 / max(a for (a,) in costs),)]
+        elif len(costs) == 1:
+            candidates = [_one_binds(costs[0], weights, noise)]
+        elif len(weights) > 2:
+            candidates = [_balanced(costs, weights)]
         else:
             candidates = [_one_binds(case, weights, noise) for case in costs if all(case)]
             candidates += _both_bind(costs)
@@ -115,6 +123,29 @@ def _one_binds(case: Scales, weights: Scales, noise: Noise) -> Scales:
     raw = [(w / a) ** (1 / noise.q) for w, a in zip(weights, case, strict=True)]
     total = sum(a * u for a, u in zip(case, raw, strict=True))
     return tuple(u / total for u in raw)
+
+
+def _balanced(costs: Sequence[Scales], weights: Scales) -> Scales:
+    """Minimise sum w/u subject to sum a u <= 1 for every case, with Gaussian noise.
+
+    With prices on the cases, u = sqrt(w/(prices a)) is best; a case that costs more gets a higher
+    price. By duality no rates have less error than  (sum sqrt(w (prices a)))^2.
+    """
+    a, w = np.array(costs), np.array(weights)
+    prices, best, least, found = np.full(len(a), 1 / len(a)), math.inf, 0.0, w
+    for _ in range(MOST_ROUNDS):
+        priced = prices @ a
+        rates = np.sqrt(w / priced)
+        cost = a @ rates
+        rates /= cost.max()
+        least = max(least, float(np.sqrt(w * priced).sum()) ** 2)
+        if (error := float((w / rates).sum())) < best:
+            best, found = error, rates
+        if best <= least * (1 + CLOSE):
+            break
+        prices *= cost
+        prices /= prices.sum()
+    return tuple(found.tolist())
 
 
 def _both_bind(costs: list[Scales]) -> list[Scales]:

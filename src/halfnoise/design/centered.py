@@ -5,6 +5,7 @@ same with n given. Groups are the same in each group, and a person pays for each
 """
 
 import enum
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -15,6 +16,7 @@ from flint import arb
 from halfnoise.design.allocation import Allocation, size_weight
 from halfnoise.design.centers import gaussian_centers, known_size_centers, laplace_centers
 from halfnoise.design.covariance import Covariance, Run, Shared
+from halfnoise.design.cross_errors import CrossErrors
 from halfnoise.design.design import Design, Setting
 from halfnoise.design.measurement import CenteredMeasurement, Root
 from halfnoise.noise.law import Noise
@@ -56,7 +58,10 @@ class Centered(Design):
         # Where people can only be replaced, a midpoint keeps what is measured small.
         public = (s.plain_center if s.adjustable else s.midpoint for s in (b.shape for b in blocks))
         plain = [None if workload.touched else center for center in public]
-        yield best_scales(setting, plain, f"standard-{name}", always or Size.UNUSED)
+        leans = [workload.touched > 0 and block.shape.leans for block in blocks]
+        used = Size.LEANED if any(leans) else Size.UNUSED
+        if not all(leans):
+            yield best_scales(setting, plain, f"standard-{name}", always or used)
         if workload.touched:
             find = gaussian_centers if noise is Noise.GAUSSIAN else laplace_centers
             centers = find(blocks, workload.size_importance)
@@ -111,7 +116,7 @@ class Centered(Design):
     @property
     def covariance(self) -> Covariance:
         """The joint error of all estimates, the number of people last where it is measured."""
-        start, unit = 0, self.noise.unit_variance
+        start, unit, tables = 0, self.noise.unit_variance, None
         variances, shared, lean = list[Run](), list[Shared](), list[Run]()
 
         def runs(spans: Iterable[Span]) -> tuple[Run, ...]:
@@ -123,11 +128,16 @@ class Centered(Design):
             for scale, by, loadings in mixture.shared:
                 shared.append(Shared(unit * scales[scale] ** 2 / by, runs(loadings)))
             lean += runs(mixture.lean)
+            if mixture.tables is not None:
+                levels, layers, loads = mixture.tables
+                drawn = iter(unit * scale**2 for scale in scales)
+                own = tuple(tuple(itertools.islice(drawn, len(layer))) for layer in layers)
+                tables = CrossErrors(start, levels, layers, own, loads)
             start += block.shape.size
         if self.size_scale is not None:
             shared.append(Shared(unit * self.size_scale**2, (*lean, *runs([(0, 1, 1.0)]))))
             start += 1
-        return Covariance(start, tuple(variances), tuple(shared))
+        return Covariance(start, tuple(variances), tuple(shared), tables)
 
     def channels(self) -> tuple[Channel, ...]:
         """Return the blocks, which are on the grid, ready to be measured."""

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.checks import finite, refuse, whole
+from halfnoise.design.cross_errors import CrossErrors
 
 Vector = NDArray[np.float64]
 
@@ -56,6 +57,7 @@ class Covariance:
     size: int
     variances: tuple[Run, ...]
     shared: tuple[Shared, ...] = ()
+    tables: CrossErrors | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -68,6 +70,8 @@ class Covariance:
         for term in self.shared:
             for run in term.loadings:
                 diagonal[run.start : run.stop] += term.weight * run.value**2
+        if self.tables is not None:
+            diagonal[self.tables.start : self.tables.stop] += self.tables.diagonal()
         return diagonal
 
     def variance(self, index: int) -> float:
@@ -76,7 +80,8 @@ class Covariance:
 
     def of(self, weights: Mapping[int, float]) -> float:
         """Return the variance of a weighted sum of a few estimates."""
-        return sum([*self._own(weights), *self._common(weights, self.shared)])
+        crossed = 0.0 if self.tables is None else self.tables.of(weights)
+        return sum([*self._own(weights), *self._common(weights, self.shared), crossed])
 
     def noises(self, weights: Mapping[int, float]) -> list[float]:
         """Return the variances of the independent noises in a weighted sum of a few estimates.
@@ -131,6 +136,9 @@ class Covariance:
             dot = sum(run.value * x[run.start : run.stop].sum(axis=0) for run in term.loadings)
             for run in term.loadings:
                 product[run.start : run.stop] += term.weight * run.value * dot
+        if self.tables is not None:
+            own = slice(self.tables.start, self.tables.stop)
+            product[own] += self.tables @ x[own]
         return product
 
     def quadratic_form(self, weights: object) -> float:
@@ -144,7 +152,9 @@ class Covariance:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values, ready for JSON."""
-        return asdict(self)
+        stored = asdict(replace(self, tables=None))
+        del stored["tables"]
+        return stored if self.tables is None else stored | {"tables": self.tables.to_dict()}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
@@ -154,7 +164,10 @@ class Covariance:
             Shared(finite(weight=each["weight"]), _runs(each["loadings"], size))
             for each in stored["shared"]
         )
-        found = cls(size, _runs(stored["variances"], size), tuple(shared))
+        tables = None if "tables" not in stored else CrossErrors.from_dict(stored["tables"])
+        if tables is not None and tables.stop > size:
+            raise refuse("tables", f"within {size} estimates", tables.stop)
+        found = cls(size, _runs(stored["variances"], size), tuple(shared), tables)
         least = min([run.value for run in found.variances], default=1.0)
         all_of_them = found.diagonal()
         if least <= 0 or all_of_them.min() < 0 or not all_of_them.max() <= cls.MOST**2:

@@ -54,7 +54,7 @@ class Outlook:
 
     def table(self) -> str:
         """Return budgets, what each is worth, and margins of error as text."""
-        header = ["epsilon", "best guess", *(line.heading for block in self.workload.blocks for line in block.lines)]
+        header = ["epsilon", "best guess", *(line.heading for line in self.workload.lines)]
         rows = [
             [f"{epsilon:g}", percent(p.best_guess), *(f"±{short(margin)}" for margin in p.margins)]
             for epsilon, p in zip(EPSILONS, self.plans, strict=True)

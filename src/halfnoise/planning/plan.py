@@ -187,7 +187,7 @@ class Plan:
     def table(self) -> str:
         """Return the designs and their margins of error as text."""
         header = [f"margin of error ({percent(self.level)})"]
-        header += [*(line.heading for line in self.chosen.lines), "people"]
+        header += [*(line.heading for line in self.workload.lines), "people"]
         rows = [
             [
                 ("* " if design is self.chosen else "  ") + design.name,

@@ -39,6 +39,39 @@ class Row(NamedTuple):
         return self.kind == "count"
 
 
+class CellNames(Sequence[str]):
+    """The names of a table's cells, made when somebody asks: ``axes`` are labels and categories.
+
+    >>> names = CellNames((("sex", ("f", "m")), ("age", ("young", "old"))))
+    >>> len(names), names[1], names.index("sex=m, age=young")
+    (4, 'sex=f, age=old', 2)
+    """
+
+    __slots__ = ("axes",)
+
+    def __init__(self, axes: tuple[tuple[str, tuple[str, ...]], ...]) -> None:
+        self.axes = axes
+
+    def __len__(self) -> int:
+        return math.prod(len(categories) for _, categories in self.axes)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return tuple(self[i] for i in range(*place.indices(len(self))))
+        rest = range(len(self))[place]
+        shown = list[str]()
+        for label, categories in reversed(self.axes):
+            rest, own = divmod(rest, len(categories))
+            shown.append(f"{label}={categories[own]}")
+        return ", ".join(reversed(shown))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CellNames) and self.axes == other.axes
+
+    def __hash__(self) -> int:
+        return hash(self.axes)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """A query of a release: ``names`` are those of its estimates, from ``start`` on.
@@ -54,9 +87,18 @@ class Question:
     name: str
     kind: str
     start: int
-    names: tuple[str, ...]
+    names: Sequence[str]
     bounds: tuple[float, float] | None = None
     other: int | None = None
+    asked: bool = True
+
+    @classmethod
+    def table(
+        cls, start: int, axes: tuple[tuple[str, tuple[str, ...]], ...], *, asked: bool
+    ) -> Self:
+        """Return a table of people, by the labels and categories of its axes."""
+        label = ",".join(label for label, _ in axes)
+        return cls(name=label, kind="table", start=start, names=CellNames(axes), asked=asked)
 
     @property
     def is_mean(self) -> bool:

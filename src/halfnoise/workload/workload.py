@@ -9,17 +9,19 @@ from typing import Any, TypedDict, Unpack
 from halfnoise.checks import check_at_most, finite, known_keywords, refuse, said_twice
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.privacy.definitions import Neighbors
-from halfnoise.workload.block import Block
-from halfnoise.workload.categories import Items
+from halfnoise.workload.block import Block, Line
+from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.conditions import Where
+from halfnoise.workload.crossing import crossing
 from halfnoise.workload.groups import Grouping
 from halfnoise.workload.importance import check_importance, importance_of_dial
 from halfnoise.workload.listing import OTHER, Columns, Groups
-from halfnoise.workload.queries import Query
+from halfnoise.workload.queries import Asked, Query
 from halfnoise.workload.question import Question, only_rows
 from halfnoise.workload.sets import AtMost, Box
+from halfnoise.workload.tables import Table
 
-KINDS = ("count", "sum", "mean", "choice", "bins", "items")  # the order of blocks everywhere
+KINDS = ("count", "sum", "mean", "choice", "bins", "items", "table")  # the order of blocks everywhere
 
 
 class Rules(TypedDict, total=False):
@@ -67,7 +69,7 @@ class Workload:
     8
     """
 
-    queries: Sequence[Query]
+    queries: Sequence[Asked]
     _: KW_ONLY
     where: Where | Sequence[Where] = ()
     neighbors: Neighbors = Neighbors.ADD_REMOVE
@@ -111,7 +113,7 @@ class Workload:
 
     @classmethod
     def of(
-        cls, queries: "Sequence[Query] | Workload", by: Columns = None, **rules: Unpack[Rules]
+        cls, queries: "Sequence[Asked] | Workload", by: Columns = None, **rules: Unpack[Rules]
     ) -> "Workload":
         """Return a workload of queries and rules, or one that is given whole."""
         if not isinstance(queries, Workload):
@@ -179,6 +181,11 @@ class Workload:
         return 0 if groups is None else 1 if groups.number == 1 else 2
 
     @property
+    def lines(self) -> tuple[Line, ...]:
+        """What a plan has to say an error of."""
+        return tuple(line for block in self.blocks for line in block.lines)
+
+    @property
     def size(self) -> int:
         """The number of sums d, in each group where there are groups."""
         return sum(block.shape.size for block in self.blocks)
@@ -216,7 +223,7 @@ def _blocks(workload: Workload) -> Iterator[Block]:
     """Gather counts of equal importance into one block; every other query is a block of its own."""
     counts: dict[float, list[Query]] = {}
     for query in workload.queries:
-        if query.kind == "count":
+        if query.kind == "count" and not isinstance(query, Table):
             counts.setdefault(workload.importance.get(query.label, 1.0), []).append(query)
     if workload.at_most is not None and len(counts) > 1:
         rule = "counts with a joint at_most must have equal importance"
@@ -228,20 +235,27 @@ def _blocks(workload: Workload) -> Iterator[Block]:
         label = queries[0].label if len(queries) == 1 else f"{size} counts"
         shape = AtMost.of(size, check_at_most(workload.at_most, size))
         yield Block(kind="count", shape=shape, importance=weight, label=label, asked=tuple(queries))
+    tables = [query for query in workload.queries if isinstance(query, Table)]
+    crossed = {label for table in tables for label in table.labels}
+    asked = [query for query in workload.queries if isinstance(query, Choice | Bins)]
+    others = [q for q in workload.queries if not isinstance(q, Table)]
+    others = [q for q in others if q not in asked or q.label not in crossed]
     for kind in KINDS[1:]:
-        for query in (query for query in workload.queries if query.kind == kind):
+        for query in (query for query in others if query.kind == kind):
             shape, label = query.shape, query.label
             weight = workload.importance.get(label, 1 / shape.width**2)
             yield Block(kind=kind, shape=shape, importance=weight, label=label, asked=(query,))
+    if tables:
+        yield crossing(tables, asked, workload.importance)
 
 
-def _check_queries(queries: Sequence[Query]) -> None:
+def _check_queries(queries: Sequence[Asked]) -> None:
     if not queries:
         rule = "queries must hold at least one query, got none"
         raise InvalidParameterError(f'{rule}; for example [Count("smoker")]')
     for query in queries:
-        if not isinstance(query, Query):
-            raise refuse("query", "a Count, Sum, Mean, Choice, Bins or Items", query)
+        if not isinstance(query, Asked):
+            raise refuse("query", "a Count, Sum, Mean, Choice, Bins, Items or Table", query)
     # A mean has a name of its own beside those of its two sums.
     names = [query.label for query in queries if query.kind == "mean"]
     names += [name for query in queries for name in query.names]

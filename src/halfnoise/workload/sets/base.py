@@ -40,6 +40,14 @@ class View:
     root_weight: Number
 
 
+class Layered(NamedTuple):
+    """How noises make up the errors of tables: see ``design.cross_errors``."""
+
+    levels: tuple[int, ...]
+    layers: tuple[tuple[tuple[int, ...], ...], ...]
+    loads: tuple[tuple[float, ...], ...]
+
+
 class Mixture(NamedTuple):
     """How noises make up a block's errors: which estimates have one of the first scale alone.
 
@@ -50,6 +58,7 @@ class Mixture(NamedTuple):
     own: tuple[int, int]
     shared: tuple[tuple[int, float, tuple[Span, ...]], ...]
     lean: tuple[Span, ...]
+    tables: Layered | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

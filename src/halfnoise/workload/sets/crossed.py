@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -21,10 +21,12 @@ from halfnoise.workload.sets.base import (
     Center,
     Channel,
     ContributionSet,
+    Layered,
     Mixture,
     Number,
     Parts,
     Scales,
+    Span,
     View,
 )
 from halfnoise.workload.sets.residuals import (
@@ -115,6 +117,7 @@ class Crossed(ContributionSet):
     levels: Levels
     wanted: tuple[Wanted, ...]
     values: tuple[ByCell, ...] = ()
+    leans: ClassVar[bool] = True
     grain: Grain = field(default=Grain.PEOPLE, init=False, repr=False, compare=False)
     layers: tuple[Layer, ...] = field(init=False, repr=False, compare=False)
     root: float = field(init=False, repr=False, compare=False)  # what an error in n weighs
@@ -259,6 +262,32 @@ class Crossed(ContributionSet):
         answered += [float(SHARE) * part for part in people]
         summed = [*own, *(middle * part for part in answered)]
         return {"sum": summed, "answered": answered, "mean": own}
+
+    def mixture(self, center: Center) -> Mixture:
+        """Return how layers make up what comes out, and how that leans on the number of people."""
+        del center
+        loads, leans = list[tuple[float, ...]](), list[float]()
+        for place, layer in enumerate(self.layers):
+            own = [float(i == place) for i in range(len(self.layers))]
+            lean = 1.0
+            if layer.answers:
+                own[0] = lean = float(SHARE)
+            elif layer.value is not None:
+                value = self.values[layer.value]
+                lean = float(value.middle * (SHARE if value.optional else 1))
+                own[0] = lean
+                if value.optional:
+                    own[place + 1] = float(value.middle)
+            loads.append(tuple(own))
+            leans.append(lean)
+        spans, start = list[Span](), 0
+        for layer, lean in zip(self.layers, leans, strict=True):
+            for axes in layer.axes:
+                number = cells(self.levels, axes)
+                spans.append((start, start + number, lean / number))
+                start += number
+        layers = tuple(layer.axes for layer in self.layers)
+        return Mixture((0, 0), (), tuple(spans), Layered(self.levels, layers, tuple(loads)))
 
     def _layer(self, value: int) -> int:
         return next(i for i, layer in enumerate(self.layers) if layer.value == value)

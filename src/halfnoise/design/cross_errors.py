@@ -1,0 +1,177 @@
+"""The joint error of all tables, in closed form: every covariance is a sum over common margins.
+
+Noise of variance s_A^2 on residual A, projected, has covariance s_A^2 kron(I - J/v_i). Tables are
+made of residuals (``residuals``), so that for a cell x of table B and a cell y of B'
+
+    Cov = sum over A within B and B' of  s_A^2 prod_(i in A) (1[x_i = y_i] - 1/v_i) / (N_(B-A) N_(B'-A)).
+
+No matrix is built. What comes out may be made of several layers: a sum by cell is the noisy sum of
+values from the midpoint and, times the midpoint, the noisy number of people.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfnoise.checks import finite, refuse, whole
+from halfnoise.workload.sets.residuals import Axes, Levels, cells, distance, within
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CrossErrors:
+    """The errors of tables whose cells stand from ``start`` on, without that of the size.
+
+    ``layers``: the axes of the residuals of each layer of noise; ``variances``: of their noise.
+    ``loads``: for each kind of estimate how much it has of each layer, and last, whose axes its
+    tables are of.
+    """
+
+    start: int
+    levels: Levels
+    layers: tuple[tuple[Axes, ...], ...]
+    variances: tuple[tuple[float, ...], ...]
+    loads: tuple[tuple[float, ...], ...]
+
+    @cached_property
+    def tables(self) -> list[tuple[int, Axes, int, int]]:
+        """All tables that come out: of which kind, by what, and where their cells stand."""
+        found, at = [], self.start
+        for kind, layer in enumerate(self.layers):
+            for axes in layer:
+                number = cells(self.levels, axes)
+                found.append((kind, axes, at, at + number))
+                at += number
+        return found
+
+    @property
+    def stop(self) -> int:
+        """Where the cells end."""
+        return self.tables[-1][3]
+
+    @cached_property
+    def _noise(self) -> list[dict[Axes, float]]:
+        pairs = zip(self.layers, self.variances, strict=True)
+        return [dict(zip(axes, own, strict=True)) for axes, own in pairs]
+
+    @cached_property
+    def _starts(self) -> Vector:
+        return np.array([start for _, _, start, _ in self.tables])
+
+    def _weights(self, kind: int, other: int) -> Iterator[tuple[float, dict[Axes, float]]]:
+        """Go through the layers that two kinds of estimates both have."""
+        pairs = zip(self.loads[kind], self.loads[other], self._noise, strict=True)
+        return ((a * b, noise) for a, b, noise in pairs if a * b)
+
+    def variance_of(self, table: int) -> float:
+        """Return the variance of every cell of a table."""
+        kind, axes, _, _ = self.tables[table]
+        total = 0.0
+        for load, noise in self._weights(kind, kind):
+            for part in within(axes):
+                others = cells(self.levels, (axis for axis in axes if axis not in part))
+                own = noise.get(part, 0.0) * float(distance(self.levels, part))
+                total += load * own / others**2
+        return total
+
+    def diagonal(self) -> Vector:
+        """Return the variance of every cell."""
+        own = [self.variance_of(table) for table in range(len(self.tables))]
+        return np.repeat(own, [stop - start for _, _, start, stop in self.tables])
+
+    def _cell(self, index: int) -> tuple[int, Axes, tuple[int, ...]]:
+        place = int(np.searchsorted(self._starts, index, side="right")) - 1
+        kind, axes, start, _ = self.tables[place]
+        shape = tuple(self.levels[axis] for axis in axes)
+        at = np.unravel_index(index - start, shape) if shape else ()
+        return kind, axes, tuple(map(int, at))
+
+    def covariance(self, one: int, other: int) -> float:
+        """Return the covariance of two cells."""
+        (kind, axes, x), (kind_, axes_, y) = self._cell(one), self._cell(other)
+        here, there = dict(zip(axes, x, strict=True)), dict(zip(axes_, y, strict=True))
+        common = tuple(axis for axis in axes if axis in there)
+        total = 0.0
+        for load, noise in self._weights(kind, kind_):
+            for part in within(common):
+                if part not in noise:
+                    continue
+                lie = math.prod((here[i] == there[i]) - 1 / self.levels[i] for i in part)
+                apart = cells(self.levels, (i for i in axes if i not in part))
+                apart *= cells(self.levels, (i for i in axes_ if i not in part))
+                total += load * noise[part] * lie / apart
+        return total
+
+    def of(self, weights: Mapping[int, float]) -> float:
+        """Return the variance of a weighted sum of a few cells, and of what is no cell none."""
+        own = [(i, w) for i, w in weights.items() if w and self.start <= i < self.stop]
+        total = 0.0
+        for number, (i, w) in enumerate(own):
+            total += w * w * self.covariance(i, i)
+            total += sum(2 * w * v * self.covariance(i, j) for j, v in own[:number])
+        return total
+
+    def __matmul__(self, x: Vector) -> Vector:
+        """Multiply with a vector, or with the columns of a matrix, that has a row for each cell."""
+        columns = x.shape[1:]
+        gathered: list[dict[Axes, Vector]] = [{} for _ in self.layers]
+        for kind, axes, start, stop in self.tables:
+            shape = [self.levels[axis] for axis in axes]
+            own = x[start - self.start : stop - self.start].reshape(*shape, *columns)
+            for part in within(axes):
+                gone = tuple(place for place, axis in enumerate(axes) if axis not in part)
+                less = own.mean(axis=gone) if gone else own
+                for layer, load in enumerate(self.loads[kind]):
+                    if load and part in self._noise[layer]:
+                        gathered[layer][part] = gathered[layer].get(part, 0.0) + load * less
+        for layer, parts in enumerate(gathered):
+            for part, held in parts.items():
+                spread = held
+                for axis in range(len(part)):
+                    spread = spread - spread.mean(axis=axis, keepdims=True)
+                parts[part] = self._noise[layer][part] * spread
+        product = np.zeros_like(x)
+        for kind, axes, start, stop in self.tables:
+            shape = [self.levels[axis] for axis in axes]
+            made = np.zeros((*shape, *columns))
+            for layer, load in enumerate(self.loads[kind]):
+                for part in within(axes) if load else ():
+                    if part in gathered[layer]:
+                        thin = [self.levels[axis] if axis in part else 1 for axis in axes]
+                        others = cells(self.levels, (i for i in axes if i not in part))
+                        made += load * gathered[layer][part].reshape(*thin, *columns) / others
+            product[start - self.start : stop - self.start] = made.reshape(-1, *columns)
+        return product
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values, ready for JSON."""
+        names = ("start", "levels", "layers", "variances", "loads")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
+        """Read it from plain values; refuse what no errors of tables are."""
+        levels = tuple(whole(least=2, levels=each) for each in stored["levels"])
+        layers = tuple(
+            tuple(tuple(whole(least=0, axis=axis) for axis in axes) for axes in layer)
+            for layer in stored["layers"]
+        )
+        numbers = {
+            name: tuple(tuple(finite(**{name: each}) for each in row) for row in stored[name])
+            for name in ("variances", "loads")
+        }
+        start = whole(least=0, start=stored["start"])
+        found = cls(start, levels, layers, numbers["variances"], numbers["loads"])
+        alike = [len(layer) for layer in layers] == [len(row) for row in found.variances]
+        known = {axis for layer in layers for axes in layer for axis in axes} <= {*range(len(levels))}
+        square = {len(row) for row in found.loads} == {len(layers)} == {len(found.loads)}
+        positive = all(each > 0 for row in found.variances for each in row)
+        if not (alike and known and square and positive and layers):
+            raise refuse("tables", "axes and variances that belong together", "others")
+        return found

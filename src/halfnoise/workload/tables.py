@@ -1,0 +1,107 @@
+"""Tables of people by several attributes, as they are asked for."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar, TypeAlias
+
+from halfnoise.checks import is_name, known_keywords, not_negative, positive, refuse, said_twice
+from halfnoise.errors import InvalidParameterError
+from halfnoise.workload.categories import Bins, Choice
+
+Axis: TypeAlias = Choice | Bins
+MOST_CELLS = 2**27
+
+
+@known_keywords
+@dataclass(frozen=True, slots=True)
+class Table:
+    """How many people there are in each cell of a table, and in each of its margins.
+
+    ``axes``: what it is by: a Choice or Bins, which is not thereby asked for by itself, or the label
+    of one that stands elsewhere in the workload. ``importance``: how much the mean squared error of
+    its cells counts; ``margins``: that of each of its margins, which come out in any case and add
+    up with it.
+
+    >>> Table([Choice("sex", ["f", "m"]), Bins("age", [18, 65]), "region"]).label
+    'sex,age,region'
+    """
+
+    axes: Sequence[Axis | str]
+    _: KW_ONLY
+    importance: float = 1.0
+    margins: float = 0.01
+    kind: ClassVar[str] = "table"
+
+    def __post_init__(self) -> None:
+        axes: object = self.axes
+        example = 'for example [Choice("sex", ["f", "m"]), Bins("age", [18, 65])]'
+        if isinstance(axes, str) or not isinstance(axes, Sequence) or not axes:
+            raise refuse("axes", "a list of choices, bands or labels", axes, example)
+        for axis in axes:
+            if not isinstance(axis, Choice | Bins) and not is_name(axis):
+                raise refuse("an axis", "a Choice, a Bins or the label of one", axis, example)
+        object.__setattr__(self, "axes", tuple(axes))
+        if (twice := said_twice(self.labels)) is not None:
+            raise refuse("axes", "different from each other", twice, "name each one once")
+        object.__setattr__(self, "importance", positive(importance=self.importance))
+        object.__setattr__(self, "margins", not_negative(margins=self.margins))
+
+    @property
+    def own(self) -> tuple[Axis, ...]:
+        """The axes that are said here."""
+        return tuple(axis for axis in self.axes if not isinstance(axis, str))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What the axes are called."""
+        return tuple(axis if isinstance(axis, str) else axis.label for axis in self.axes)
+
+    @property
+    def label(self) -> str:
+        """What it is called."""
+        return ",".join(self.labels)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """No name but its own: cells are found by their categories."""
+        return (self.label,)
+
+
+def attributes(
+    tables: Sequence[Table], asked: Sequence[Axis]
+) -> dict[str, Axis]:
+    """Return every axis by its label: one column is one attribute.
+
+    ``asked``: the choices and bands of the workload itself.
+    """
+    found: dict[str, Axis] = {}
+    for axis in (*asked, *(axis for table in tables for axis in table.own)):
+        known = found.setdefault(axis.label, axis)
+        if known != axis:
+            rule = f"the attribute {axis.label!r} has two lists of categories"
+            raise InvalidParameterError(f"{rule}; use one of them in all tables and choices")
+    used = {label for table in tables for label in table.labels}
+    for label in sorted(used - found.keys()):
+        known_labels = ", ".join(map(repr, found)) or "none"
+        rule = f"the label of a Choice or Bins of the workload ({known_labels})"
+        raise refuse("an axis", rule, label)
+    kept = {label: axis for label, axis in found.items() if label in used}
+    for axis in kept.values():
+        if axis.where is not None:
+            rule = f"an axis of a table has no condition of its own, got one for {axis.label!r}"
+            raise InvalidParameterError(f"{rule}; give it to the whole workload: where=...")
+    _one_each(kept)
+    return kept
+
+
+def _one_each(kept: dict[str, Axis]) -> None:
+    by_column: dict[object, str] = {}
+    for label, axis in kept.items():
+        if isinstance(axis.column, str) and (other := by_column.setdefault(axis.column, label)) != label:
+            rule = f"the column {axis.column!r} is in tables as {other!r} and as {label!r}"
+            raise InvalidParameterError(f"{rule}; a column is one attribute: use one list for all")
+
+
+def names_of(axes: Sequence[Axis]) -> Iterator[tuple[str, ...]]:
+    """Go through the categories of each axis, as they are shown."""
+    return (tuple(n.removeprefix(f"{axis.label}=") for n in axis.names) for axis in axes)
