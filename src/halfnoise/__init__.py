@@ -46,6 +46,7 @@ if (
     from halfnoise.workload.categories import Bins, Choice, Items
     from halfnoise.workload.conditions import Where
     from halfnoise.workload.numbers import Count, Counts, Mean, Sum
+    from halfnoise.workload.tables import Table
     from halfnoise.workload.workload import Workload
 
 __version__ = versions.VERSION
@@ -80,6 +81,7 @@ _HOMES = {
     "Release": "results.release",
     "RenyiDP": "privacy.definitions",
     "Sum": "workload.numbers",
+    "Table": "workload.tables",
     "TextFormat": "data.sources.source",
     "TryAgainError": "errors",
     "UnknownNameError": "errors",
@@ -120,6 +122,7 @@ __all__ = [
     "Release",
     "RenyiDP",
     "Sum",
+    "Table",
     "TextFormat",
     "TryAgainError",
     "UnknownNameError",

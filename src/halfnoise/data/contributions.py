@@ -45,6 +45,8 @@ class Contribution:
     together: list[nw.Expr] = field(default_factory=list)
     person: list[nw.Expr] = field(default_factory=list)
     in_order: Sequence[int] = ()  # the ranks of many categories
+    order: Sequence[int] = ()  # the ranks of all categories, and that of a person
+    rank_of_person: nw.Expr | None = None
 
     def __post_init__(self) -> None:
         _reads(self.block.asked[0], self)
@@ -168,6 +170,7 @@ def _category(query: Choice | Bins, part: Contribution) -> None:
         place = nw.when(meets).then(place).otherwise(nw.lit(other + 1))
     first = part.read("place", place, "min", nw.Int32)
     in_order = (*range(at), other, *range(at, other))
+    part.order, part.rank_of_person = in_order, first
     if len(in_order) > _MANY:
         part.in_order = in_order
     else:

@@ -22,8 +22,10 @@ from halfnoise.data.many import Counted, counted
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import fetch, fetch_whole
 from halfnoise.data.sources.source import Source
+from halfnoise.data.tables import TableTotals, table_totals
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Items
+from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Ring
 from halfnoise.workload.totals import Totals
 from halfnoise.workload.workload import Workload
@@ -99,10 +101,12 @@ def _prepared(
 
     def read() -> Totals:
         columns, present = _fetched(groups, together, sum(sizes) + 1)
-        places = groups.places(present) if any(map(callable, parts)) else {}
+        places = groups.places(present) if len(wide) < len(parts) else {}
         own_sums = iter(np.split(columns, np.cumsum(sizes), axis=1))
         sums = tuple(
-            _ring(part(), places, block.shape.size) if callable(part) else next(own_sums)
+            next(own_sums)
+            if isinstance(part, Contribution)
+            else _own(part, places, block.shape.size)
             for block, part in zip(blocks, parts, strict=True)
         )
         number = columns[:, -1]
@@ -112,13 +116,15 @@ def _prepared(
             everyone = np.array(row, dtype=np.uint64)
         return Totals(sums=sums, people=number, everyone=everyone, keys=groups.keys(present))
 
-    return _Prepared(read, scans=groups.scans + sum(map(callable, parts)))
+    return _Prepared(read, scans=groups.scans + len(parts) - len(wide))
 
 
 def _part(
     groups: Groups, block: Block, columns: Columns, people: Sequence[str], prefix: str
-) -> Contribution | Counted:
+) -> Contribution | Counted | TableTotals:
     """Return how a block is read: as columns beside those of others, or, if long, in rows."""
+    if isinstance(block, TableBlock):
+        return table_totals(groups, block, columns, people)
     if isinstance(query := block.asked[0], Items):
         return item_totals(groups, query, block.quantum, columns, people)
     part = Contribution(block, columns, prefix, alone=not people)
@@ -165,6 +171,10 @@ def _fetched(groups: Groups, together: Frame, size: int) -> tuple[Ring, list[Val
         own = np.array([int(row[wide + i] or 0) for row in rows], dtype=np.int64)
         np.add.at(ring[:, i], at, own.view(np.uint64))
     return ring, present
+
+
+def _own(part: Counted | TableTotals, places: Mapping[Values, int], size: int) -> Ring:
+    return part.ring(places) if isinstance(part, TableTotals) else _ring(part(), places, size)
 
 
 def _ring(rows: Mapping[Values, Sequence[int]], places: Mapping[Values, int], size: int) -> Ring:

@@ -129,10 +129,10 @@ class Centered(Design):
                 shared.append(Shared(unit * scales[scale] ** 2 / by, runs(loadings)))
             lean += runs(mixture.lean)
             if mixture.tables is not None:
-                levels, layers, loads = mixture.tables
+                levels, layers, loads, made = mixture.tables
                 drawn = iter(unit * scale**2 for scale in scales)
                 own = tuple(tuple(itertools.islice(drawn, len(layer))) for layer in layers)
-                tables = CrossErrors(start, levels, layers, own, loads)
+                tables = CrossErrors(start, levels, layers, own, loads, made)
             start += block.shape.size
         if self.size_scale is not None:
             shared.append(Shared(unit * self.size_scale**2, (*lean, *runs([(0, 1, 1.0)]))))
@@ -145,7 +145,7 @@ class Centered(Design):
 
     def moved(self) -> tuple[tuple[Block, ...], tuple[Center, ...]]:
         """Return the blocks and the centres on the grid."""
-        blocks = [block.on_grid(scales[0]) for block, _, scales in self._each()]
+        blocks = [block.on_grid(*scales) for block, _, scales in self._each()]
         seen = zip(blocks, self.centers, self.scales, strict=True)
         centers = [block.shape.center_on_grid(c, scales[-1]) for block, c, scales in seen]
         return tuple(blocks), tuple(centers)

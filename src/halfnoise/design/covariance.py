@@ -83,6 +83,13 @@ class Covariance:
         crossed = 0.0 if self.tables is None else self.tables.of(weights)
         return sum([*self._own(weights), *self._common(weights, self.shared), crossed])
 
+    def between(self, one: int, other: int) -> float:
+        """Return the covariance of two estimates."""
+        total = _entry(self.variances, one) if one == other else 0.0
+        for term in self.shared:
+            total += term.weight * _entry(term.loadings, one) * _entry(term.loadings, other)
+        return total if self.tables is None else total + self.tables.covariance(one, other)
+
     def noises(self, weights: Mapping[int, float]) -> list[float]:
         """Return the variances of the independent noises in a weighted sum of a few estimates.
 

@@ -29,8 +29,8 @@ class CrossErrors:
     """The errors of tables whose cells stand from ``start`` on, without that of the size.
 
     ``layers``: the axes of the residuals of each layer of noise; ``variances``: of their noise.
-    ``loads``: for each kind of estimate how much it has of each layer, and last, whose axes its
-    tables are of.
+    ``loads``: for each kind of estimate, of which there are as many as layers, how much it has of
+    each layer. ``order``: the tables that come out, each of a kind and by some axes.
     """
 
     start: int
@@ -38,16 +38,16 @@ class CrossErrors:
     layers: tuple[tuple[Axes, ...], ...]
     variances: tuple[tuple[float, ...], ...]
     loads: tuple[tuple[float, ...], ...]
+    order: tuple[tuple[int, Axes], ...]
 
     @cached_property
     def tables(self) -> list[tuple[int, Axes, int, int]]:
         """All tables that come out: of which kind, by what, and where their cells stand."""
         found, at = [], self.start
-        for kind, layer in enumerate(self.layers):
-            for axes in layer:
-                number = cells(self.levels, axes)
-                found.append((kind, axes, at, at + number))
-                at += number
+        for kind, axes in self.order:
+            number = cells(self.levels, axes)
+            found.append((kind, axes, at, at + number))
+            at += number
         return found
 
     @property
@@ -93,7 +93,9 @@ class CrossErrors:
         return kind, axes, tuple(map(int, at))
 
     def covariance(self, one: int, other: int) -> float:
-        """Return the covariance of two cells."""
+        """Return the covariance of two estimates; what is no cell has none of these noises."""
+        if not all(self.start <= index < self.stop for index in (one, other)):
+            return 0.0
         (kind, axes, x), (kind_, axes_, y) = self._cell(one), self._cell(other)
         here, there = dict(zip(axes, x, strict=True)), dict(zip(axes_, y, strict=True))
         common = tuple(axis for axis in axes if axis in there)
@@ -123,7 +125,7 @@ class CrossErrors:
         gathered: list[dict[Axes, Vector]] = [{} for _ in self.layers]
         for kind, axes, start, stop in self.tables:
             shape = [self.levels[axis] for axis in axes]
-            own = x[start - self.start : stop - self.start].reshape(*shape, *columns)
+            own = x[start - self.start : stop - self.start].reshape((*shape, *columns))
             for part in within(axes):
                 gone = tuple(place for place, axis in enumerate(axes) if axis not in part)
                 less = own.mean(axis=gone) if gone else own
@@ -145,13 +147,13 @@ class CrossErrors:
                     if part in gathered[layer]:
                         thin = [self.levels[axis] if axis in part else 1 for axis in axes]
                         others = cells(self.levels, (i for i in axes if i not in part))
-                        made += load * gathered[layer][part].reshape(*thin, *columns) / others
-            product[start - self.start : stop - self.start] = made.reshape(-1, *columns)
+                        made += load * gathered[layer][part].reshape((*thin, *columns)) / others
+            product[start - self.start : stop - self.start] = made.reshape((-1, *columns))
         return product
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values, ready for JSON."""
-        names = ("start", "levels", "layers", "variances", "loads")
+        names = ("start", "levels", "layers", "variances", "loads", "order")
         return {name: getattr(self, name) for name in names}
 
     @classmethod
@@ -167,11 +169,18 @@ class CrossErrors:
             for name in ("variances", "loads")
         }
         start = whole(least=0, start=stored["start"])
-        found = cls(start, levels, layers, numbers["variances"], numbers["loads"])
+        order = tuple(
+            (whole(least=0, kind=kind), tuple(whole(least=0, axis=axis) for axis in axes))
+            for kind, axes in stored["order"]
+        )
+        found = cls(start, levels, layers, numbers["variances"], numbers["loads"], order)
         alike = [len(layer) for layer in layers] == [len(row) for row in found.variances]
-        known = {axis for layer in layers for axes in layer for axis in axes} <= {*range(len(levels))}
+        known = {axis for layer in layers for axes in layer for axis in axes} <= {
+            *range(len(levels))
+        }
         square = {len(row) for row in found.loads} == {len(layers)} == {len(found.loads)}
-        positive = all(each > 0 for row in found.variances for each in row)
+        kept = all(kind < len(layers) and axes in layers[kind] for kind, axes in order)
+        positive = kept and all(each > 0 for row in found.variances for each in row)
         if not (alike and known and square and positive and layers):
             raise refuse("tables", "axes and variances that belong together", "others")
         return found

@@ -84,12 +84,9 @@ class Errors:
 
     def split(self, a: int, b: int) -> tuple[float, float, float]:
         """Return lean and the variances of rest and b: a = lean * b + rest, uncorrelated with b."""
-        one = np.zeros(self.covariance.size)
-        one[a] = 1.0
-        column = self.covariance @ one
-        variance, shared = self.covariance.variance(b), float(column[b])
+        variance, shared = self.covariance.variance(b), self.covariance.between(a, b)
         lean = shared / variance if variance > 0 else 0.0
-        rest = max(0.0, float(column[a]) - lean * shared)
+        rest = max(0.0, self.covariance.variance(a) - lean * shared)
         return lean, self.copies * rest, self.copies * variance
 
 

@@ -30,7 +30,7 @@ def columns(release: Release, values: Floats) -> Columns:
         numbers[:, :, 0] = [[known], [0.0], [known], [known]]
     for number, row in enumerate(rows):
         if row.limits is not None:
-            pair = (row.place, row.place + 1)
+            pair = (row.place, row.below)
             shown = ratios(values, release.errors, pair, release.level, row.limits)
             numbers[:, :, number] = shown
     if release.rounded_values:

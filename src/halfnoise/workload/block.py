@@ -83,7 +83,7 @@ class Block:
         things = "items" if self.kind == "items" else "categories"
         return f"{self.label} ({self.queries} {things}{most})"
 
-    def on_grid(self, scale: float) -> "Block":
-        """Return the block with its bounds on the grid that fits noise of so large a scale."""
-        quantum = self.shape.grain.quantum(self.shape.reach, scale)
+    def on_grid(self, *scales: float) -> "Block":
+        """Return the block with its bounds on the grid that fits noise of so large scales."""
+        quantum = self.shape.grain.quantum(self.shape.reach, scales[0])
         return replace(self, shape=self.shape.on(quantum, self.label), quantum=quantum)

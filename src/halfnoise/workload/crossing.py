@@ -1,41 +1,59 @@
 """All tables of a workload as one block: its attributes, which tables weigh what, values by cell."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeAlias
 
 from halfnoise.errors import NotSupportedError
 from halfnoise.workload.block import Block, Line
-from halfnoise.workload.question import Question
-from halfnoise.workload.sets import Crossed, Wanted
+from halfnoise.workload.grid import LEAST_TABLE_BITS, TABLE_BITS, VALUE_BITS, Grain
+from halfnoise.workload.numbers import Count, Mean, Sum
+from halfnoise.workload.question import CellNames, Question, Shown
+from halfnoise.workload.sets import ByCell, Crossed, Wanted
 from halfnoise.workload.sets.base import Center, Parts, Scales
 from halfnoise.workload.sets.residuals import Axes, cells, within
 from halfnoise.workload.tables import MOST_CELLS, Axis, Table, attributes, names_of
 
+Value: TypeAlias = Count | Sum | Mean
+MARGINS = 0.01  # what people, and margins, weigh where nobody says how much
+
+
+class Asked(NamedTuple):
+    """A table as a plan shows it: of people or of a value, and what a cell of it weighs."""
+
+    axes: Axes
+    weight: float
+    asked: bool
+    value: int | None = None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableBlock(Block):
-    """All tables: ``axes`` are the attributes, ``tables`` those asked for and then their margins.
+    """All tables: ``axes`` are the attributes, ``values`` what is broken down by them.
 
-    What comes out are the cells of all of them, smaller tables first.
+    ``tables``: those that were asked for, and then their margins.
     """
 
-    axes: tuple[Axis, ...] = field(compare=False, repr=False)
     shape: Crossed
-    tables: Mapping[Axes, tuple[float, bool]] = field(compare=False, repr=False)
-
-    @property
-    def queries(self) -> int:
-        """The number of cells that are asked for."""
-        return sum(cells(self.shape.levels, axes) for axes, (_, asked) in self.tables.items() if asked)
+    axes: tuple[Axis, ...] = field(compare=False, repr=False)
+    values: tuple[Value, ...] = field(compare=False, repr=False)
+    tables: tuple[Asked, ...] = field(compare=False, repr=False)
 
     @property
     def lines(self) -> tuple[Line, ...]:
         """A line for each table, those that were asked for first."""
-        return tuple(self._line(axes, *each) for axes, each in self.tables.items())
+        return tuple(map(self._line, self.tables))
 
-    def _line(self, axes: Axes, weight: float, asked: bool) -> Line:
-        label, number = self.named(axes), cells(self.shape.levels, axes)
-        return Line("table", label, f"{label} ({number})", number, weight, asked=asked)
+    def _line(self, table: Asked) -> Line:
+        label, number = self.named(table.axes), cells(self.shape.levels, table.axes)
+        if table.value is None:
+            heading = f"{label} ({number})"
+            return Line("table", label, heading, number, table.weight, asked=table.asked)
+        query, value = self.values[table.value], self.shape.values[table.value]
+        label = f"{query.label} by {label}" if label else query.label
+        heading, width = f"{query.kind} of {label} ({number})", float(2 * value.half)
+        return Line(query.kind, label, heading, number, table.weight, width, table.asked)
 
     def named(self, axes: Axes) -> str:
         """Return what a table is called."""
@@ -44,73 +62,142 @@ class TableBlock(Block):
     def parts(self, center: Center, scales: Scales, root: float) -> tuple[Parts, ...]:
         """Return, line by line, the scales of the independent noises in its cells."""
         del center
-        return tuple(self.shape.parts_of(None, axes, scales, root) for axes in self.tables)
+        of = self.shape.parts_of
+        return tuple(of(table.value, table.axes, scales, root) for table in self.tables)
 
     @property
     def words(self) -> str:
         """What is asked, in words."""
-        shown = [f"{line.label} ({line.queries} cells)" for line in self.lines if line.asked]
-        return ", ".join(shown)
+        return ", ".join(
+            f"{line.label} ({line.queries} cells)" for line in self.lines if line.asked
+        )
 
-    def on_grid(self, scale: float) -> "TableBlock":
-        """Return the block on its grid: people are whole."""
-        del scale
-        return self
+    def on_grid(self, *scales: float) -> "TableBlock":
+        """Return the block with the bounds of its values on their grids."""
+        largest = max(cells(self.shape.levels, table.axes) for table in self.tables)
+        bits = TABLE_BITS - math.ceil(math.log2(largest))
+        bits, moved = min(VALUE_BITS, max(LEAST_TABLE_BITS, bits)), list[ByCell]()
+        for i, value in enumerate(self.shape.values):
+            own = scales if len(scales) == 1 else self.shape.scales_of(i, scales)
+            quantum = value.grain.quantum(value.reach, max(own), bits)
+            moved.append(value.on(quantum, self.values[i].label))
+        return replace(self, shape=replace(self.shape, values=tuple(moved)))
 
     def questions(self, start: int) -> list[Question]:
         """Return every table as results need it, in the order of their cells."""
-        listed = list(names_of(self.axes))
-        found = []
-        for axes in self.shape.layers[0].axes:
-            weight, asked = self.tables.get(axes, (0.0, False))
+        listed, found = list(names_of(self.axes)), list[Question]()
+        weighed = {(table.axes, table.value): table.asked for table in self.tables}
+        for kind, axes in self.shape.tables:
+            value, number = self.shape.layers[kind].value, cells(self.shape.levels, axes)
             shown = tuple((self.axes[axis].label, listed[axis]) for axis in axes)
-            found.append(Question.table(start, shown, asked=asked))
-            start += cells(self.shape.levels, axes)
+            if not self.shape.layers[kind].answers:
+                asked = weighed.get((axes, value), False)
+                found.append(self._question(start, shown, value, asked=asked))
+            start += number
         return found
+
+    def _question(self, start: int, axes: Shown, value: int | None, *, asked: bool) -> Question:
+        if value is None:
+            label, names = ",".join(label for label, _ in axes), CellNames(axes)
+            return Question(name=label, kind="table", start=start, names=names, asked=asked)
+        query = self.values[value]
+        bounds = None if isinstance(query, Count) else query.shape.bounds
+        return Question(
+            name=query.label,
+            kind=query.kind,
+            start=start,
+            names=CellNames(axes, *query.names),
+            bounds=bounds,
+            asked=asked,
+        )
 
 
 def crossing(
-    tables: Sequence[Table], asked: Sequence[Axis], importance: Mapping[str, float]
+    tables: Sequence[Table],
+    asked: Sequence[Axis],
+    values: Sequence[Value],
+    importance: Mapping[str, float],
 ) -> TableBlock:
     """Return all tables as one block; ``asked``: choices and bands that are asked by themselves.
 
     A choice that is an axis of some table is the table of one axis, of importance one unless a
     weight says otherwise. Margins weigh what the table that weighs them most says.
     """
-    found = attributes(tables, asked)
-    axes, place = tuple(found.values()), {label: i for i, label in enumerate(found)}
+    axes = tuple(attributes(tables, asked, used(tables, values)).values())
+    place = {axis.label: i for i, axis in enumerate(axes)}
     levels = tuple(len(axis.names) for axis in axes)
-    weights: dict[Axes, float] = {}
-    margins: dict[Axes, float] = {}
 
-    def add(kept: dict[Axes, float], table: Axes, weight: float) -> None:
-        number = cells(levels, table)
+    def of(labels: Iterable[str]) -> Axes:
+        return tuple(sorted(place[label] for label in labels))
+
+    people = _Weights(levels)
+    for axis in (axis for axis in asked if axis.label in place):
+        number = len(axis.names)
+        people.add(of([axis.label]), importance.get(axis.label, 1 / number) * number)
+    for table in tables:
+        weight = importance.get(table.label, table.importance)
+        people.add(of(table.labels), weight, table.margins)
+    shown, by_cell = list[Asked](), list[ByCell]()
+    for i, query in enumerate(values):
+        low, high = query.shape.bounds or (0.0, 1.0)
+        weight, own = importance.get(query.label, 1 / (high - low) ** 2), _Weights(levels)
+        own.add(of(query.by), weight, MARGINS * weight)
+        for labels in query.within:
+            own.add(of(labels), weight)
+        people.margins_of(of(query.by), MARGINS)
+        grain = Grain.PEOPLE if isinstance(query, Count) else Grain.VALUES
+        optional = isinstance(query, Mean)
+        by_cell.append(ByCell(low, high, own.wanted, optional, grain))
+        shown += own.shown(i)
+    listed = sorted([*people.shown(None), *shown], key=lambda table: not table.asked)
+    return TableBlock(
+        kind="table",
+        shape=Crossed(levels, people.wanted, tuple(by_cell)),
+        importance=1.0,
+        label="tables",
+        asked=(*axes, *values),
+        axes=axes,
+        values=tuple(values),
+        tables=tuple(listed),
+    )
+
+
+def used(tables: Iterable[Table], values: Iterable[Value]) -> list[str]:
+    """Return the labels of all attributes that tables are by, each once, in order."""
+    labels = [label for table in tables for label in table.labels]
+    labels += [label for value in values for part in (value.by, *value.within) for label in part]
+    return [*dict.fromkeys(labels)]
+
+
+class _Weights:
+    """What cells weigh: of tables that were asked for, and of their margins."""
+
+    def __init__(self, levels: tuple[int, ...]) -> None:
+        self.levels = levels
+        self.own: dict[Axes, float] = {}
+        self.margins: dict[Axes, float] = {}
+
+    def add(self, table: Axes, weight: float, margins: float = 0.0) -> None:
+        self._add(self.own, table, weight)
+        self.margins_of(table, margins)
+
+    def margins_of(self, table: Axes, weight: float) -> None:
+        for margin in within(table):
+            if weight and margin:
+                self._add(self.margins, margin, weight)
+
+    def _add(self, kept: dict[Axes, float], table: Axes, weight: float) -> None:
+        number = cells(self.levels, table)
         if number > MOST_CELLS:
-            label = ",".join(axes[axis].label for axis in table)
-            rule = f"a table has at most 2^27 cells, got {number:,} for {label!r}"
+            rule = f"a table has at most 2^27 cells, got {number:,}"
             raise NotSupportedError(f"{rule}; use fewer attributes or coarser bands")
         kept[table] = max(kept.get(table, 0.0), weight / number)
 
-    for axis in asked:
-        if axis.label in place:
-            number = len(axis.names)
-            one = importance.get(axis.label, 1 / number) * number
-            add(weights, (place[axis.label],), one)
-    for table in tables:
-        wanted = tuple(sorted(place[label] for label in table.labels))
-        add(weights, wanted, importance.get(table.label, table.importance))
-        for margin in within(wanted):
-            if margin and margin != wanted and table.margins:
-                add(margins, margin, table.margins)
-    shown = {axes_: (weight, True) for axes_, weight in weights.items()}
-    shown |= {a: (weight, False) for a, weight in sorted(margins.items()) if a not in weights}
-    shape = Crossed(levels, tuple(Wanted(a, weight) for a, (weight, _) in shown.items()))
-    return TableBlock(
-        kind="table",
-        shape=shape,
-        importance=1.0,
-        label="tables",
-        asked=axes,
-        axes=axes,
-        tables=shown,
-    )
+    @property
+    def wanted(self) -> tuple[Wanted, ...]:
+        return tuple(Wanted(*each) for each in (self.margins | self.own).items())
+
+    def shown(self, value: int | None) -> list[Asked]:
+        found = [Asked(axes, weight, asked=True, value=value) for axes, weight in self.own.items()]
+        margins = {axes: weight for axes, weight in self.margins.items() if axes not in self.own}
+        return [*found, *(Asked(a, w, asked=False, value=value) for a, w in margins.items())]

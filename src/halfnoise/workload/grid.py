@@ -28,6 +28,8 @@ SCALE_BITS, MOST_SCALE_BITS = 20, 36  # scales are near 2^20 steps if they can b
 # Budgets that protect nobody have scales below 2^10 of such steps. Then steps are finer, of which a
 # person moves 2^30, so that 2^32 people have room; below 2^5 of the finest, rounding would show.
 FINE_SCALE_BITS, FINE_REACH_BITS, LEAST_SCALE_BITS = 10, 30, 5
+# In tables a value is multiplied with the number of cells, so it has fewer bits, but not too few.
+TABLE_BITS, LEAST_TABLE_BITS = 30, 12
 PART = Fraction(1, 2**16)  # who has more items than allowed counts a fraction for each
 
 
@@ -38,13 +40,13 @@ class Grain(enum.Enum):
     PARTS = "parts"
     VALUES = "values"
 
-    def quantum(self, reach: float, scale: float) -> Fraction:
+    def quantum(self, reach: float, scale: float, bits: int = VALUE_BITS) -> Fraction:
         """Return the grid of values of at most ``reach`` under noise of so large a scale."""
         if self is not Grain.VALUES:
             return Fraction(1) if self is Grain.PEOPLE else PART
         # Steps may be half a quantum, and the scale may still grow a little with the bounds.
         coarse = power(scale) * Fraction(8, 2**MOST_SCALE_BITS)
-        return max(coarse, power(reach) * Fraction(2, 2**VALUE_BITS))
+        return max(coarse, power(reach) * Fraction(2, 2**bits))
 
 
 def power(x: float) -> Fraction:

@@ -2,14 +2,52 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Protocol, cast
 
-from halfnoise.checks import check_literals, finite, known_keywords, refuse, whole
+from halfnoise.checks import (
+    check_literals,
+    finite,
+    is_name,
+    known_keywords,
+    refuse,
+    said_twice,
+    whole,
+)
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import WORDS, Literal, Where
 from halfnoise.workload.grid import Grain
 from halfnoise.workload.sets import Answered, Box, ContributionSet
+
+
+class Broken(Protocol):
+    """What may be broken down by the cells of tables."""
+
+    by: Sequence[str]
+    within: Sequence[Sequence[str]]
+
+
+def check_cells(query: Broken) -> None:
+    """Check the labels by which a query is broken down."""
+    by = _labels("by", query.by)
+    if isinstance(query.within, str) or not isinstance(query.within, Sequence):
+        raise refuse("within", "a list of tables", query.within, 'for example [["sex"], ["age"]]')
+    within = tuple(_labels("within", each) for each in query.within)
+    if within and not by:
+        raise refuse("within", "given together with by", query.within)
+    object.__setattr__(query, "by", by)
+    object.__setattr__(query, "within", within)
+
+
+def _labels(name: str, labels: object) -> tuple[str, ...]:
+    if isinstance(labels, str) or not isinstance(labels, Sequence):
+        raise refuse(name, "a list of labels", labels, 'for example ["sex", "region"]')
+    for label in labels:
+        if not is_name(label):
+            raise refuse(name, "labels of choices or bands", label)
+    if (twice := said_twice(labels)) is not None:
+        raise refuse(name, "different labels", twice, "name each one once")
+    return tuple(labels)
 
 
 @known_keywords
@@ -19,7 +57,8 @@ class Count(ColumnQuery):
 
     Yes is true, 1, and in text 1/true/yes/y/t in any case; ``true`` names other codes. Conditions:
     ``at_least``, ``above``, ``below``, ``up_to``, ``between``, ``equals``, ``is_in``. The column
-    may also be a narwhals expression with a ``name``.
+    may also be a narwhals expression with a ``name``. ``by``: the labels of choices or bands by which
+    it is broken down, ``within``: further such tables.
 
     >>> Count("smoker").shape
     Box(size=1, low=0.0, high=1.0)
@@ -37,10 +76,13 @@ equals=None, is_in=None, missing=())
     between: tuple[Literal, Literal] | None = None
     equals: Literal | None = None
     is_in: Sequence[Literal] | None = None
+    by: Sequence[str] = ()
+    within: Sequence[Sequence[str]] = ()
     kind: ClassVar[str] = "count"
 
     def __post_init__(self) -> None:
         ColumnQuery.__post_init__(self)
+        check_cells(self)
         object.__setattr__(self, "true", check_literals("true", self.true))
         if self.condition is not None and self.true:
             raise InvalidParameterError(f"give {self.label!r} a condition or true=, not both")
@@ -101,13 +143,19 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Bounded(ColumnQuery):
-    """What queries of values share: each value is clipped to ``bounds``."""
+    """What queries of values share: each value is clipped to ``bounds``.
+
+    ``by``, ``within``: the labels of what it is broken down by, and of further such tables.
+    """
 
     _: KW_ONLY
     bounds: tuple[float, float]
+    by: Sequence[str] = ()
+    within: Sequence[Sequence[str]] = ()
 
     def __post_init__(self) -> None:
         ColumnQuery.__post_init__(self)
+        check_cells(self)
         bounds: object = self.bounds
         remedy = "give the lowest and the highest value that counts, for example bounds=(0, 20)"
         if not isinstance(bounds, tuple | list) or len(bounds) != 2:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ class Row(NamedTuple):
     name: str
     place: int
     limits: tuple[float, float] | None = None
+    below: int = -1  # where the number of those who answered stands
 
     @property
     def is_count(self) -> bool:
@@ -39,21 +40,24 @@ class Row(NamedTuple):
         return self.kind == "count"
 
 
+Shown: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]  # axes: their labels and categories
+
+
 class CellNames(Sequence[str]):
-    """The names of a table's cells, made when somebody asks: ``axes`` are labels and categories.
+    """The names of a table's cells, made when somebody asks; ``of``: of what, if of values.
 
     >>> names = CellNames((("sex", ("f", "m")), ("age", ("young", "old"))))
     >>> len(names), names[1], names.index("sex=m, age=young")
     (4, 'sex=f, age=old', 2)
     """
 
-    __slots__ = ("axes",)
+    __slots__ = ("axes", "of")
 
-    def __init__(self, axes: tuple[tuple[str, tuple[str, ...]], ...]) -> None:
-        self.axes = axes
+    def __init__(self, axes: Shown, *of: str) -> None:
+        self.axes, self.of = axes, of
 
     def __len__(self) -> int:
-        return math.prod(len(categories) for _, categories in self.axes)
+        return math.prod(len(categories) for _, categories in self.axes) * max(1, len(self.of))
 
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
@@ -63,13 +67,13 @@ class CellNames(Sequence[str]):
         for label, categories in reversed(self.axes):
             rest, own = divmod(rest, len(categories))
             shown.append(f"{label}={categories[own]}")
-        return ", ".join(reversed(shown))
+        return ", ".join([*self.of[rest : rest + 1], *reversed(shown)])
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, CellNames) and self.axes == other.axes
+        return isinstance(other, CellNames) and (self.axes, self.of) == (other.axes, other.of)
 
     def __hash__(self) -> int:
-        return hash(self.axes)
+        return hash((self.axes, self.of))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +81,8 @@ class Question:
     """A query of a release: ``names`` are those of its estimates, from ``start`` on.
 
     ``kind``: how it is called in files. ``bounds``: of one person's value, where it is a number.
-    ``other``: which of its estimates counts all other categories.
+    ``other``: which of its estimates counts all other categories. ``asked``: whether somebody asked
+    for it; margins of tables come out anyway.
 
     >>> visits = Question(name="visits", kind="sum", start=3, names=("visits",), bounds=(0, 20))
     >>> [row.kind for row in visits.rows()], visits.limits
@@ -91,14 +96,6 @@ class Question:
     bounds: tuple[float, float] | None = None
     other: int | None = None
     asked: bool = True
-
-    @classmethod
-    def table(
-        cls, start: int, axes: tuple[tuple[str, tuple[str, ...]], ...], *, asked: bool
-    ) -> Self:
-        """Return a table of people, by the labels and categories of its axes."""
-        label = ",".join(label for label, _ in axes)
-        return cls(name=label, kind="table", start=start, names=CellNames(axes), asked=asked)
 
     @property
     def is_mean(self) -> bool:
@@ -117,12 +114,25 @@ class Question:
 
     def is_count(self, place: int) -> bool:
         """Whether the estimate at this place among its own is a number of people."""
-        return not self.is_sum and (not self.is_mean or place == 1)
+        return not self.is_sum and (not self.is_mean or 2 * place >= len(self.names))
+
+    @property
+    def axes(self) -> Shown:
+        """What a table is by: labels and categories; nothing where it is no table."""
+        return self.names.axes if isinstance(self.names, CellNames) else ()
 
     def rows(self) -> Iterator[Row]:
         """Go through all that there is to show of it."""
+        if self.is_mean and self.axes:
+            half, means = len(self.names) // 2, CellNames(self.axes, self.name)
+            for place, name in enumerate(means):
+                at = self.start + place
+                yield Row("mean", name, at, self.limits, at + half)
+                yield Row("sum", self.names[place], at)
+                yield Row("count", self.names[place + half], at + half)
+            return
         if self.is_mean:
-            yield Row("mean", self.name, self.start, self.limits)
+            yield Row("mean", self.name, self.start, self.limits, self.start + 1)
         for place, name in enumerate(self.names):
             yield Row("count" if self.is_count(place) else "sum", name, self.start + place)
 

@@ -1,6 +1,6 @@
 """Tables of people by several attributes, as they are asked for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, TypeAlias
 
@@ -62,15 +62,20 @@ class Table:
         return ",".join(self.labels)
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the axes said here read."""
+        return tuple(column for axis in self.own for column in axis.columns)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """No name but its own: cells are found by their categories."""
         return (self.label,)
 
 
 def attributes(
-    tables: Sequence[Table], asked: Sequence[Axis]
+    tables: Sequence[Table], asked: Sequence[Axis], labels: Iterable[str]
 ) -> dict[str, Axis]:
-    """Return every axis by its label: one column is one attribute.
+    """Return those axes that go by some labels: one column is one attribute.
 
     ``asked``: the choices and bands of the workload itself.
     """
@@ -80,7 +85,7 @@ def attributes(
         if known != axis:
             rule = f"the attribute {axis.label!r} has two lists of categories"
             raise InvalidParameterError(f"{rule}; use one of them in all tables and choices")
-    used = {label for table in tables for label in table.labels}
+    used = set(labels)
     for label in sorted(used - found.keys()):
         known_labels = ", ".join(map(repr, found)) or "none"
         rule = f"the label of a Choice or Bins of the workload ({known_labels})"
@@ -97,7 +102,10 @@ def attributes(
 def _one_each(kept: dict[str, Axis]) -> None:
     by_column: dict[object, str] = {}
     for label, axis in kept.items():
-        if isinstance(axis.column, str) and (other := by_column.setdefault(axis.column, label)) != label:
+        if (
+            isinstance(axis.column, str)
+            and (other := by_column.setdefault(axis.column, label)) != label
+        ):
             rule = f"the column {axis.column!r} is in tables as {other!r} and as {label!r}"
             raise InvalidParameterError(f"{rule}; a column is one attribute: use one list for all")
 

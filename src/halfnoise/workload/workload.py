@@ -12,16 +12,25 @@ from halfnoise.privacy.definitions import Neighbors
 from halfnoise.workload.block import Block, Line
 from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.conditions import Where
-from halfnoise.workload.crossing import crossing
+from halfnoise.workload.crossing import crossing, used
 from halfnoise.workload.groups import Grouping
 from halfnoise.workload.importance import check_importance, importance_of_dial
 from halfnoise.workload.listing import OTHER, Columns, Groups
+from halfnoise.workload.numbers import Count, Mean, Sum
 from halfnoise.workload.queries import Asked, Query
 from halfnoise.workload.question import Question, only_rows
 from halfnoise.workload.sets import AtMost, Box
 from halfnoise.workload.tables import Table
 
-KINDS = ("count", "sum", "mean", "choice", "bins", "items", "table")  # the order of blocks everywhere
+KINDS = (
+    "count",
+    "sum",
+    "mean",
+    "choice",
+    "bins",
+    "items",
+    "table",
+)  # the order of blocks everywhere
 
 
 class Rules(TypedDict, total=False):
@@ -222,8 +231,14 @@ def _set(workload: Workload, **fields: object) -> None:
 def _blocks(workload: Workload) -> Iterator[Block]:
     """Gather counts of equal importance into one block; every other query is a block of its own."""
     counts: dict[float, list[Query]] = {}
-    for query in workload.queries:
-        if query.kind == "count" and not isinstance(query, Table):
+    tables = [query for query in workload.queries if isinstance(query, Table)]
+    values = [q for q in workload.queries if isinstance(q, Count | Sum | Mean) and q.by]
+    crossed = used(tables, values)
+    asked = [query for query in workload.queries if isinstance(query, Choice | Bins)]
+    inside = [*tables, *values, *(query for query in asked if query.label in crossed)]
+    others = [q for q in workload.queries if not isinstance(q, Table) and q not in inside]
+    for query in others:
+        if query.kind == "count":
             counts.setdefault(workload.importance.get(query.label, 1.0), []).append(query)
     if workload.at_most is not None and len(counts) > 1:
         rule = "counts with a joint at_most must have equal importance"
@@ -235,18 +250,13 @@ def _blocks(workload: Workload) -> Iterator[Block]:
         label = queries[0].label if len(queries) == 1 else f"{size} counts"
         shape = AtMost.of(size, check_at_most(workload.at_most, size))
         yield Block(kind="count", shape=shape, importance=weight, label=label, asked=tuple(queries))
-    tables = [query for query in workload.queries if isinstance(query, Table)]
-    crossed = {label for table in tables for label in table.labels}
-    asked = [query for query in workload.queries if isinstance(query, Choice | Bins)]
-    others = [q for q in workload.queries if not isinstance(q, Table)]
-    others = [q for q in others if q not in asked or q.label not in crossed]
     for kind in KINDS[1:]:
         for query in (query for query in others if query.kind == kind):
             shape, label = query.shape, query.label
             weight = workload.importance.get(label, 1 / shape.width**2)
             yield Block(kind=kind, shape=shape, importance=weight, label=label, asked=(query,))
-    if tables:
-        yield crossing(tables, asked, workload.importance)
+    if crossed:
+        yield crossing(tables, asked, values, workload.importance)
 
 
 def _check_queries(queries: Sequence[Asked]) -> None:

@@ -46,6 +46,7 @@ class Layered(NamedTuple):
     levels: tuple[int, ...]
     layers: tuple[tuple[tuple[int, ...], ...], ...]
     loads: tuple[tuple[float, ...], ...]
+    tables: tuple[tuple[int, tuple[int, ...]], ...]
 
 
 class Mixture(NamedTuple):

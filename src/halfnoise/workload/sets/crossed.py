@@ -9,13 +9,13 @@ the worst is so for every residual, and the cost is what all of them cost togeth
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from halfnoise.workload.grid import Floats, Grain, Ring, in_steps, step_for, times
+from halfnoise.workload.grid import Floats, Grain, Ring, step_for, times
 from halfnoise.workload.sets.base import (
     Cases,
     Center,
@@ -29,6 +29,7 @@ from halfnoise.workload.sets.base import (
     Span,
     View,
 )
+from halfnoise.workload.sets.kinds import bounds_on
 from halfnoise.workload.sets.residuals import (
     Axes,
     Levels,
@@ -80,6 +81,18 @@ class ByCell:
     optional: bool = False
     grain: Grain = field(default=Grain.VALUES, repr=False)
     quantum: Fraction = field(default=Fraction(1), compare=False, repr=False)
+
+    @property
+    def reach(self) -> float:
+        """How far from zero a value can be."""
+        return max(-self.low, self.high)
+
+    def on(self, quantum: Fraction, label: str) -> "ByCell":
+        """Return the same with its bounds on a grid; whole people are on it."""
+        if self.grain is not Grain.VALUES:
+            return self
+        low, high = bounds_on(quantum, (self.low, self.high), label)
+        return replace(self, low=low, high=high, quantum=quantum)
 
     @property
     def middle(self) -> Fraction:
@@ -152,6 +165,19 @@ class Crossed(ContributionSet):
     def residuals(self) -> list[tuple[Layer, Axes]]:
         """All that is measured, in the order of its scales and of what comes out."""
         return [(layer, axes) for layer in self.layers for axes in layer.axes]
+
+    @property
+    def tables(self) -> list[tuple[int, Axes]]:
+        """All that comes out, in order: of which layer, and by what.
+
+        Tables of people, and of each value a table of sums and, beside it, of who answered.
+        """
+        found = [(0, axes) for axes in self.layers[0].axes]
+        for i, value in enumerate(self.values):
+            own = self.layer_of(i)
+            kinds = (own, own + 1) if value.optional else (own,)
+            found += [(kind, axes) for axes in self.layers[own].axes for kind in kinds]
+        return found
 
     def view(self, center: Number | None, p: int) -> View:
         """Return what a person moves and what the errors of all residuals count."""
@@ -254,7 +280,7 @@ class Crossed(ContributionSet):
         people = [*self.noises(0, table, scales), root / cells(self.levels, table)]
         if value is None:
             return {"sum": people}
-        place, middle = self._layer(value), abs(float(self.values[value].middle))
+        place, middle = self.layer_of(value), abs(float(self.values[value].middle))
         own = self.noises(place, table, scales)
         if not self.values[value].optional:
             return {"sum": [*own, *(middle * part for part in people)]}
@@ -281,15 +307,22 @@ class Crossed(ContributionSet):
             loads.append(tuple(own))
             leans.append(lean)
         spans, start = list[Span](), 0
-        for layer, lean in zip(self.layers, leans, strict=True):
-            for axes in layer.axes:
-                number = cells(self.levels, axes)
-                spans.append((start, start + number, lean / number))
-                start += number
+        for kind, axes in self.tables:
+            number = cells(self.levels, axes)
+            spans.append((start, start + number, leans[kind] / number))
+            start += number
         layers = tuple(layer.axes for layer in self.layers)
-        return Mixture((0, 0), (), tuple(spans), Layered(self.levels, layers, tuple(loads)))
+        made = Layered(self.levels, layers, tuple(loads), tuple(self.tables))
+        return Mixture((0, 0), (), tuple(spans), made)
 
-    def _layer(self, value: int) -> int:
+    def scales_of(self, value: int, scales: Scales) -> Scales:
+        """Return the scales of a value's own noise."""
+        place = self.layer_of(value)
+        first = sum(len(layer.axes) for layer in self.layers[:place])
+        return scales[first : first + len(self.layers[place].axes)]
+
+    def layer_of(self, value: int) -> int:
+        """Return which layer is that of a value."""
         return next(i for i, layer in enumerate(self.layers) if layer.value == value)
 
     def spread(self, scales: Scales) -> Floats:
@@ -329,7 +362,9 @@ class Crossed(ContributionSet):
                 elif layer.value is not None:
                     value = self.values[layer.value]
                     whole = tables[place + 1][axes] if value.optional else people[axes]
-                    table = times(table, value.quantum / finest) - times(whole, value.middle / finest)
+                    table = times(table, value.quantum / finest) - times(
+                        whole, value.middle / finest
+                    )
                 step = channel.steps[len(measured)]
                 factor = finest / (cells(self.levels, axes) * step)
                 measured.append(times(centred(table), factor).reshape(len(f), -1))
@@ -344,20 +379,17 @@ class Crossed(ContributionSet):
             for each in noisy
         ]
         residuals[0][()] = root
-        made = [
-            {axes: made_of(self.levels, axes, each) for axes in each} for each in residuals
-        ]
-        found = [made[0][axes] for axes in self.layers[0].axes]
-        for place, layer in enumerate(self.layers[1:], start=1):
+        made = [{axes: made_of(self.levels, axes, each) for axes in each} for each in residuals]
+        for place, layer in enumerate(self.layers):
             if layer.value is None or layer.answers:
                 continue
-            value = self.values[layer.value]
-            whole = made[0]
+            value, whole = self.values[layer.value], made[0]
             if value.optional:
-                whole = {a: x + float(SHARE) * made[0][a] for a, x in made[place + 1].items()}
-            found += [x + float(value.middle) * whole[a] for a, x in made[place].items()]
-            found += whole.values() if value.optional else ()
-        return np.concatenate([table.reshape(len(h), -1) for table in found], axis=1)
+                whole = {a: x + float(SHARE) * whole[a] for a, x in made[place + 1].items()}
+                made[place + 1] = whole
+            made[place] = {a: x + float(value.middle) * whole[a] for a, x in made[place].items()}
+        found = [made[kind][axes].reshape(len(h), -1) for kind, axes in self.tables]
+        return np.concatenate(found, axis=1)
 
     def _apart_by_table(self, flat: "Ring | Floats") -> list[dict[Axes, Any]]:
         """Return the cells of all tables, layer by layer, each in the shape of its table."""
