@@ -3,7 +3,8 @@
 Noise of variance s_A^2 on residual A, projected, has covariance s_A^2 kron(I - J/v_i). Tables are
 made of residuals (``residuals``), so that for a cell x of table B and a cell y of B'
 
-    Cov = sum over A within B and B' of  s_A^2 prod_(i in A) (1[x_i = y_i] - 1/v_i) / (N_(B-A) N_(B'-A)).
+    Cov = sum over A within B and B' of
+          s_A^2 prod_(i in A) (1[x_i = y_i] - 1/v_i) / (N_(B-A) N_(B'-A)).
 
 No matrix is built. What comes out may be made of several layers: a sum by cell is the noisy sum of
 values from the midpoint and, times the midpoint, the noisy number of people.
@@ -121,35 +122,39 @@ class CrossErrors:
 
     def __matmul__(self, x: Vector) -> Vector:
         """Multiply with a vector, or with the columns of a matrix, that has a row for each cell."""
-        columns = x.shape[1:]
-        gathered: list[dict[Axes, Vector]] = [{} for _ in self.layers]
+        noisy, columns, product = self._in_residuals(x), x.shape[1:], np.zeros_like(x)
         for kind, axes, start, stop in self.tables:
-            shape = [self.levels[axis] for axis in axes]
-            own = x[start - self.start : stop - self.start].reshape((*shape, *columns))
-            for part in within(axes):
-                gone = tuple(place for place, axis in enumerate(axes) if axis not in part)
-                less = own.mean(axis=gone) if gone else own
-                for layer, load in enumerate(self.loads[kind]):
-                    if load and part in self._noise[layer]:
-                        gathered[layer][part] = gathered[layer].get(part, 0.0) + load * less
-        for layer, parts in enumerate(gathered):
-            for part, held in parts.items():
-                spread = held
-                for axis in range(len(part)):
-                    spread = spread - spread.mean(axis=axis, keepdims=True)
-                parts[part] = self._noise[layer][part] * spread
-        product = np.zeros_like(x)
-        for kind, axes, start, stop in self.tables:
-            shape = [self.levels[axis] for axis in axes]
-            made = np.zeros((*shape, *columns))
-            for layer, load in enumerate(self.loads[kind]):
-                for part in within(axes) if load else ():
-                    if part in gathered[layer]:
-                        thin = [self.levels[axis] if axis in part else 1 for axis in axes]
-                        others = cells(self.levels, (i for i in axes if i not in part))
-                        made += load * gathered[layer][part].reshape((*thin, *columns)) / others
+            made = np.zeros((*(self.levels[axis] for axis in axes), *columns))
+            for layer, part in self._made_of(kind, axes):
+                thin = [self.levels[axis] if axis in part else 1 for axis in axes]
+                others = cells(self.levels, (i for i in axes if i not in part))
+                held = noisy[layer, part].reshape((*thin, *columns))
+                made += self.loads[kind][layer] * held / others
             product[start - self.start : stop - self.start] = made.reshape((-1, *columns))
         return product
+
+    def _made_of(self, kind: int, axes: Axes) -> Iterator[tuple[int, Axes]]:
+        """Go through the residuals, by layer, that a table is made of."""
+        for layer, load in enumerate(self.loads[kind]):
+            if load:
+                yield from ((layer, part) for part in within(axes) if part in self._noise[layer])
+
+    def _in_residuals(self, x: Vector) -> dict[tuple[int, Axes], Vector]:
+        """Return what weights on all cells come to in each residual, times its covariance."""
+        found: dict[tuple[int, Axes], Vector] = {}
+        for kind, axes, start, stop in self.tables:
+            shape = [self.levels[axis] for axis in axes]
+            own = x[start - self.start : stop - self.start].reshape((*shape, *x.shape[1:]))
+            for layer, part in self._made_of(kind, axes):
+                gone = tuple(place for place, axis in enumerate(axes) if axis not in part)
+                less = self.loads[kind][layer] * (own.mean(axis=gone) if gone else own)
+                found[layer, part] = found.get((layer, part), 0.0) + less
+        for (layer, part), held in found.items():
+            spread = held
+            for axis in range(len(part)):
+                spread = spread - spread.mean(axis=axis, keepdims=True)
+            found[layer, part] = self._noise[layer][part] * spread
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values, ready for JSON."""

@@ -1,4 +1,4 @@
-"""All tables of a workload as one block: its attributes, which tables weigh what, values by cell."""
+"""All tables of a workload as one block: attributes, which tables weigh what, values by cell."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence

@@ -23,8 +23,13 @@ from halfnoise.workload.sets import Answered, Box, ContributionSet
 class Broken(Protocol):
     """What may be broken down by the cells of tables."""
 
-    by: Sequence[str]
-    within: Sequence[Sequence[str]]
+    @property
+    def by(self) -> Sequence[str]:
+        """The labels of what it is broken down by."""
+
+    @property
+    def within(self) -> Sequence[Sequence[str]]:
+        """Further tables that it is asked in."""
 
 
 def check_cells(query: Broken) -> None:
@@ -57,8 +62,8 @@ class Count(ColumnQuery):
 
     Yes is true, 1, and in text 1/true/yes/y/t in any case; ``true`` names other codes. Conditions:
     ``at_least``, ``above``, ``below``, ``up_to``, ``between``, ``equals``, ``is_in``. The column
-    may also be a narwhals expression with a ``name``. ``by``: the labels of choices or bands by which
-    it is broken down, ``within``: further such tables.
+    may also be a narwhals expression with a ``name``. ``by``: the labels of choices or bands that
+    it is broken down by, ``within``: further such tables.
 
     >>> Count("smoker").shape
     Box(size=1, low=0.0, high=1.0)

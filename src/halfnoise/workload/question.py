@@ -54,6 +54,7 @@ class CellNames(Sequence[str]):
     __slots__ = ("axes", "of")
 
     def __init__(self, axes: Shown, *of: str) -> None:
+        """Take what the names are made of."""
         self.axes, self.of = axes, of
 
     def __len__(self) -> int:

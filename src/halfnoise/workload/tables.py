@@ -17,10 +17,10 @@ MOST_CELLS = 2**27
 class Table:
     """How many people there are in each cell of a table, and in each of its margins.
 
-    ``axes``: what it is by: a Choice or Bins, which is not thereby asked for by itself, or the label
-    of one that stands elsewhere in the workload. ``importance``: how much the mean squared error of
-    its cells counts; ``margins``: that of each of its margins, which come out in any case and add
-    up with it.
+    ``axes``: what it is by: a Choice or Bins, which is not thereby asked for by itself, or the
+    label of one that stands elsewhere in the workload. ``importance``: how much the mean squared
+    error of its cells counts; ``margins``: that of each of its margins, which come out in any case
+    and add up with it.
 
     >>> Table([Choice("sex", ["f", "m"]), Bins("age", [18, 65]), "region"]).label
     'sex,age,region'

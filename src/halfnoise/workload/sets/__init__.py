@@ -1,7 +1,8 @@
 """What one person may contribute, set by set."""
 
 from halfnoise.workload.sets.base import ContributionSet
-from halfnoise.workload.sets.crossed import ByCell, Crossed, Wanted
+from halfnoise.workload.sets.by_cell import ByCell, Wanted
+from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.kinds import Answered, AtMost, Box, OneOf
 
 __all__ = ["Answered", "AtMost", "Box", "ByCell", "ContributionSet", "Crossed", "OneOf", "Wanted"]

@@ -9,15 +9,14 @@ the worst is so for every residual, and the cost is what all of them cost togeth
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from halfnoise.workload.grid import Floats, Grain, Ring, step_for, times
 from halfnoise.workload.sets.base import (
-    Cases,
     Center,
     Channel,
     ContributionSet,
@@ -29,7 +28,8 @@ from halfnoise.workload.sets.base import (
     Span,
     View,
 )
-from halfnoise.workload.sets.kinds import bounds_on
+from halfnoise.workload.sets.by_cell import SHARE, ByCell, Layer, Wanted
+from halfnoise.workload.sets.moves import changes, people
 from halfnoise.workload.sets.residuals import (
     Axes,
     Levels,
@@ -37,83 +37,11 @@ from halfnoise.workload.sets.residuals import (
     centred,
     distance,
     made_of,
-    overlap,
     projected,
     rank,
     squares,
     within,
 )
-
-# Which part of the people answers are centred on: near the best for all weights, and a short one.
-SHARE = Fraction(19, 32)
-MOST_CASES = 4096  # kinds of change that are gone through one by one
-
-
-class Wanted(NamedTuple):
-    """A table that is asked for, and how much the squared error of one of its cells counts."""
-
-    axes: Axes
-    weight: float
-
-
-class Layer(NamedTuple):
-    """What is measured by cell with noise of its own: its residuals, and r^2 of each.
-
-    ``value``: whose, None for people; ``answers``: whether it is who answered.
-    """
-
-    axes: tuple[Axes, ...]
-    squares: tuple[float, ...]
-    value: int | None = None
-    answers: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ByCell:
-    """A value in [low, high], added up in every cell of some tables.
-
-    ``optional``: whether some do not answer, and the mean is of those who do.
-    """
-
-    low: float
-    high: float
-    wanted: tuple[Wanted, ...]
-    optional: bool = False
-    grain: Grain = field(default=Grain.VALUES, repr=False)
-    quantum: Fraction = field(default=Fraction(1), compare=False, repr=False)
-
-    @property
-    def reach(self) -> float:
-        """How far from zero a value can be."""
-        return max(-self.low, self.high)
-
-    def on(self, quantum: Fraction, label: str) -> "ByCell":
-        """Return the same with its bounds on a grid; whole people are on it."""
-        if self.grain is not Grain.VALUES:
-            return self
-        low, high = bounds_on(quantum, (self.low, self.high), label)
-        return replace(self, low=low, high=high, quantum=quantum)
-
-    @property
-    def middle(self) -> Fraction:
-        """What is taken from each value."""
-        return (Fraction(self.low) + Fraction(self.high)) / 2
-
-    @property
-    def half(self) -> Fraction:
-        """Half of the range: how far a value is from the middle."""
-        return (Fraction(self.high) - Fraction(self.low)) / 2
-
-    @property
-    def lean(self) -> float:
-        """How an error in the number of people enters what counts."""
-        return float(2 * self.half * SHARE if self.optional else self.middle)
-
-    def states(self, *, answers: bool) -> tuple[Fraction, ...]:
-        """Return how far persons of all kinds are from the centre of one of its layers."""
-        if not self.optional:
-            return (self.half, -self.half)
-        return (1 - SHARE, 1 - SHARE, -SHARE) if answers else (self.half, -self.half, Fraction(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,24 +63,30 @@ class Crossed(ContributionSet):
     layers: tuple[Layer, ...] = field(init=False, repr=False, compare=False)
     root: float = field(init=False, repr=False, compare=False)  # what an error in n weighs
     size: int = field(init=False, repr=False, compare=False)
+    # Where the scale of a residual stands, by layer and axes.
+    places: dict[tuple[int, Axes], int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        people = squares(self.levels, self.wanted)
+        everyone = squares(self.levels, self.wanted)
         layers = []
         for i, value in enumerate(self.values):
             own = squares(self.levels, value.wanted)
             for axes, square in own.items():
-                people[axes] = people.get(axes, 0.0) + value.lean**2 * square
+                everyone[axes] = everyone.get(axes, 0.0) + value.lean**2 * square
             order = tuple(sorted(own, key=lambda axes: (len(axes), axes)))
             layers.append(Layer(order, tuple(own[axes] for axes in order), i))
             if value.optional:
                 width = float(2 * value.half)
                 weighed = tuple(width**2 * own[axes] for axes in order)
                 layers.append(Layer(order, weighed, i, answers=True))
-        order = tuple(sorted((axes for axes in people if axes), key=lambda axes: (len(axes), axes)))
-        first = Layer(order, tuple(people[axes] for axes in order))
+        order = tuple(
+            sorted((axes for axes in everyone if axes), key=lambda axes: (len(axes), axes))
+        )
+        first = Layer(order, tuple(everyone[axes] for axes in order))
         size = sum(cells(self.levels, axes) for layer in (first, *layers) for axes in layer.axes)
-        found = {"layers": (first, *layers), "root": people[()], "size": size}
+        residuals = ((i, axes) for i, each in enumerate((first, *layers)) for axes in each.axes)
+        places = {residual: place for place, residual in enumerate(residuals)}
+        found = {"layers": (first, *layers), "root": everyone[()], "size": size, "places": places}
         for name, each in found.items():
             object.__setattr__(self, name, each)
 
@@ -187,63 +121,10 @@ class Crossed(ContributionSet):
             for layer in self.layers
             for axes, square in zip(layer.axes, layer.squares, strict=True)
         )
+        told = (self.levels, self.layers, self.values)
         return View(
-            person=self._people(), change=self._changes(), weights=weights, root_weight=self.root
+            person=people(*told), change=changes(*told), weights=weights, root_weight=self.root
         )
-
-    def _kinds(self) -> Iterator[tuple[tuple[Fraction, ...], ...]]:
-        """List the kinds of people: how far each layer's value is from its centre."""
-        each: list[list[tuple[Fraction, ...]]] = [[(Fraction(1),)]]
-        for value in self.values:
-            parts = [value.states(answers=False)]
-            parts += [value.states(answers=True)] if value.optional else []
-            each.append(list(zip(*parts, strict=True)))
-        return itertools.product(*each)
-
-    def _people(self) -> Cases:
-        found = dict[tuple[Number, ...], None]()
-        for kind in self._kinds():
-            far = [x**2 for part in kind for x in part]
-            costs = (
-                a * distance(self.levels, axes)
-                for a, layer in zip(far, self.layers, strict=True)
-                for axes in layer.axes
-            )
-            found[tuple(costs)] = None
-        return tuple(found)
-
-    def _changes(self) -> Cases:
-        """List what a change of cell and of values costs: |x|^2 + |y|^2 - 2 <x, y> by residual."""
-        found = dict[tuple[Number, ...], None]()
-        kinds = [[x for part in kind for x in part] for kind in self._kinds()]
-        used = sorted({axis for _, axes in self.residuals for axis in axes})
-        if 2 ** len(used) * len(kinds) ** 2 > MOST_CASES:
-            return (tuple(self._most(kinds)),)
-        for differ in within(tuple(used)):
-            for one, other in itertools.product(kinds, repeat=2):
-                found[tuple(self._apart(one, other, differ))] = None
-        return tuple(case for case in found if any(case))
-
-    def _apart(
-        self, one: list[Fraction], other: list[Fraction], differ: Axes
-    ) -> Iterator[Fraction]:
-        for x, y, layer in zip(one, other, self.layers, strict=True):
-            for axes in layer.axes:
-                both = overlap(self.levels, axes, differ)
-                yield (x**2 + y**2) * distance(self.levels, axes) - 2 * x * y * both
-
-    def _most(self, kinds: list[list[Fraction]]) -> Iterator[Fraction]:
-        """Return for each residual the most that any change costs: together no less than any."""
-        for place, layer in enumerate(self.layers):
-            seen = {kind[place] for kind in kinds}
-            for axes in layer.axes:
-                lies = [overlap(self.levels, axes, differ) for differ in within(axes)]
-                yield max(
-                    (x**2 + y**2) * distance(self.levels, axes) - 2 * x * y * both
-                    for x in seen
-                    for y in seen
-                    for both in (min(lies), max(lies))
-                )
 
     def corners(self) -> Iterator[tuple[float, ...]]:
         """List every cell, with the ends of every value."""
@@ -267,25 +148,24 @@ class Crossed(ContributionSet):
 
     def noises(self, place: int, table: Axes, scales: Scales) -> list[float]:
         """Return the scales of the noises of one layer in a cell of a table, n's not among them."""
-        layer, first = self.layers[place], sum(len(each.axes) for each in self.layers[:place])
         found = []
-        for axes, scale in zip(layer.axes, scales[first:], strict=False):
-            if set(axes) <= set(table):
+        for axes in within(table):
+            if (at := self.places.get((place, axes))) is not None:
                 others = cells(self.levels, (axis for axis in table if axis not in axes))
-                found.append(scale * math.sqrt(float(distance(self.levels, axes))) / others)
+                found.append(scales[at] * math.sqrt(float(distance(self.levels, axes))) / others)
         return found
 
     def parts_of(self, value: int | None, table: Axes, scales: Scales, root: float) -> Parts:
         """Return the noises in a cell of a table: of people, or of a value."""
-        people = [*self.noises(0, table, scales), root / cells(self.levels, table)]
+        size = [*self.noises(0, table, scales), root / cells(self.levels, table)]
         if value is None:
-            return {"sum": people}
+            return {"sum": size}
         place, middle = self.layer_of(value), abs(float(self.values[value].middle))
         own = self.noises(place, table, scales)
         if not self.values[value].optional:
-            return {"sum": [*own, *(middle * part for part in people)]}
+            return {"sum": [*own, *(middle * part for part in size)]}
         answered = self.noises(place + 1, table, scales)
-        answered += [float(SHARE) * part for part in people]
+        answered += [float(SHARE) * part for part in size]
         summed = [*own, *(middle * part for part in answered)]
         return {"sum": summed, "answered": answered, "mean": own}
 
@@ -351,17 +231,17 @@ class Crossed(ContributionSet):
     def measure(self, channel: Channel, f: Ring, root: Ring, root_quantum: Fraction) -> Ring:
         """Return every residual in steps, from the cells of all tables."""
         tables = self._apart_by_table(f)
-        people = tables[0] | {(): times(root, root_quantum)}
+        crowd = tables[0] | {(): times(root, root_quantum)}
         measured = []
         for place, layer in enumerate(self.layers):
             finest, _ = self._grain(layer)
             for axes in layer.axes:
                 table = tables[place][axes]
                 if layer.answers:
-                    table = times(table, 1 / finest) - times(people[axes], SHARE / finest)
+                    table = times(table, 1 / finest) - times(crowd[axes], SHARE / finest)
                 elif layer.value is not None:
                     value = self.values[layer.value]
-                    whole = tables[place + 1][axes] if value.optional else people[axes]
+                    whole = tables[place + 1][axes] if value.optional else crowd[axes]
                     table = times(table, value.quantum / finest) - times(
                         whole, value.middle / finest
                     )
