@@ -7,7 +7,7 @@ is how far its corners lie from the centre, in p-th powers (a ``View``): a perso
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, NamedTuple, Self, TypeAlias
@@ -30,14 +30,20 @@ Span: TypeAlias = tuple[int, int, float]  # equal loadings on a noise: from, up 
 class View:
     """A block as seen from a centre, at importance one.
 
-    ``person``: what adding or removing a person can cost; ``change``: what changing one can.
+    ``person``: what adding or removing a person can cost; ``changes``: what changing one can, which
+    is worked out where somebody asks.
     ``weights``, ``root_weight``: how much squared errors of scales, of the number of people, count.
     """
 
     person: Cases
-    change: Cases
+    changes: Callable[[], Cases]
     weights: tuple[Number, ...]
     root_weight: Number
+
+    @property
+    def change(self) -> Cases:
+        """What changing a person can cost."""
+        return self.changes()
 
 
 class Layered(NamedTuple):
@@ -136,7 +142,7 @@ class ContributionSet(ABC):
         d, c = self.size, Fraction(0) if center is None else center
         person, change = self.distances(c, p)
         cases = tuple((distance,) for distance in person)
-        return View(person=cases, change=((change,),), weights=(d,), root_weight=d * c**2)
+        return View(person=cases, changes=lambda: ((change,),), weights=(d,), root_weight=d * c**2)
 
     @abstractmethod
     def corners(self) -> Iterator[tuple[float, ...]]:

@@ -123,7 +123,10 @@ class Crossed(ContributionSet):
         )
         told = (self.levels, self.layers, self.values)
         return View(
-            person=people(*told), change=changes(*told), weights=weights, root_weight=self.root
+            person=people(*told),
+            changes=lambda: changes(*told),
+            weights=weights,
+            root_weight=self.root,
         )
 
     def corners(self) -> Iterator[tuple[float, ...]]:

@@ -225,7 +225,7 @@ class Answered(ContributionSet):
             weight = weight + ((low + high) / 2) ** 2
         return View(
             person=((reach**p, self.size_of(1 - c) ** p), (0, self.size_of(c) ** p)),
-            change=((reach**p, 1), (width**p, 0)),
+            changes=lambda: ((reach**p, 1), (width**p, 0)),
             weights=(1, weight),
             root_weight=width**2 * c**2,
         )
