@@ -129,8 +129,8 @@ class Centered(Design):
                 shared.append(Shared(unit * scales[scale] ** 2 / by, runs(loadings)))
             lean += runs(mixture.lean)
             if mixture.tables is not None:
-                levels, layers, loads, made = mixture.tables
-                drawn = iter(unit * scale**2 for scale in scales)
+                levels, layers, places, loads, made = mixture.tables
+                drawn = iter(unit * scales[place] ** 2 for place in places)
                 own = tuple(tuple(itertools.islice(drawn, len(layer))) for layer in layers)
                 tables = CrossErrors(start, levels, layers, own, loads, made)
             start += block.shape.size

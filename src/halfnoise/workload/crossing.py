@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from halfnoise.errors import NotSupportedError
@@ -16,6 +17,7 @@ from halfnoise.workload.sets.residuals import Axes, cells, within
 from halfnoise.workload.tables import MOST_CELLS, Axis, Table, attributes, names_of
 
 Value: TypeAlias = Count | Sum | Mean
+Alike: TypeAlias = tuple[int | None, ...]
 MARGINS = 0.01  # what people, and margins, weigh where nobody says how much
 
 
@@ -28,7 +30,7 @@ class Asked(NamedTuple):
     value: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class TableBlock(Block):
     """All tables: ``axes`` are the attributes, ``values`` what is broken down by them.
 
@@ -39,8 +41,9 @@ class TableBlock(Block):
     axes: tuple[Axis, ...] = field(compare=False, repr=False)
     values: tuple[Value, ...] = field(compare=False, repr=False)
     tables: tuple[Asked, ...] = field(compare=False, repr=False)
+    alike: tuple[Alike, ...] = field(compare=False, repr=False)  # equal where errors are
 
-    @property
+    @cached_property
     def lines(self) -> tuple[Line, ...]:
         """A line for each table, those that were asked for first."""
         return tuple(map(self._line, self.tables))
@@ -62,8 +65,11 @@ class TableBlock(Block):
     def parts(self, center: Center, scales: Scales, root: float) -> tuple[Parts, ...]:
         """Return, line by line, the scales of the independent noises in its cells."""
         del center
-        of = self.shape.parts_of
-        return tuple(of(table.value, table.axes, scales, root) for table in self.tables)
+        of, found = self.shape.parts_of, dict[Alike, Parts]()
+        for like, table in zip(self.alike, self.tables, strict=True):
+            if like not in found:
+                found[like] = of(table.value, table.axes, scales, root)
+        return tuple(found[like] for like in self.alike)
 
     @property
     def words(self) -> str:
@@ -150,15 +156,17 @@ def crossing(
         by_cell.append(ByCell(low, high, own.wanted, optional, grain))
         shown += own.shown(i)
     listed = sorted([*people.shown(None), *shown], key=lambda table: not table.asked)
+    shape = Crossed(levels, people.wanted, tuple(by_cell))
     return TableBlock(
         kind="table",
-        shape=Crossed(levels, people.wanted, tuple(by_cell)),
+        shape=shape,
         importance=1.0,
         label="tables",
         asked=(*axes, *values),
         axes=axes,
         values=tuple(values),
         tables=tuple(listed),
+        alike=tuple((table.value, *shape.made_of(table.axes)) for table in listed),
     )
 
 

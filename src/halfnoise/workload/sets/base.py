@@ -51,6 +51,7 @@ class Layered(NamedTuple):
 
     levels: tuple[int, ...]
     layers: tuple[tuple[tuple[int, ...], ...], ...]
+    places: tuple[int, ...]  # of all residuals, which scale they have
     loads: tuple[tuple[float, ...], ...]
     tables: tuple[tuple[int, tuple[int, ...]], ...]
 

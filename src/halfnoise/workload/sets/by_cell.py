@@ -1,8 +1,9 @@
 """Values by cell: what each adds to the layers of noise that tables are made of."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from halfnoise.workload.grid import Grain
 from halfnoise.workload.sets.kinds import bounds_on
@@ -29,6 +30,19 @@ class Layer(NamedTuple):
     squares: tuple[float, ...]
     value: int | None = None
     answers: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        squares: Mapping[Axes, float],
+        value: int | None = None,
+        *,
+        weight: float = 1.0,
+        answers: bool = False,
+    ) -> Self:
+        """Return a layer of residuals, small ones first."""
+        order = sorted(squares, key=lambda axes: (len(axes), axes))
+        return cls(tuple(order), tuple(weight * squares[axes] for axes in order), value, answers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from halfnoise.workload.grid import Floats, Grain, Ring, step_for, times
+from halfnoise.workload.sets.alike import Class, alike
 from halfnoise.workload.sets.base import (
     Center,
     Channel,
@@ -38,7 +39,6 @@ from halfnoise.workload.sets.residuals import (
     distance,
     made_of,
     projected,
-    rank,
     squares,
     within,
 )
@@ -63,7 +63,8 @@ class Crossed(ContributionSet):
     layers: tuple[Layer, ...] = field(init=False, repr=False, compare=False)
     root: float = field(init=False, repr=False, compare=False)  # what an error in n weighs
     size: int = field(init=False, repr=False, compare=False)
-    # Where the scale of a residual stands, by layer and axes.
+    # Residuals that are alike have one scale: the classes, and by layer and axes which one it is.
+    classes: tuple[Class, ...] = field(init=False, repr=False, compare=False)
     places: dict[tuple[int, Axes], int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -73,20 +74,14 @@ class Crossed(ContributionSet):
             own = squares(self.levels, value.wanted)
             for axes, square in own.items():
                 everyone[axes] = everyone.get(axes, 0.0) + value.lean**2 * square
-            order = tuple(sorted(own, key=lambda axes: (len(axes), axes)))
-            layers.append(Layer(order, tuple(own[axes] for axes in order), i))
+            layers.append(Layer.of(own, i))
             if value.optional:
-                width = float(2 * value.half)
-                weighed = tuple(width**2 * own[axes] for axes in order)
-                layers.append(Layer(order, weighed, i, answers=True))
-        order = tuple(
-            sorted((axes for axes in everyone if axes), key=lambda axes: (len(axes), axes))
-        )
-        first = Layer(order, tuple(everyone[axes] for axes in order))
-        size = sum(cells(self.levels, axes) for layer in (first, *layers) for axes in layer.axes)
-        residuals = ((i, axes) for i, each in enumerate((first, *layers)) for axes in each.axes)
-        places = {residual: place for place, residual in enumerate(residuals)}
-        found = {"layers": (first, *layers), "root": everyone[()], "size": size, "places": places}
+                layers.append(Layer.of(own, i, weight=float(2 * value.half) ** 2, answers=True))
+        root = everyone.pop(())
+        made = (Layer.of(everyone), *layers)
+        classes, places = alike(self.levels, made)
+        size = sum(each.number * each.cells for each in classes)
+        found = {"layers": made, "root": root, "size": size, "classes": classes, "places": places}
         for name, each in found.items():
             object.__setattr__(self, name, each)
 
@@ -116,16 +111,11 @@ class Crossed(ContributionSet):
     def view(self, center: Number | None, p: int) -> View:
         """Return what a person moves and what the errors of all residuals count."""
         del center, p  # it is always centred, and its noise is Gaussian
-        weights = tuple(
-            rank(self.levels, axes) * cells(self.levels, axes) * square
-            for layer in self.layers
-            for axes, square in zip(layer.axes, layer.squares, strict=True)
-        )
-        told = (self.levels, self.layers, self.values)
+        told = (self.levels, self.layers, self.values, self.classes, self.places)
         return View(
-            person=people(*told),
+            person=people(self.classes, self.values),
             changes=lambda: changes(*told),
-            weights=weights,
+            weights=tuple(each.weight for each in self.classes),
             root_weight=self.root,
         )
 
@@ -148,6 +138,10 @@ class Crossed(ContributionSet):
                     own[tuple(cell[axis] for axis in axes)] = amount
                     row += own.ravel().tolist()
                 yield tuple(row)
+
+    def made_of(self, table: Axes) -> Iterator[int]:
+        """Return the classes of the residuals of people that a table is made of, in order."""
+        return (self.places[0, axes] for axes in within(table) if axes)
 
     def noises(self, place: int, table: Axes, scales: Scales) -> list[float]:
         """Return the scales of the noises of one layer in a cell of a table, n's not among them."""
@@ -195,14 +189,15 @@ class Crossed(ContributionSet):
             spans.append((start, start + number, leans[kind] / number))
             start += number
         layers = tuple(layer.axes for layer in self.layers)
-        made = Layered(self.levels, layers, tuple(loads), tuple(self.tables))
+        places = tuple(self.places.values())
+        made = Layered(self.levels, layers, places, tuple(loads), tuple(self.tables))
         return Mixture((0, 0), (), tuple(spans), made)
 
     def scales_of(self, value: int, scales: Scales) -> Scales:
         """Return the scales of a value's own noise."""
         place = self.layer_of(value)
-        first = sum(len(layer.axes) for layer in self.layers[:place])
-        return scales[first : first + len(self.layers[place].axes)]
+        seen = zip(self.classes, scales, strict=True)
+        return tuple(scale for each, scale in seen if each.layer == place)
 
     def layer_of(self, value: int) -> int:
         """Return which layer is that of a value."""
@@ -210,16 +205,17 @@ class Crossed(ContributionSet):
 
     def spread(self, scales: Scales) -> Floats:
         """Return the scale of every cell that is measured."""
-        numbers = [cells(self.levels, axes) for _, axes in self.residuals]
-        return np.repeat(scales, numbers)
+        own = [self.classes[place] for place in self.places.values()]
+        found = [scales[place] for place in self.places.values()]
+        return np.repeat(found, [each.cells for each in own])
 
     def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
         """Return the steps: N_A times a residual is a whole number of quanta."""
         del center, quantum
         found = []
-        for (layer, axes), scale in zip(self.residuals, scales, strict=True):
-            number, (finest, reach) = cells(self.levels, axes), self._grain(layer)
-            found.append(step_for(scale * number, finest, reach * number) / number)
+        for each, scale in zip(self.classes, scales, strict=True):
+            finest, reach = self._grain(self.layers[each.layer])
+            found.append(step_for(scale * each.cells, finest, reach * each.cells) / each.cells)
         return tuple(found)
 
     def _grain(self, layer: Layer) -> tuple[Fraction, float]:
@@ -248,7 +244,7 @@ class Crossed(ContributionSet):
                     table = times(table, value.quantum / finest) - times(
                         whole, value.middle / finest
                     )
-                step = channel.steps[len(measured)]
+                step = channel.steps[self.places[place, axes]]
                 factor = finest / (cells(self.levels, axes) * step)
                 measured.append(times(centred(table), factor).reshape(len(f), -1))
         return np.concatenate(measured, axis=1)
@@ -256,10 +252,10 @@ class Crossed(ContributionSet):
     def recover(self, channel: Channel, h: Floats, root: Floats) -> Floats:
         """Return the cells of all tables, from their noisy residuals."""
         noisy = self._apart_by_table(h)
-        steps = iter(channel.steps)
+        steps = [float(step) for step in channel.steps]
         residuals = [
-            {axes: projected(table * float(next(steps))) for axes, table in each.items()}
-            for each in noisy
+            {a: projected(table * steps[self.places[place, a]]) for a, table in each.items()}
+            for place, each in enumerate(noisy)
         ]
         residuals[0][()] = root
         made = [{axes: made_of(self.levels, axes, each) for axes in each} for each in residuals]

@@ -1,10 +1,11 @@
 """What one person can move in all residuals: by coming or going, or by changing cell and values."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
+from halfnoise.workload.sets.alike import Class
 from halfnoise.workload.sets.base import Cases, Number
 from halfnoise.workload.sets.by_cell import ByCell, Layer
 from halfnoise.workload.sets.residuals import Axes, Levels, distance, overlap, within
@@ -23,31 +24,38 @@ def kinds(values: Sequence[ByCell]) -> list[Kind]:
     return [tuple(itertools.chain(*found)) for found in itertools.product(*each)]
 
 
-def people(levels: Levels, layers: Sequence[Layer], values: Sequence[ByCell]) -> Cases:
-    """List what it costs that somebody comes or goes, residual by residual."""
-    found = dict[tuple[Number, ...], None]()
-    for kind in kinds(values):
-        costs = (
-            x**2 * distance(levels, axes)
-            for x, layer in zip(kind, layers, strict=True)
-            for axes in layer.axes
-        )
-        found[tuple(costs)] = None
-    return tuple(found)
+def people(classes: Sequence[Class], values: Sequence[ByCell]) -> Cases:
+    """List what it costs that somebody comes or goes, class by class."""
+    far = [tuple(x**2 for x in kind) for kind in kinds(values)]
+    cases = (tuple(x[each.layer] * each.distance for each in classes) for x in far)
+    return tuple(dict.fromkeys(cases))
 
 
-def changes(levels: Levels, layers: Sequence[Layer], values: Sequence[ByCell]) -> Cases:
-    """List what a change of cell and of values costs: |x|^2 + |y|^2 - 2 <x, y> by residual.
+def changes(
+    levels: Levels,
+    layers: Sequence[Layer],
+    values: Sequence[ByCell],
+    classes: Sequence[Class],
+    places: Mapping[tuple[int, Axes], int],
+) -> Cases:
+    """List what a change of cell and of values costs: |x|^2 + |y|^2 - 2 <x, y>, class by class.
 
     Of too many kinds of change, for each residual the most: together no less than any.
     """
     found, seen = dict[tuple[Number, ...], None](), kinds(values)
     used = tuple(sorted({axis for layer in layers for axes in layer.axes for axis in axes}))
+
+    def together(costs: Iterable[Fraction]) -> tuple[Number, ...]:
+        total = [Fraction(0)] * len(classes)
+        for place, cost in zip(places.values(), costs, strict=True):
+            total[place] += cost
+        return tuple(total)
+
     if 2 ** len(used) * len(seen) ** 2 > MOST_CASES:
-        return (tuple(_most(levels, layers, seen)),)
+        return (together(_most(levels, layers, seen)),)
     for differ in within(used):
         for one, other in itertools.product(seen, repeat=2):
-            found[tuple(_apart(levels, layers, (one, other), differ))] = None
+            found[together(_apart(levels, layers, (one, other), differ))] = None
     return tuple(case for case in found if any(case))
 
 
