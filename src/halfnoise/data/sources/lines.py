@@ -6,6 +6,7 @@ three marks that would confuse the engine, and the whole of a line that is too l
 """
 
 import codecs
+import concurrent.futures
 import gzip
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -108,14 +109,20 @@ class Lines:
         return self.encoding.is_utf8(lines)
 
     def copy(self, path: Path) -> Readable:
-        """Write as many lines that the engine reads as they are, with ``MISSING`` for the rest."""
+        """Write as many lines that the engine reads as they are, with ``MISSING`` for the rest.
+
+        While some are written, the next ones are read.
+        """
         spoiled = False
-        with path.open("wb") as target:
-            target.write(codecs.BOM_UTF8)  # which the engine leaves out, but no second one
+        with path.open("wb") as target, concurrent.futures.ThreadPoolExecutor(1) as writer:
+            # The engine leaves out a mark at the start, but no second one.
+            written = writer.submit(target.write, codecs.BOM_UTF8)
             for lines in self.blocks():
                 text = _BREAK if lines is None else _without_marks(self.encoding.utf8(lines))
                 spoiled = spoiled or _MISSING in text
-                target.write(text)
+                written.result()  # or what was wrong with it
+                written = writer.submit(target.write, text)
+            written.result()
         return Readable(path, spoiled=spoiled)
 
 
