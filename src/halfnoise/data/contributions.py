@@ -143,9 +143,12 @@ def _mean(query: Mean, part: Contribution) -> None:
     # Above the lowest, so that no sum is negative: engines round negative quotients differently.
     total = part.read("value", nw.when(there).then(steps - low).otherwise(0), "sum")
     given = part.read("given", there, "sum")
-    answers = nw.when(given > 0).then(given).otherwise(nw.lit(1))
-    average = _clip(quotient(total * 2 + answers, answers * 2) + low, low, high)
-    part.person.append(nw.when(given > 0).then(average).otherwise(nw.lit(0)))
+    average = total
+    if not part.alone:  # one row's value is the average
+        answers = nw.when(given > 0).then(given).otherwise(nw.lit(1))
+        average = quotient(total * 2 + answers, answers * 2)
+    clipped = _clip(average + low, low, high)
+    part.person.append(nw.when(given > 0).then(clipped).otherwise(nw.lit(0)))
     part.person.append((given > 0).cast(nw.Int64))
 
 
