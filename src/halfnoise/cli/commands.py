@@ -166,8 +166,7 @@ def _show(
         content = out.write(release, once=once)
         typer.echo(f"Written to {words['out']}.", err=True)
     elif words.get("out") == "-" or not sys.stdout.isatty():
-        typer.echo(printed := as_csv(release), nl=False)
-        content = printed.encode()
+        typer.echo(content := as_csv(release), nl=False)
     else:
         typer.echo(printed := repr(release))
         return printed.encode()

@@ -127,7 +127,8 @@ def _part(
 
 def _together(groups: Groups, parts: Sequence[Contribution], people: Sequence[str]) -> Frame:
     """Return a row for each group: what names it, all sums and, last, the number of people."""
-    group, table = groups.columns, groups.rows
+    group, named = groups.columns, groups.named
+    table = groups.rows if named is None else named.rows
     for part in parts:
         table = part.looked_up(table)
     rows = {name: e for part in parts for name, e in part.rows.items()}
@@ -140,8 +141,13 @@ def _together(groups: Groups, parts: Sequence[Contribution], people: Sequence[st
     number = nw.len().alias("people")
     if not group:
         return table.select(*(e.sum().alias(name) for name, e in sums.items()), number)
-    bounded = table.select(*group, **sums)
-    return bounded.group_by(*group).agg(*(nw.col(name).sum() for name in sums), number)
+    by = group if named is None else named.columns
+    each = (nw.col(name).sum() for name in sums)
+    added = table.select(*by, **sums).group_by(*by).agg(*each, number)
+    if named is None:
+        return added
+    totals = nw.col(*sums, "people")
+    return named.place(added.with_columns(totals.cast(nw.Int64))).group_by(*group).agg(totals.sum())
 
 
 def _fetched(groups: Groups, together: Frame, size: int) -> tuple[Ring, list[Values]]:
@@ -153,7 +159,8 @@ def _fetched(groups: Groups, together: Frame, size: int) -> tuple[Ring, list[Val
     if groups.number is not None:
         found = fetch_whole(together)
         ring = np.zeros((groups.number, size), dtype=np.uint64)
-        np.add.at(ring, found[:, 0], found[:, 1:].view(np.uint64))
+        for i, own in enumerate(found[1:]):
+            np.add.at(ring[:, i], found[0], own.view(np.uint64))
         return ring, []
     rows, wide = fetch(together), len(groups.columns)
     named = [row[:wide] for row in rows]

@@ -28,16 +28,16 @@ def open_source(data: object, *, text: TextFormat) -> Iterator[Source]:
             yield source
 
 
-def fetch_whole(frame: nw.LazyFrame[Any]) -> NDArray[np.int64]:
-    """Run what a lazy frame of whole numbers says and return them; what is missing is zero."""
+def fetch_whole(frame: nw.LazyFrame[Any]) -> list[NDArray[np.int64]]:
+    """Run what a lazy frame of whole numbers says; return its columns, what is missing as zero."""
     native: Any = frame.to_native()
     if frame.implementation.is_duckdb():
         # Sums are wider than they need to be, and would come as fractions.
         small = ", ".join(f'coalesce("{name}", 0)::bigint as "{name}"' for name in native.columns)
         found = native.project(small).fetchnumpy()
-        return np.column_stack([np.asarray(found[name], np.int64) for name in native.columns])
+        return [np.asarray(found[name], np.int64) for name in native.columns]
     rows = [[int(value or 0) for value in row] for row in fetch(frame)]
-    return np.array(rows, dtype=np.int64).reshape(len(rows), len(frame.collect_schema()))
+    return [*np.array(rows, dtype=np.int64).reshape(len(rows), len(frame.collect_schema())).T.copy()]
 
 
 def fetch(frame: nw.LazyFrame[Any]) -> list[tuple[Any, ...]]:
