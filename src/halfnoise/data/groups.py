@@ -78,7 +78,7 @@ class Groups:
 
         def place(found: Frame) -> Frame:
             found, names = _with_keys(found, keys)
-            return _placed(found, names, listed, table, "hn_group", grouping.other)
+            return _placed(found, names, listed, table, title="hn_group", other=grouping.other)
 
         named = None
         if not people and _are_names(grouping, cells) and not rows.implementation.is_spark_like():
@@ -180,6 +180,7 @@ def _placed(
     names: Sequence[str],
     listed: Mapping[str, Sequence[Any]],
     table: Frame,
+    *,
     title: str,
     other: str | None,
 ) -> Frame:
@@ -205,7 +206,7 @@ def _found(
         if part is not None:
             names, known = list(columns[i].columns(i)), _listed_in_one(part, columns[i])
             table = lookup(rows, known)
-            rows = _placed(rows, names, known, table, names[1], grouping.other)
+            rows = _placed(rows, names, known, table, title=names[1], other=grouping.other)
             rows = rows.with_columns(**{names[0]: nw.lit(0).cast(nw.Int64)})
             shown: Sequence[Any] = (*part, grouping.other)
             found[i] = replace(columns[i], back=shown.__getitem__)

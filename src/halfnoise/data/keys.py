@@ -125,9 +125,9 @@ def _text(cell: Cell, *, listed: bool, missing: str | None) -> KeyColumn:
         own = nw.when(small.is_in(_WORDS)).then(small).otherwise(own)
 
     def read(keys: Sequence[Literal]) -> list[str]:
-        if cell.inferred:
-            keys = [shown(key, cell.spelling.decimal) for key in keys]
-        texts = [*map(str, keys)]
+        decimal = cell.spelling.decimal
+        written = (shown(key, decimal) for key in keys) if cell.inferred else keys
+        texts = [*map(str, written)]
         if not _are_bare(texts):
             texts = [text.strip(SPACES) for text in texts]
             texts = [text.lower() if text.lower() in _WORDS else text for text in texts]

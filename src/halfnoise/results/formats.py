@@ -140,24 +140,27 @@ def as_lines(columns: Columns, layout: Layout, *, mark: bytes = b"") -> bytes:
     head = mark + layout.head(columns)
     if len(next(iter(columns.values()))) <= MANY:
         return head + layout.by_cell(columns)
-    return _by_engine(columns, layout, head)
-
-
-def _by_engine(columns: Columns, layout: Layout, head: bytes) -> bytes:
-    import duckdb
-
-    # DuckDB finds it by its name.
-    hn_table = {f"c{i}": layout.as_texts(each) for i, each in enumerate(columns.values())}
-    plainly = "format csv, header false, delimiter '', quote '', escape ''"
-    with own_folder() as folder, duckdb.connect() as engine:
+    with own_folder() as folder:
         target = folder / "lines"
-        rows = f"select {layout.in_sql(hn_table)} from hn_table"  # noqa: S608  # literals of ours
-        engine.execute(f"copy ({rows}) to {literal(str(target))} ({plainly})")
+        _write(columns, layout, target)
         whole = io.BytesIO()  # what is read goes behind the head, and is not copied again
         whole.write(head)
         with target.open("rb") as lines:
             shutil.copyfileobj(lines, whole, _CHUNK)
-        return whole.getvalue()
+    return whole.getvalue()
+
+
+def _write(columns: Columns, layout: Layout, target: Path) -> None:
+    """Let DuckDB write the rows of a table by column as lines."""
+    import duckdb
+
+    given = {f"c{i}": layout.to_engine(f"c{i}", e) for i, e in enumerate(columns.values())}
+    hn_table = {name: column for name, (column, _) in given.items()}  # noqa: F841  # DuckDB does
+    line = layout.in_sql(text for _, text in given.values())
+    rows = f"select {line} from hn_table"  # noqa: S608  # literals of ours
+    plainly = "format csv, header false, delimiter '', quote '', escape ''"
+    with duckdb.connect() as engine:
+        engine.execute(f"copy ({rows}) to {literal(str(target))} ({plainly})")
 
 
 def as_json_lines(release: Released) -> str:

@@ -78,7 +78,7 @@ class Grouping:
             return cls(**shared, number=said, most=min(most, said))
         if isinstance(said, list):
             parts = [listed_part(part, missing) for part in said]
-            keys = tuple([*itertools.product(*parts)])  # of known length, so made once
+            keys = (*itertools.product(*parts),)
         else:
             keys = listed_keys(columns, said, missing)
         keys = without_other(keys, other)
