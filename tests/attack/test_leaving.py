@@ -34,7 +34,7 @@ def busy(frame):
         time.sleep(60)
     duckdb.sql("select sum(a.range * b.range) from range(1e9::int) a, range(1e5::int) b").fetchall()
 
-totals.fetch = totals.fetch_whole = busy
+totals.fetch = totals.fetch_columns = busy
 engine = sys.argv[1]
 main(sys.argv[2:])
 """

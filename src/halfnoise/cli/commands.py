@@ -166,8 +166,9 @@ def _show(
         content = out.write(release, once=once)
         typer.echo(f"Written to {words['out']}.", err=True)
     elif words.get("out") == "-" or not sys.stdout.isatty():
-        typer.echo(printed := as_csv(release), nl=False)
-        content = printed.encode()
+        content = as_csv(release)
+        # Where nothing but text can be printed, such as in a notebook, it is text.
+        typer.echo(content if hasattr(sys.stdout, "buffer") else content.decode(), nl=False)
     else:
         typer.echo(printed := repr(release))
         return printed.encode()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from halfnoise.data.apart import check_apart
 from halfnoise.data.batches import batched, joined
@@ -20,7 +21,7 @@ from halfnoise.data.groups import Frame, Groups, Values
 from halfnoise.data.items import item_totals
 from halfnoise.data.many import Counted, counted
 from halfnoise.data.quiet import quietly
-from halfnoise.data.sources import fetch, fetch_whole
+from halfnoise.data.sources import fetch, fetch_columns
 from halfnoise.data.sources.source import Source
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Items
@@ -98,7 +99,7 @@ def _prepared(
     sizes = [len(part.person) for part in wide]
 
     def read() -> Totals:
-        columns, present = _fetched(groups, together, sum(sizes) + 1)
+        columns, present = _fetched(groups, together)
         places = groups.places(present) if any(map(callable, parts)) else {}
         own_sums = iter(np.split(columns, np.cumsum(sizes), axis=1))
         sums = tuple(
@@ -127,7 +128,8 @@ def _part(
 
 def _together(groups: Groups, parts: Sequence[Contribution], people: Sequence[str]) -> Frame:
     """Return a row for each group: what names it, all sums and, last, the number of people."""
-    group, table = groups.columns, groups.rows
+    group, named = groups.columns, groups.named
+    table = groups.rows if named is None else named.rows
     for part in parts:
         table = part.looked_up(table)
     rows = {name: e for part in parts for name, e in part.rows.items()}
@@ -140,31 +142,39 @@ def _together(groups: Groups, parts: Sequence[Contribution], people: Sequence[st
     number = nw.len().alias("people")
     if not group:
         return table.select(*(e.sum().alias(name) for name, e in sums.items()), number)
-    bounded = table.select(*group, **sums)
-    return bounded.group_by(*group).agg(*(nw.col(name).sum() for name in sums), number)
+    by = group if named is None else named.columns
+    each = (nw.col(name).sum() for name in sums)
+    added = table.select(*by, **sums).group_by(*by).agg(*each, number)
+    if named is None:
+        return added
+    totals = nw.col(*sums, "people")
+    return named.place(added.with_columns(totals.cast(nw.Int64))).group_by(*group).agg(totals.sum())
 
 
-def _fetched(groups: Groups, together: Frame, size: int) -> tuple[Ring, list[Values]]:
+def _fetched(groups: Groups, together: Frame) -> tuple[Ring, list[Values]]:
     """Return integers modulo 2^64 with a row for each group, and the groups that were found."""
     # Engines keep keys apart as we do; if one did not, nobody's rows would be lost.
     if not groups.columns:
         (row,) = fetch(together)
         return np.array([[int(value or 0) % 2**64 for value in row]], dtype=np.uint64), []
     if groups.number is not None:
-        found = fetch_whole(together)
-        ring = np.zeros((groups.number, size), dtype=np.uint64)
-        np.add.at(ring, found[:, 0], found[:, 1:].view(np.uint64))
-        return ring, []
-    rows, wide = fetch(together), len(groups.columns)
-    named = [row[:wide] for row in rows]
-    present = list(dict.fromkeys(named))
-    places = groups.places(present)
-    ring = np.zeros((len(present), size), dtype=np.uint64)
-    at = np.array([places[group] for group in named], dtype=np.intp)
-    for i in range(size):
-        own = np.array([int(row[wide + i] or 0) for row in rows], dtype=np.int64)
+        _, (at, *sums) = fetch_columns(together, 0)
+        return _added(at, sums, groups.number), []
+    named, sums = fetch_columns(together, len(groups.columns))
+    present = dict.fromkeys(named)
+    if len(present) == len(named):
+        return np.column_stack(sums).view(np.uint64), named
+    places = {values: place for place, values in enumerate(present)}
+    at = np.array([places[values] for values in named], dtype=np.int64)
+    return _added(at, sums, len(places)), [*places]
+
+
+def _added(at: NDArray[np.int64], sums: Sequence[NDArray[np.int64]], groups: int) -> Ring:
+    """Return sums with a row for each group, each added where it belongs."""
+    ring = np.zeros((groups, len(sums)), dtype=np.uint64)
+    for i, own in enumerate(sums):
         np.add.at(ring[:, i], at, own.view(np.uint64))
-    return ring, present
+    return ring
 
 
 def _ring(rows: Mapping[Values, Sequence[int]], places: Mapping[Values, int], size: int) -> Ring:
