@@ -324,3 +324,18 @@ def test_no_header_no_spec(tmp_path: Path) -> None:
 def test_a_spec_without_end_is_none(survey: Path) -> None:
     """Whatever the file is, no more of it is read than a spec may have."""
     assert "16 MB" in refused("release", survey, "--spec", "/dev/zero")
+
+
+def test_days_are_understood_beside_what_is_refused(tmp_path: Path) -> None:
+    """As the file writes them, also where words are read one by one; a release counts the same."""
+    (path := tmp_path / "t.csv").write_text("id;seen\na;1.2.2024\nb;31.01.2024\n", encoding="utf-8")
+    words = ("--dialect", "de", "--count", "n=seen:at-least:01.02.2024", "--row-is-person")
+    shown = found(path, *words, "--count", "nowhere:yes:1", *MU, status=2)
+    assert len(shown["refused"]) == 1
+    assert shown["queries"][0]["meaning"] == "seen at least 2024-02-01"
+    assert "written yyyy-mm-dd or dd.mm.yyyy" in shown["queries"][0]["read_as"][0]
+    out = tmp_path / "t.json"
+    ran = run("release", path, *words, "--mu", "1e6", "--i-know", "--no-ledger", "--out", out)
+    assert ran.status == 0, ran
+    table: Any = hn.Release.from_json(out.read_text(encoding="utf-8"))
+    assert round(table["n"].estimate) == 1
