@@ -202,10 +202,28 @@ def _rule(said: Condition, lists: Lists) -> dict[str, Any]:
         low, dots, high = value.partition("..")
         if not dots:
             raise refuse("between", "written LOW..HIGH", value, "for example between:18..64")
-        return {"between": (low, high)}
-    if word in ("in", "yes"):
-        return {"is_in" if word == "in" else "true": lists.split(value)}
-    return {"equals" if word == "is" else word.replace("-", "_"): value}
+        return {"between": (_size(low, lists), _size(high, lists))}
+    if word == "yes":
+        return {"true": lists.split(value)}
+    if word in ("is", "in"):
+        values = [_code(each, lists) for each in ([value] if word == "is" else lists.split(value))]
+        return {"equals": values[0]} if word == "is" else {"is_in": tuple(values)}
+    return {word.replace("-", "_"): _size(value, lists)}
+
+
+def _size(value: str, lists: Lists) -> str:
+    """Read what cells are more or less than; refuse what could be a number or a day."""
+    day = lists.day(value)
+    if day is not None and value.strip().isdecimal():
+        remedy = f"a day is written {day}, a number {value.strip()}.0"
+        raise refuse("a condition", "one on a number or on a day", value, remedy)
+    return value if day is None else day
+
+
+def _code(value: str, lists: Lists) -> str:
+    """Read what cells are: a day however they write it, or else what is written."""
+    day = None if value.isdecimal() else lists.day(value)
+    return value if day is None else day
 
 
 def column_and_rest(flag: str, text: str, *, name: str, listed: bool = False) -> tuple[str, str]:

@@ -58,6 +58,16 @@ class Encoding:
         """Whether only a mark at the start of a file says the order of its bytes."""
         return codecs.lookup(name).name in _EITHER
 
+    def other(self, start: bytes) -> str | None:
+        """Return the encoding whose mark a file begins with, where it is none in UTF-8.
+
+        >>> Encoding.of("utf-8", b"").other("a".encode("utf-16"))
+        'utf-16'
+        """
+        found = (name for mark, name in _MARKS.items() if start.startswith(mark))
+        marked = next(found, "utf-8")
+        return None if self.codec != "utf-8" or marked == "utf-8" else marked[:-3]
+
     @property
     def width(self) -> int:
         """Bytes of one unit: a line break is one, and a file is made of whole ones."""

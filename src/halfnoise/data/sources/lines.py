@@ -59,6 +59,13 @@ class Lines:
         self.file.close()
         self.raw.close()
 
+    def check_mark(self) -> None:
+        """Refuse a file that begins with the mark of another encoding: before a header, no row."""
+        self.file.seek(0)
+        if other := self.encoding.other(self.file.read(4)):
+            said = f"the file {str(self.path)!r} begins with the mark of {other.upper()}"
+            raise DataError(f"{said}; try --encoding {other}")
+
     @property
     def zipped(self) -> bool:
         """Whether the file is zipped."""
