@@ -9,7 +9,7 @@ from narwhals.dtypes import DType
 
 from halfnoise.data.cells import Cell
 from halfnoise.data.expressions import expressions, roots
-from halfnoise.data.sources.frames import narrowed, plain_text
+from halfnoise.data.sources.frames import narrowed, plain_text, renamed
 from halfnoise.data.sources.source import Source
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.block import Block
@@ -53,11 +53,11 @@ class Columns:
         needed = [*columns, *by.values(), *(c for e in made.values() for c in roots(e))]
         frame = narrowed(source, [*needed, *unit])
         frame = frame.with_columns(**given) if given else frame
-        read = {name: nw.col(name) for name in given}
         named = {**{name: column for column, name in own.items()}, **by}
-        read |= {name: nw.col(source.names[column]) for name, column in named.items()}
+        read: dict[str, str | nw.Expr] = {name: name for name in given}
+        read |= {name: source.names[column] for name, column in named.items()}
         read |= {f"unit{i}": _who(source, column) for i, column in enumerate(unit)}
-        frame = frame.select(**read) if read else frame
+        frame = renamed(frame, read) if read else frame
         frame = plain_text(frame, list(given)) if given else frame
         cell = _cell_maker(source, frame)
         cells = {column: cell(name, column) for column, name in own.items()}
@@ -115,13 +115,14 @@ def _cell_maker(source: Source, frame: nw.LazyFrame[Any]) -> Callable[[str, str 
     engine = frame.implementation
     # Others compute all branches, so that what is quicker only sometimes would come on top.
     branches = engine.is_duckdb() or engine.is_spark_like()
+    spelling = source.text.spelling
 
     def cell(name: str, column: str | None) -> Cell:
         return Cell(
             name=name,
             dtype=dtypes[name],
             label=column or "",
-            spelling=source.text.spelling,
+            spelling=spelling,
             inferred=column in source.inferred,
             branches=branches,
         )

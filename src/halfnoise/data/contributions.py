@@ -54,7 +54,7 @@ class Contribution:
     ) -> nw.Expr:
         """Add an integer column to read, and return it as it is once a person's rows are one."""
         if self.alone and dtype is nw.Int8:  # yes or no, which is cheap to say twice
-            return expression.cast(nw.Int64)
+            return expression.cast(nw.Int16)  # added up in 64 bits, and faster than what has them
         column = f"{self.prefix}_{name}"
         self.rows[column] = expression.cast(dtype)  # a smaller one spares memory until then
         self.together.append(getattr(nw.col(column), together)())
@@ -113,6 +113,7 @@ def _counts(_: Count, part: Contribution) -> None:
         yes = is_true(part.within(yes, query)) if weighs else part.within(yes, query)
         answers.append(part.read(str(i), yes, "max", nw.Int8))
     if weighs:
+        answers = [yes.cast(nw.Int64) for yes in answers]
         weight = item_weight(combined(operator.add, answers), most, block.quantum)
         answers = [yes * weight for yes in answers]
     part.person += answers

@@ -4,7 +4,6 @@ The same on every engine, in every order and however the rows are split: only in
 and no sum can overflow below 2^40 people (``workload.grid``).
 """
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -46,24 +45,23 @@ def prepared(
     check_apart(workload, source.text.spelling)
     people, batches = unit or (), batched(blocks, apart=not workload.discovers)
     needed = _needed(workload, blocks, people)
-    table = source.of(needed)
-    tables = [table]
-    if len(batches) > 1 and table.is_narrowed:
-        tables = [source.of(_needed(workload, batch, people)) for batch in batches]
+    source.check(needed)
 
-    def prepare(tables: Sequence[Source]) -> list[_Prepared]:
-        each = zip(itertools.cycle(tables), batches)  # one table may be for all
-        return [_prepared(rows, workload, batch, people) for rows, batch in each]
+    def prepare(source: Source) -> list[_Prepared]:
+        # In turns: whatever was begun before a table became known, DuckDB would look at once more.
+        tables = (source.of(_needed(workload, batch, people)) for batch in batches)
+        each = zip(tables, batches, strict=True)
+        return [_prepared(table, workload, batch, people) for table, batch in each]
 
-    tried = quietly(lambda: prepare(tables), FAILED)
+    tried = quietly(lambda: prepare(source), FAILED)
     scans = sum(each.scans for each in tried)
 
     def add_up() -> Totals:
-        rows = table.rows(needed, again=scans > 1)
-        parts = tried if rows is table.frame else prepare([replace(table, frame=rows)])
+        rows = source.rows(needed, again=scans > 1)
+        parts = tried if rows is source.frame else prepare(replace(source, frame=rows))
         return joined(blocks, batches, [part.read() for part in parts])
 
-    return lambda: quietly(lambda: table.read(add_up), FAILED)
+    return lambda: quietly(lambda: source.read(add_up), FAILED)
 
 
 @dataclass(frozen=True, slots=True)

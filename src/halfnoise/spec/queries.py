@@ -6,7 +6,7 @@ Conditions are words that no shell eats: ``over_65=age:at-least:65``.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
@@ -47,7 +47,8 @@ def queries(
     lists: Callable[[str], Lists],
 ) -> list[Query]:
     """Read all queries; ``named``: columns that are named beside them."""
-    known, texts = () if header is None else header.names, words.get("count") or ()
+    known = frozenset(() if header is None else header.names)
+    texts = words.get("count") or ()
     asked: list[Query] = []
     if words.get("counts") is not None:
         asked.append(Counts(whole_number("--counts", words["counts"])))
@@ -77,7 +78,7 @@ def queries(
     return distinct(asked)
 
 
-def count(text: str, columns: Sequence[str] = (), lists: Lists = ANYWHERE) -> list[Count]:
+def count(text: str, columns: Collection[str] = (), lists: Lists = ANYWHERE) -> list[Count]:
     """Read ``--count COL``, or ``--count NAME=COL:at-least:65``.
 
     >>> count("over_65=age:at-least:65")[0].condition.values
@@ -97,7 +98,7 @@ def count(text: str, columns: Sequence[str] = (), lists: Lists = ANYWHERE) -> li
     return [Count(text)]
 
 
-def _is_pattern(text: str, columns: Sequence[str]) -> bool:
+def _is_pattern(text: str, columns: Collection[str]) -> bool:
     marked = any(mark in text for mark in "*?[") and not any(mark in text for mark in ":=")
     return marked and text not in columns
 
@@ -176,7 +177,7 @@ def distinct(queries: Sequence[Query]) -> list[Query]:
 
 
 def _condition(
-    flag: str, text: str, columns: Sequence[str], *, named: bool = False
+    flag: str, text: str, columns: Collection[str], *, named: bool = False
 ) -> Condition | None:
     """Part a text at its word; the header tells which mark is one, and two ways are refused."""
     every, usual = list[Condition](), list[Condition]()

@@ -6,7 +6,7 @@ compares otherwise by default, or that lives in another time zone, is not comput
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -52,13 +52,20 @@ def readable(relation: Any, *, nested: bool = True) -> Any:
 
     ``nested``: whether cells within cells cannot fail either; else no query takes them.
     """
-    kinds = zip(relation.columns, map(str, relation.types), strict=True)
-    for name in relation.columns:
+    kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
+    for name in kinds:
         if name.casefold().startswith(id_of("")):
             said = f"the column {name!r} is called as only halfnoise's own may be"
             raise InvalidParameterError(f"{said}; rename it")
-    own = [_Column(name, kind, nested) for name, kind in kinds]
-    return relation.project(", ".join(cells for column in own for cells in column.read))
+    own = [_quoted(name) for name in kinds]
+    cells = readable_cells(kinds, nested=nested)
+    return relation if cells == own else relation.project(", ".join(cells))
+
+
+def readable_cells(kinds: Mapping[str, str], *, nested: bool = True) -> list[str]:
+    """Return the same as SQL says it, of columns by their names and types."""
+    own = [_Column(name, kind, nested) for name, kind in kinds.items()]
+    return [cells for column in own for cells in column.read]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +99,7 @@ class _Column:
                 f"try_cast({own} as timestamp) as {own}",
                 f"{own} as {_quoted(id_of(self.name))}",
             ]
-        return [f"{cells} as {own}"]
+        return [own if cells == own else f"{cells} as {own}"]
 
 
 def without_nan(number: str) -> str:
@@ -102,6 +109,12 @@ def without_nan(number: str) -> str:
     for false: Parquet leaves NaN out of that.
     """
     return f"case when isfinite({number}) or isinf({number}) then {number} end"
+
+
+def renamed(relation: Any, columns: Mapping[str, str]) -> Any:
+    """Return columns under other names."""
+    pairs = (f"{_quoted(name)} as {_quoted(other)}" for other, name in columns.items())
+    return relation.project(", ".join(pairs))
 
 
 def plain_text(relation: Any, among: Sequence[str]) -> Any:
