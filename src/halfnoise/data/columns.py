@@ -112,9 +112,7 @@ def _kind(query: ColumnQuery) -> str | None:
 def _cell_maker(source: Source, frame: nw.LazyFrame[Any]) -> Callable[[str, str | None], Cell]:
     """Return what makes the cell of a column, or of an expression, which has none."""
     dtypes: dict[str, DType] = dict(frame.collect_schema())
-    engine = frame.implementation
-    # Others compute all branches, so that what is quicker only sometimes would come on top.
-    branches = engine.is_duckdb() or engine.is_spark_like()
+    branches = _branches(frame)
     spelling = source.text.spelling
 
     def cell(name: str, column: str | None) -> Cell:
@@ -128,6 +126,11 @@ def _cell_maker(source: Source, frame: nw.LazyFrame[Any]) -> Callable[[str, str 
         )
 
     return cell
+
+
+def _branches(frame: nw.LazyFrame[Any]) -> bool:
+    """Whether a branch is computed only where its condition holds; else it would come on top."""
+    return bool(frame.implementation.is_duckdb() or frame.implementation.is_spark_like())
 
 
 def _names_of_ours(source: Source, number: int) -> list[str]:
@@ -148,6 +151,6 @@ def _check_spelled(source: Source, made: Iterable[Any]) -> None:
 def _who(source: Source, column: str) -> nw.Expr:
     """Return who a row is about."""
     name = source.ids.get(column, source.names[column])
-    branches = source.frame.implementation.is_duckdb()
     dtype = source.frame.collect_schema()[name]
+    branches = _branches(source.frame)
     return Cell(name=name, dtype=dtype, label=column, branches=branches).who()

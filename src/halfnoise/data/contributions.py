@@ -87,7 +87,7 @@ class Contribution:
 
     def steps(self, query: Bounded, low: int, high: int) -> tuple[nw.Expr, nw.Expr]:
         """Clip a value, round half up on the grid, and read none as zero; whether there is one."""
-        quantum, value = self.block.quantum, self.cell(query).number()
+        quantum, value = self.block.quantum, self.made_once("number", self.cell(query).number())
         there = self.within(~value.is_null(), query)
         clipped = _clip(value, float(low * quantum), float(high * quantum))
         safe = nw.when(there).then(clipped).otherwise(nw.lit(0.0))
@@ -126,14 +126,15 @@ def _sum(query: Sum, part: Contribution) -> None:
     Without a value, the point of the range nearest to zero; without the condition, nothing.
     """
     low, high = (in_quanta(bound, part.block.quantum) for bound in query.bounds)
-    steps, there = part.steps(query, min(low, 0), max(high, 0))
+    steps, there = part.steps(query, *((low, high) if part.alone else (min(low, 0), max(high, 0))))
     total = part.read("value", steps, "sum")
     given = part.read("given", there, "max", nw.Int8)
     absent = nw.lit(min(max(0, low), high))
     if query.where is not None:
         meets = part.read("meets", part.cell.meets(query.where), "max", nw.Int8)
         absent = nw.when(meets == 1).then(absent).otherwise(nw.lit(0))
-    part.person.append(nw.when(given == 1).then(_clip(total, low, high)).otherwise(absent))
+    bounded = total if part.alone else _clip(total, low, high)
+    part.person.append(nw.when(given == 1).then(bounded).otherwise(absent))
 
 
 @_reads.register
@@ -141,15 +142,15 @@ def _mean(query: Mean, part: Contribution) -> None:
     """Take the average of the values that a person gave, rounded half up on the grid."""
     low, high = (in_quanta(bound, part.block.quantum) for bound in query.bounds)
     steps, there = part.steps(query, low, high)
+    if part.alone:  # the average of one value
+        part.person += [steps, there.cast(nw.Int64)]
+        return
     # Above the lowest, so that no sum is negative: engines round negative quotients differently.
     total = part.read("value", nw.when(there).then(steps - low).otherwise(0), "sum")
     given = part.read("given", there, "sum")
-    average = total
-    if not part.alone:  # one row's value is the average
-        answers = nw.when(given > 0).then(given).otherwise(nw.lit(1))
-        average = quotient(total * 2 + answers, answers * 2)
-    clipped = _clip(average + low, low, high)
-    part.person.append(nw.when(given > 0).then(clipped).otherwise(nw.lit(0)))
+    answers = nw.when(given > 0).then(given).otherwise(nw.lit(1))
+    average = _clip(quotient(total * 2 + answers, answers * 2) + low, low, high)
+    part.person.append(nw.when(given > 0).then(average).otherwise(nw.lit(0)))
     part.person.append((given > 0).cast(nw.Int64))
 
 
@@ -159,8 +160,8 @@ def _category(query: Choice | Bins, part: Contribution) -> None:
     own = part.cell(query)
     if isinstance(query, Bins):
         at = other = len(query.edges)
-        place = step(part.made_once("number", own.number()), query.edges, range(-1, other))
-        place = nw.when(place >= 0).then(place).otherwise(nw.lit(other))
+        number = part.made_once("number", own.number())
+        place = step(number, query.edges, [other, *range(other)])
     else:
         at = query.categories.index(query.other)
         listed = [*query.categories[:at], *query.categories[at + 1 :]]

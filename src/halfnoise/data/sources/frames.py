@@ -82,7 +82,7 @@ def _from_frame(data: Any, text: TextFormat, stack: ExitStack) -> Source:
     if engine is not None and engine.is_polars():
         return polars_source(data, text)
     if engine is not None and engine.is_spark_like():
-        return spark_source(data, text)
+        return spark_source(data, text, stack)
     if engine is not None and engine.is_duckdb():
         return duckdb_source(data, text, stack)
     return arrow_source(data, text, stack)
