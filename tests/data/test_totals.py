@@ -6,9 +6,10 @@ import polars as pl
 import pytest
 
 import halfnoise as hn
-from halfnoise.data import batches
+from halfnoise.data import batches, contributions
+from halfnoise.data.spelling import PLAIN
 from halfnoise.design.measurement import CenteredMeasurement
-from support import engines
+from support import engines, nasty_cells
 from support.measured import grid_for
 from support.nasty import found
 from support.soak import SOAKS
@@ -172,3 +173,25 @@ def test_a_column_missing_in_a_later_batch(tmp_path: Any, monkeypatch: pytest.Mo
             privacy=hn.GaussianDP(mu=1),
             ledger=None,
         )
+
+
+@pytest.mark.parametrize("engine", ["csv", "duckdb", "polars"])
+@pytest.mark.parametrize("codes", [(), ("J45", 2, "it's"), (True, "ja")])
+def test_what_is_made_once_for_many_is_the_same(
+    engine: str, codes: tuple[Any, ...], tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counts whose rule is made once for all of them, or for each: any cells say the same."""
+    kept = [cell for cell in nasty_cells.cells(PLAIN, 5) if cell is None or "\0" not in cell][:120]
+    rows = len(kept) // 3
+    plain = ["J45", "2", "it's", "1", "ja", "n", "-99"]
+    table = pl.DataFrame({f'a"{i}': [*plain, *kept[i * rows :][:rows]] for i in range(3)})
+    missing = {'a"2': ("-99", "n")}
+    asked = [hn.Count(c, true=codes, missing=missing.get(c, ())) for c in table.columns]
+    workload, grid = placed(*asked)
+    data = engines.ENGINES[engine](table.to_arrow(), tmp_path)
+    seen = []
+    for many in (1, 100):
+        monkeypatch.setattr(contributions, "_ALIKE", many)
+        seen.append(found(data, workload, grid, []))
+    assert seen[0] == seen[1]
+    assert sum(seen[0][0][0]) > 0

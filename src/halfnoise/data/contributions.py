@@ -8,9 +8,9 @@ total: no row can fail, and no contribution leaves the block's set K.
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import singledispatch
+from functools import partial, singledispatch
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -21,6 +21,7 @@ from halfnoise.data.columns import Columns
 from halfnoise.data.halving import step
 from halfnoise.data.logic import combined, is_true
 from halfnoise.data.lookup import PLACE, lookup
+from halfnoise.data.sources.frames import with_each
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Bins, Choice
 from halfnoise.workload.column_query import ColumnQuery
@@ -29,6 +30,7 @@ from halfnoise.workload.grid import in_quanta
 from halfnoise.workload.numbers import Bounded, Count, Mean, Sum
 
 _MANY = 50  # categories; of more there is no column for each
+_ALIKE = 25  # counts; of more, what says yes is made once for all that are alike
 
 
 @dataclass(slots=True)
@@ -41,6 +43,7 @@ class Contribution:
     alone: bool  # whether each row is a person
     first: dict[str, nw.Expr] = field(default_factory=dict)
     ranks: dict[str, dict[Any, int]] = field(default_factory=dict)
+    alike: dict[tuple[Cell, tuple[Literal, ...]], dict[str, str]] = field(default_factory=dict)
     rows: dict[str, nw.Expr] = field(default_factory=dict)
     together: list[nw.Expr] = field(default_factory=list)
     person: list[nw.Expr] = field(default_factory=list)
@@ -72,9 +75,20 @@ class Contribution:
         self.ranks[f"{self.prefix}_{name}"] = ranks
         return nw.col(f"{self.prefix}_{name}_rank")
 
+    def says_yes(self, name: str, own: Cell, query: Count) -> nw.Expr:
+        """Whether a cell says yes; of many cells that are alike, as a column made before."""
+        if len(self.block.asked) < _ALIKE or own.made:
+            return own.yes(query.true)
+        column = f"{self.prefix}_{name}_yes"
+        rule = replace(own, name="", label="", made=()), tuple(query.true)
+        self.alike.setdefault(rule, {})[column] = own.name
+        return nw.col(column)
+
     def looked_up(self, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Return rows with the columns that are made first, and their ranks."""
         rows = rows.with_columns(**self.first) if self.first else rows
+        for rule, columns in self.alike.items():
+            rows = with_each(rows, columns, partial(_yes, *rule))
         for column, ranks in self.ranks.items():
             listed = {f"{column}_listed": list(ranks), f"{column}_rank": list(ranks.values())}
             table = lookup(rows, listed).drop(PLACE)
@@ -94,6 +108,10 @@ class Contribution:
         return (safe * float(1 / quantum) + 0.5).floor().cast(nw.Int64), there
 
 
+def _yes(cell: Cell, codes: Sequence[Literal], name: str) -> nw.Expr:
+    return replace(cell, name=name).yes(codes)
+
+
 @singledispatch
 def _reads(query: object, part: Contribution) -> None:
     """Say how the cells of a kind of query are read; a new kind is registered below."""
@@ -109,7 +127,7 @@ def _counts(_: Count, part: Contribution) -> None:
     for i, query in enumerate(block.asked):
         assert isinstance(query, Count)  # noqa: S101  # a block of counts
         own = part.cell(query)
-        yes = own.yes(query.true) if query.condition is None else own.meets(query.condition)
+        yes = own.meets(query.condition) if query.condition else part.says_yes(str(i), own, query)
         yes = is_true(part.within(yes, query)) if weighs else part.within(yes, query)
         answers.append(part.read(str(i), yes, "max", nw.Int8))
     if weighs:

@@ -3,7 +3,7 @@
 import contextlib
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -63,6 +63,17 @@ def renamed(frame: nw.LazyFrame[Any], columns: Mapping[str, str | nw.Expr]) -> n
     # Spelled out: expressions would each be compared with all names of the table.
     selected = duckdb_relations.renamed(frame.to_native(), names)
     found: nw.LazyFrame[Any] = nw.from_native(selected).lazy()
+    return found
+
+
+def with_each(
+    frame: nw.LazyFrame[Any], columns: Mapping[str, str], rule: Callable[[str], nw.Expr]
+) -> nw.LazyFrame[Any]:
+    """Return a frame with a column more for each of some: what one rule makes of them."""
+    if not frame.implementation.is_duckdb():
+        return frame.with_columns(**{other: rule(name) for other, name in columns.items()})
+    made = duckdb_relations.with_each(frame.to_native(), columns, rule)
+    found: nw.LazyFrame[Any] = nw.from_native(made).lazy()
     return found
 
 
