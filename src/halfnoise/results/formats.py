@@ -6,8 +6,10 @@ take for a formula is escaped.
 
 import codecs
 import datetime as dt
+import io
 import json
 import os
+import shutil
 import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,6 +30,7 @@ from halfnoise.scratch import own_folder
 from halfnoise.text import spelled
 
 __all__ = ["document", "render", "table"]  # what shows releases, found from here
+_CHUNK = 2**20  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +125,9 @@ class Output:
         return self.path.is_file() and self.path.read_bytes() == content
 
 
-def as_csv(release: Released) -> str:
+def as_csv(release: Released) -> bytes:
     """Return the table as CSV."""
-    return as_lines(release.columns(), CSV).decode()
+    return as_lines(release.columns(), CSV)
 
 
 def as_markdown(release: Released) -> str:
@@ -134,22 +137,30 @@ def as_markdown(release: Released) -> str:
 
 def as_lines(columns: Columns, layout: Layout, *, mark: bytes = b"") -> bytes:
     """Return a table by column as lines of text, its titles first, behind a byte-order mark."""
-    long = len(next(iter(columns.values()))) > MANY
-    body = _by_engine(columns, layout) if long else layout.by_cell(columns)
-    return b"".join([mark, layout.head(columns), body])
+    head = mark + layout.head(columns)
+    if len(next(iter(columns.values()))) <= MANY:
+        return head + layout.by_cell(columns)
+    with own_folder() as folder:
+        target = folder / "lines"
+        _write(columns, layout, target)
+        whole = io.BytesIO()  # what is read goes behind the head, and is not copied again
+        whole.write(head)
+        with target.open("rb") as lines:
+            shutil.copyfileobj(lines, whole, _CHUNK)
+    return whole.getvalue()
 
 
-def _by_engine(columns: Columns, layout: Layout) -> bytes:
+def _write(columns: Columns, layout: Layout, target: Path) -> None:
+    """Let DuckDB write the rows of a table by column as lines."""
     import duckdb
 
-    # DuckDB finds it by its name.
-    hn_table = {f"c{i}": layout.as_texts(each) for i, each in enumerate(columns.values())}
+    given = {f"c{i}": layout.to_engine(f"c{i}", e) for i, e in enumerate(columns.values())}
+    hn_table = {name: column for name, (column, _) in given.items()}  # noqa: F841  # DuckDB does
+    line = layout.in_sql(text for _, text in given.values())
+    rows = f"select {line} from hn_table"  # noqa: S608  # literals of ours
     plainly = "format csv, header false, delimiter '', quote '', escape ''"
-    with own_folder() as folder, duckdb.connect() as engine:
-        target = folder / "lines"
-        rows = f"select {layout.in_sql(hn_table)} from hn_table"  # noqa: S608  # literals of ours
+    with duckdb.connect() as engine:
         engine.execute(f"copy ({rows}) to {literal(str(target))} ({plainly})")
-        return target.read_bytes()
 
 
 def as_json_lines(release: Released) -> str:

@@ -145,7 +145,7 @@ class GroupedRelease(Published):
             raise refuse("groups", "at least one group, each named once", named or [])
         errors = self._errors(len(places), together=len(places))
         remarks = self._views().render.remarks(self, total=True)
-        values = self.values[places].sum(axis=0)
+        values = (self.values if named is None else self.values[places]).sum(axis=0)
         return replace(self.template, values=values, errors=errors, remarks=remarks)
 
     def intervals(self, *, level: float, simultaneous: bool = False) -> "GroupedRelease":
