@@ -12,7 +12,7 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -131,8 +131,17 @@ def as_csv(release: Released) -> bytes:
 
 
 def as_markdown(release: Released) -> str:
-    """Return the table as Markdown."""
-    return as_lines(release.columns(), MARKDOWN).decode()
+    """Return the release as Markdown: a list of estimates, then tables as one reads them."""
+    return _as_markdown(release).decode()
+
+
+def _as_markdown(release: Released) -> bytes:
+    blocks = [as_lines(release.columns(tables=False), MARKDOWN)]
+    for heading, each in render.tables(release):
+        wide = each.wide()
+        titled = replace(wide, title=f"{heading}{wide.title}")
+        blocks.append(titled.markdown(MARKDOWN.text).encode())
+    return b"\n".join(blocks)
 
 
 def as_lines(columns: Columns, layout: Layout, *, mark: bytes = b"") -> bytes:
@@ -227,5 +236,5 @@ FORMATS: dict[str, Callable[[Released], bytes]] = {
     ".json": lambda release: release.to_json().encode(),
     ".jsonl": lambda release: as_json_lines(release).encode(),
     ".parquet": _as_parquet,
-    ".md": lambda release: as_lines(release.columns(), MARKDOWN),
+    ".md": _as_markdown,
 }
