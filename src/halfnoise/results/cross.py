@@ -32,11 +32,13 @@ class Shares(Labelled):
         """Estimates, standard errors, low and high ends, by axes."""
         return self.found
 
-    def wide(self, *, digits: int | None = None, long: bool = False) -> Wide:
+    def wide(
+        self, *, digits: int | None = None, long: bool = False, most: int | None = None
+    ) -> Wide:
         """Return it in texts, in per cent."""
         columns = 1 if long or not self.columns else self.shape[-1]
         x, std = (100 * each.reshape(-1, columns) for each in (self.estimates, self.std))
-        shown = self._texts(x, std, digits)
+        shown = self._texts(x[:most], std[:most], digits)
         kind = f"share of {self.name}" if self.name else "share of people"
         within = f" in {','.join(self.of)}" if self.of else ""
         errors = between(std.min(), std.max())
@@ -44,7 +46,7 @@ class Shares(Labelled):
             title=f"{kind}{within}, in per cent, by {','.join(self.labels)}",
             heads=self.labels if long else self.rows,
             titles=self._titles(0, long=long),
-            lines=[*zip(self._heads(0, long=long), shown, strict=True)],
+            lines=[*zip(self._heads(0, long=long), shown, strict=False)],
             below=(f"Standard errors: {errors} per cent.",),
         )
 

@@ -223,7 +223,7 @@ class Estimates(Published):
     def rows(self) -> Iterator[tuple[str, Estimate]]:
         """Go through what there is to show: kind and estimate, the number of people first."""
         columns = (column.tolist() for column in self.columns().values())
-        for name, kind, x, std, low, high in zip(*columns, strict=True):
+        for *_, name, kind, x, std, low, high in zip(*columns, strict=True):
             yield kind, Estimate(name=name, estimate=x, std=std, low=low, high=high)
 
     @property

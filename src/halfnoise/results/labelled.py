@@ -141,17 +141,24 @@ class Labelled:
             for row in pairs
         ]
 
-    def wide(self, *, digits: int | None = None, long: bool = False) -> Wide:
-        """Return it in texts, as one reads it; ``long``: with all axes at the left."""
+    def wide(
+        self, *, digits: int | None = None, long: bool = False, most: int | None = None
+    ) -> Wide:
+        """Return it in texts, as one reads it: ``most`` rows of it.
+
+        ``digits``: so many behind the point; ``long``: with all axes at the left.
+        """
         raise NotImplementedError
 
     def text(self, *, digits: int | None = None, most: int = MOST_ROWS) -> str:
         """Return it as text: wide if that fits on a terminal; ``digits`` behind the point."""
-        found = self.wide(digits=digits)
-        return (self.wide(digits=digits, long=True) if found.is_too_wide() else found).text(most)
+        found = self.wide(digits=digits, most=most + 1)
+        if found.is_too_wide():
+            found = self.wide(digits=digits, long=True, most=most + 1)
+        return found.text(most)
 
     def __repr__(self) -> str:
         return self.text()
 
     def _repr_html_(self) -> str:
-        return self.wide().markup(MOST_ROWS)
+        return self.wide(most=MOST_ROWS).markup()

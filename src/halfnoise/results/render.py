@@ -72,7 +72,7 @@ def markup(release: Released) -> str:
         body += "<tr>" + "".join(f"<{mark}>{cell}</{mark}>" for mark, cell in cells) + "</tr>"
     below = "<br>".join(map(html.escape, [*more, *beside(release)]))
     wide = "".join(
-        f"<p>{html.escape(heading)}</p>{each.wide().markup(MOST_ROWS)}"
+        f"<p>{html.escape(heading)}</p>{each.wide(most=MOST_ROWS).markup()}"
         for heading, each in islice(tables(release), MOST_TABLES)
     )
     listed = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

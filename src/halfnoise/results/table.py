@@ -40,7 +40,8 @@ def columns(release: Release, values: Floats, asked: Sequence[Question]) -> Colu
         _fill(release, question, (values, shown), numbers[:, :, own], most)
         at = own.stop
     text = _axes(asked, int(release.has_size)) | {"name": names, "kind": kinds}
-    text = {title: np.tile(each, len(values)) for title, each in text.items()}
+    if len(values) != 1:
+        text = {title: np.tile(each, len(values)) for title, each in text.items()}
     return text | dict(zip(NUMBERS, (each.ravel() for each in numbers), strict=True))
 
 

@@ -183,21 +183,23 @@ class Cells(Labelled):
     def _grid(self) -> Floats:
         return self._laid(self._means(0) if self.question.is_mean else self._with_margins())
 
-    def wide(self, *, digits: int | None = None, long: bool = False) -> Wide:
+    def wide(
+        self, *, digits: int | None = None, long: bool = False, most: int | None = None
+    ) -> Wide:
         """Return it in texts; counts and sums are rounded together, and add up as shown."""
         if self.question.is_mean:
             x, std = (self._laid(self._means(place), long=long) for place in (0, 1))
-            shown = self._texts(x, std, digits)
+            shown = self._texts(x[:most], std[:most], digits)
         else:
             places = self._digits() if digits is None else digits
             grid = self._laid(self._with_margins(10.0**places), long=long)
-            shown = [[written(x, places) for x in row] for row in grid.tolist()]
+            shown = [[written(x, places) for x in row] for row in grid[:most].tolist()]
         kind = {"table": PEOPLE, "count": "count of ", "sum": "sum of ", "mean": "mean of "}
         return Wide(
             title=f"{kind[self.kind]}{self.name} by {','.join(self.labels)}",
             heads=self.labels if long else self.rows,
             titles=self._titles(1, long=long),
-            lines=[*zip(self._heads(1, long=long), shown, strict=True)],
+            lines=[*zip(self._heads(1, long=long), shown, strict=False)],
             below=tuple(self._below_it(long=long)),
         )
 

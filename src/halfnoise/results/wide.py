@@ -3,7 +3,6 @@
 import html
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from halfnoise.text import short, text_table, width
 
@@ -22,28 +21,27 @@ class Wide:
     title: str
     heads: tuple[str, ...]
     titles: tuple[str, ...]
-    lines: Iterable[tuple[Sequence[str], Sequence[str]]]
+    lines: Sequence[tuple[Sequence[str], Sequence[str]]]
     below: tuple[str, ...]
 
     def text(self, most: int) -> str:
         """Return it for a terminal, ``most`` lines of it."""
-        lines = [[*head, *cells] for head, cells in islice(self.lines, most + 1)]
-        cut = ["..."] if len(lines) > most else []
-        body = text_table([*self.heads, *self.titles], lines[:most], left=len(self.heads))
+        lines = [[*head, *cells] for head, cells in self.lines[:most]]
+        cut = ["..."] if len(self.lines) > most else []
+        body = text_table([*self.heads, *self.titles], lines, left=len(self.heads))
         return "\n".join([self.title, body, *cut, *self.below])
 
     def is_too_wide(self) -> bool:
         """Whether its columns do not fit on a terminal."""
-        lines = [[*self.heads, *self.titles]]
-        lines += [[*head, *cells] for head, cells in islice(self.lines, 1)]
+        lines = [[*head, *cells] for head, cells in ((self.heads, self.titles), *self.lines[:1])]
         widths = [max(map(width, column)) + GAP for column in zip(*lines, strict=True)]
         return sum(widths) - GAP > MOST_WIDE
 
-    def markup(self, most: int) -> str:
-        """Return it as HTML for notebooks, ``most`` lines of it."""
+    def markup(self) -> str:
+        """Return it as HTML for notebooks."""
         titles = "".join(f"<th>{html.escape(each)}</th>" for each in (*self.heads, *self.titles))
         body = ""
-        for head, cells in islice(self.lines, most):
+        for head, cells in self.lines:
             marks = [("th", each) for each in head] + [("td", each) for each in cells]
             body += "<tr>" + "".join(f"<{m}>{html.escape(x)}</{m}>" for m, x in marks) + "</tr>"
         table = f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>"
