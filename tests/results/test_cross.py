@@ -105,9 +105,9 @@ def check_ratios(release: Any) -> None:
             whole, all_of_it = table.total(), (where, places(table, 1))
             assert whole.std == pytest.approx(std(*all_of_it, whole.estimate), rel=1e-9)
             cell = (0,) * where.ndim
-            pair = [np.array([each[cell]]) for each in all_of_it]
-            ratio = float(release.values[pair[0]][0] / release.values[pair[1]][0])
-            assert table.std[cell] == pytest.approx(std(*pair, ratio), rel=1e-9)
+            top, below = (np.array([each[cell]]) for each in all_of_it)
+            ratio = float(release.values[top][0] / release.values[below][0])
+            assert table.std[cell] == pytest.approx(std(top, below, ratio), rel=1e-9)
             continue
         for margin in itertools.chain.from_iterable(
             itertools.combinations(table.labels, n) for n in range(1, len(table.labels))
