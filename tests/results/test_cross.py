@@ -1,5 +1,6 @@
 import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,8 @@ def tables(release: Any) -> list[CrossTable]:
 
 def dense(release: Any) -> Floats:
     """Return the whole covariance of the estimates."""
-    return np.asarray(release.errors.covariance.dense()) * release.errors.copies
+    matrix: Floats = release.errors.covariance.dense() * release.errors.copies
+    return matrix
 
 
 def places(table: CrossTable, part: int = 0) -> Any:
@@ -71,7 +73,7 @@ def check_linear(release: Any) -> None:
         ):
             vector = np.zeros(len(release.values))
             vector[[*weights]] = [*weights.values()]
-            std = math.sqrt(max(0.0, vector @ matrix @ vector))
+            std = math.sqrt(max(0.0, float(vector @ matrix @ vector)))
             assert found.std == pytest.approx(std, rel=1e-9, abs=1e-9)
             assert found.estimate == pytest.approx(float(vector @ release.values), abs=1e-9)
             assert found.high - found.low == pytest.approx(2 * 1.959964 * std, rel=1e-6, abs=1e-9)
@@ -97,7 +99,7 @@ def check_ratios(release: Any) -> None:
         vector = np.zeros(len(matrix))
         np.add.at(vector, np.ravel(top), 1.0)
         np.add.at(vector, np.ravel(below), -ratio)
-        return math.sqrt(vector @ matrix @ vector) / abs(release.values[below].sum())
+        return math.sqrt(vector @ matrix @ vector) / abs(float(release.values[below].sum()))
 
     for table in tables(release):
         where = places(table)
@@ -154,6 +156,11 @@ def test_shares_by_their_names() -> None:
     name = "sex=s1, age=a1, region=r1"
     assert table.shares()["s1", "a1", "r1"].std == pytest.approx(release.share(name).std)
     assert table.shares()["s1", "a1", "r1"].high == pytest.approx(release.share(name).high)
+    nobody = replace(known(), known_size=0.0).table("region").shares()["r1"]
+    assert (nobody.std, nobody.low, nobody.high) == (math.inf, 0, 1)
+    without = replace(known(), known_size=None).table("region")
+    with pytest.raises(hn.NotSupportedError, match="number of people"):
+        without.shares()
     one = known().table("region")
     assert one.shares("column")["r1"].low == pytest.approx(known().share("region=r1").low)
     of_value = release.table("region", of="earned").shares()

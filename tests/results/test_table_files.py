@@ -39,8 +39,8 @@ def test_json_comes_back_the_same(made: Any) -> None:
     assert again.errors == release.errors
     for ending in (".csv", ".md", ".jsonl"):
         assert FORMATS[ending](again) == FORMATS[ending](release)
-    if isinstance(release, hn.Release):
-        one, other = (each.table("region", "sex") for each in (release, again))
+    if isinstance(again, hn.Release):
+        one, other = release.table("region", "sex"), again.table("region", "sex")
         assert np.array_equal(one.shares("row").numbers, other.shares("row").numbers)
         assert one.total(sex="s1") == other.total(sex="s1")
 
@@ -143,7 +143,7 @@ def test_no_room_is_made_for_cells_that_are_not_there() -> None:
     """A few words that name very many cells are refused before anything is made of them."""
     found = by_group().to_dict()
     found["groups"] = found["values"]["keys"] = found["values"]["estimates"] = []
-    assert len(hn.Release.from_json(json.dumps(found))) == 0
+    assert not hn.Release.from_json(json.dumps(found))
     axes = [{"label": f"a{i}", "categories": [*map(str, range(1000))]} for i in range(4)]
     first = found["values"]["questions"][0]
     first["names"] = {"axes": axes, "of": []}
@@ -264,6 +264,13 @@ def test_doubts_are_not_of_cells() -> None:
     silent = replace(release, values=np.where(np.arange(len(release.values)) < 2, 300.0, 0.0))
     assert sum("income" in note for note in silent.notes()) == 1
     assert not any("sex=" in note for note in silent.notes())
+
+
+def test_much_other_is_said_of_tables_too() -> None:
+    """An axis most of whose people are in no listed category is worth a note, once."""
+    notes = everything().notes()
+    assert sum(note.startswith("region=other is 2") for note in notes) == 1
+    assert any("check the spelling" in note for note in notes)
 
 
 def test_a_question_of_a_table_comes_back() -> None:

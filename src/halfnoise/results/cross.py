@@ -4,12 +4,14 @@ All cells of a table have the same error, and all covariances are sums over comm
 is said of every cell is computed once (``design.cross_errors``), and no matrix is built.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from halfnoise.checks import refuse, unknown
+from halfnoise.errors import NotSupportedError
 from halfnoise.results.inference import ANYTHING, Errors, Estimate, Floats, apart_by, ratios
 from halfnoise.results.labelled import Labelled
 from halfnoise.results.tabled import Cells, Tabled
@@ -139,38 +141,48 @@ class CrossTable(Cells):
             raise refuse(
                 "a share", "of a margin, and of people, counts or sums", margin or self.name
             )
-        below, both = self._below(margin)
-        top = self.cells_of(self.release.values)
-        pairs = np.stack([each.ravel() for each in np.broadcast_arrays(top, below)], axis=1)
         low, high = self.question.bounds or (0.0, 1.0)
         bounds = (0.0, 1.0) if low >= 0 or high <= 0 else ANYTHING
-        found = ratios(pairs, both, (0, 1), self.level, bounds).reshape(4, *self.shape)
+        known = self.release.known_size
+        if margin or self.name or known is None:
+            found = ratios(*self._beside(margin), (0, 1), self.level, bounds)
+        else:
+            found = self._of_known(known)
         return Shares(
             labels=self.labels,
             categories=self.categories,
             name=self.name,
             of=margin,
             level=self.level,
-            found=found,
+            found=found.reshape(4, *self.shape),
         )
 
-    def _below(self, labels: Sequence[str]) -> tuple[Floats, Errors]:
-        """Return a margin, so that it goes with all cells, and the errors of a cell beside its."""
-        release, start = self.release, self.question.start
+    def _beside(self, labels: Sequence[str]) -> tuple[Floats, Errors]:
+        """Return cells, each with its cell of a margin, and the errors of such a pair."""
+        release, start, last = self.release, self.question.start, self.release.questions[-1].stop
+        top = self.cells_of(release.values)
         if labels or self.name:
-            margin = (
-                self._whole if not labels else self.margin(*sorted(labels, key=self.labels.index))
-            )
-            kept = [
-                len(c) if each in labels else 1
-                for each, c in zip(self.labels, self.categories, strict=True)
-            ]
-            own = margin.cells_of(release.values).reshape(kept)
-            return own, release.errors.both(start, margin.question.start)
-        variance, last = release.errors.covariance.variance, len(release.values) - 1
-        if release.known_size is not None:
-            return np.array(release.known_size), release.errors.two(variance(start), 0.0, 0.0)
-        return release.values[last], release.errors.both(start, last)
+            inside = [label for label in self.labels if label in labels]
+            margin = self.margin(*inside) if inside else self._whole
+            kept = [n if x in inside else 1 for x, n in zip(self.labels, self.shape, strict=True)]
+            below, at = margin.cells_of(release.values).reshape(kept), margin.question.start
+        elif len(release.values) > last:
+            below, at = release.values[last], last
+        else:
+            raise NotSupportedError("this release does not give the number of people; say of=...")
+        pairs = [each.ravel() for each in np.broadcast_arrays(top, below)]
+        return np.stack(pairs, axis=1), release.errors.both(start, at)
+
+    def _of_known(self, people: float) -> Floats:
+        """Return cells as shares of a number of people without error; of nobody, anything."""
+        cells, one = self.cells_of(self.release.values).ravel(), {self.question.start: 1.0}
+        std, margin = self.release.errors.std(one), self.release.errors.margin(one, self.level)
+        if not people:
+            std, margin, people = math.inf, math.inf, 1.0
+        with np.errstate(over="ignore"):
+            shares, ends = cells / people, np.array([cells - margin, cells + margin]) / people
+            errors = np.full_like(shares, std) / people
+        return np.vstack([np.clip(shares, 0.0, 1.0), errors, np.clip(ends, 0.0, 1.0)])
 
     def _at(self, cell: tuple[int, ...]) -> int:
         shape = tuple(len(categories) for _, categories in self.question.axes)
