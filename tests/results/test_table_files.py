@@ -132,6 +132,16 @@ def test_tables_that_are_none_are_refused(way: list[Any], value: Any) -> None:
         hn.Release.from_json(json.dumps(broken(way, value)))
 
 
+def test_an_axis_has_one_label() -> None:
+    """Tables of people whose axis is called otherwise than that of values are refused."""
+    found = json.loads(everything().to_json())
+    for question in found["values"]["questions"]:
+        for axis in question["names"]["axes"] if question["kind"] == "table" else ():
+            axis["label"] = axis["label"].replace("sex", "gender")
+    with pytest.raises(hn.DataError):
+        hn.Release.from_json(json.dumps(found))
+
+
 def test_a_reader_that_does_not_compare_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that takes tables as they are said takes a label that is another's."""
     monkeypatch.setattr(reading, "_check_tables", lambda *_: None)

@@ -152,11 +152,12 @@ def test_what_is_printed_is_what_is_rounded() -> None:
     grid = table.wide(digits=0).lines
     shown = np.array([[float(x) for x in cells[:-1]] for _, cells in grid[:-1]])
     assert np.array_equal(shown.ravel(), release.rounded().table(*table.labels).estimates.ravel())
-    frame = release.rounded().to_pandas().set_index("name")["estimate"]
-    assert (
-        frame["sex=s1, age=a1, region=r1"]
-        == release.rounded()["sex=s1, age=a1, region=r1"].estimate
-    )
+    for name, x in release.rounded().to_pandas().set_index("name")["estimate"].items():
+        assert x == pytest.approx(release.rounded()[str(name)].estimate, rel=1e-12)
+    groups = by_group().rounded()
+    frame = groups.to_pandas()
+    cell = frame[(frame["work"] == "w0") & (frame["name"] == "sex=s1, region=r1")]
+    assert cell["estimate"].item() == groups["w0"]["sex=s1, region=r1"].estimate
 
 
 def test_what_rounding_adds_is_said() -> None:

@@ -137,7 +137,6 @@ def _check_tables(questions: tuple[Question, ...], covariance: Covariance) -> No
             _hold(places.setdefault(axis, label) == label)
     for family in families(questions):
         by = {*family.tables} | ({()} if family.question.kind == "table" else set())
-        _hold(() in by)
         _hold(all(each[:i] + each[i + 1 :] in by for each in by for i in range(len(each))))
     _hold(len(starts) == sum(len(family.tables) for family in families(questions)))
     return None

@@ -94,8 +94,7 @@ class CellNames(Sequence[str]):
                 for own, text in enumerate(texts) if name.startswith(head, at) else ():
                     part = f"{head}{text}"
                     if name.startswith(part, at):
-                        end, found = at + len(part), place * len(texts) + own
-                        further[end] = min(found, further.get(end, found))
+                        further.setdefault(at + len(part), place * len(texts) + own)
             reached, joint = further, ", "
         return reached.get(len(name))
 
