@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, cast
 
-from halfnoise.checks import check_literals, finite, known_keywords, refuse, whole
+from halfnoise.checks import check_literals, check_told, finite, known_keywords, refuse, whole
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import WORDS, Literal, Where
@@ -42,6 +42,7 @@ equals=None, is_in=None, missing=())
     def __post_init__(self) -> None:
         ColumnQuery.__post_init__(self)
         object.__setattr__(self, "true", check_literals("true", self.true))
+        check_told("true", self.true)
         if self.condition is not None and self.true:
             raise InvalidParameterError(f"give {self.label!r} a condition or true=, not both")
 

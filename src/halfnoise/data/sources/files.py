@@ -164,7 +164,7 @@ def _table(connection: Any, files: TextFiles, partitions: Partitions) -> Source:
 
     dtypes = dict.fromkeys(names, nw.String())
     table = replace(narrow([]), names=names, dtypes=dtypes, narrow=narrow, counted=counted)
-    return replace(table, from_header=text.names is None)
+    return replace(table, from_header=text.names is None, nulled=True)
 
 
 def _objects(connection: Any, files: TextFiles, partitions: Partitions) -> Source:

@@ -173,6 +173,7 @@ class Source:
     line of a file, which could be a row. ``counted``: how many rows there are is a fact that no
     row's content can change. ``mend``: makes rows that a cell failed readable but for that cell, at
     the price of a copy. ``unchanged`` refuses rows that were written to while they were read.
+    ``nulled``: text that is empty, or could not be read, is null in it already.
     ``files``: the real names of those that hold it, in one order however they were given.
     """
 
@@ -190,6 +191,7 @@ class Source:
     counted: bool = True
     mend: Callable[[], None] | None = None
     unchanged: Callable[[], None] = lambda: None
+    nulled: bool = False
     files: tuple[str, ...] = ()
 
     @classmethod
