@@ -339,3 +339,16 @@ def test_days_are_understood_beside_what_is_refused(tmp_path: Path) -> None:
     assert ran.status == 0, ran
     table: Any = hn.Release.from_json(out.read_text(encoding="utf-8"))
     assert round(table["n"].estimate) == 1
+
+
+@pytest.mark.parametrize("more", [(), ("--names", "smoker,b", "--quote-newlines")])
+def test_half_a_character_is_told_before_the_charge(more: tuple[str, ...], tmp_path: Path) -> None:
+    """The size of a file tells that its last character is cut; nothing is charged for it."""
+    (path := tmp_path / "a.csv").write_bytes("smoker,b\n1,2\n".encode("utf-16-le")[:-1])
+    words = (path, "--encoding", "utf-16-le", "--count", "smoker", "--row-is-person", *MU, *more)
+    for command in ("check", "release"):
+        ran = run(command, *words)
+        assert ran.status == 3
+        said = ran.out if command == "check" else ran.err
+        assert said.count("is cut short: its bytes are not whole characters") == 1
+    assert [*tmp_path.iterdir()] == [path]

@@ -208,4 +208,5 @@ def _later(
             quietly(partial(connection.execute, filled), files.failed)
 
     files.waiting[view] = reading
-    return replace(Source.over(connection.view(view), files.text, names), fill=fill)
+    table = Source.over(connection.view(view), files.text, names)
+    return replace(table, fill=fill, check_whole=files.check_whole)
