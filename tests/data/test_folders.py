@@ -123,6 +123,15 @@ def test_folders_that_are_no_table(tmp_path: Path) -> None:
     assert "differ from those of" in refused(tmp_path / "delta")
 
 
+def test_only_ledgers_are_passed_over_as_ledgers(tmp_path: Path) -> None:
+    """What SQLite keeps beside one is none of the data; a name that merely sounds like it is."""
+    written(tmp_path / "a.ledgers.csv", ["x"])
+    written(tmp_path / "old.ledger" / "my.ledger-wal.csv", ["y"])
+    for ending in ("", "-wal", "-shm", "-journal"):
+        (tmp_path / f"a.csv.ledger{ending}").write_bytes(b"nothing")
+    assert rows(tmp_path, "a") == [("x",), ("y",)]
+
+
 def test_links_lead_nowhere_twice(tmp_path: Path) -> None:
     """A link back up is not followed; one to another folder is; a file is not read twice."""
     written(tmp_path / "in" / "1.csv", ["x"])
