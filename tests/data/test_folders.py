@@ -141,6 +141,10 @@ def test_links_lead_nowhere_twice(tmp_path: Path) -> None:
     assert rows(tmp_path / "in", "a") == [("x",), ("y",)]
     (tmp_path / "in" / "again").symlink_to(tmp_path / "out")
     assert "named twice" in refused(tmp_path / "in")
+    (tmp_path / "in" / "again").unlink()
+    (tmp_path / "in" / "3.csv").hardlink_to(tmp_path / "out" / "2.csv")
+    for data in (tmp_path / "in", [tmp_path / "in" / "3.csv", tmp_path / "out" / "2.csv"]):
+        assert "named twice, perhaps by a link to it" in refused(data)
 
 
 def test_the_ledger_of_a_folder(tmp_path: Path) -> None:

@@ -124,8 +124,10 @@ def _paths(data: Any, *, bare: bool) -> tuple[list[Path], Partitions]:
         raise InvalidParameterError(f"{said}; release those of one kind by their names")
     for path in found:
         _check_file(path, bare=bare)
-    if len({path.resolve() for path in found}) < len(found):
-        raise InvalidParameterError("a file is named twice; name each one once")
+    own = [path.stat() for path in found]  # the same under every name that leads to it
+    if len({(each.st_dev, each.st_ino) for each in own}) < len(found):
+        said = "a file is named twice, perhaps by a link to it; name each one once"
+        raise InvalidParameterError(said)
     if partitions.names and not {*endings} <= {*_DELIMITERS, *_JSON, ".parquet"}:
         said = "folders that say columns hold CSV, TSV, JSON lines or Parquet files"
         raise InvalidParameterError(f"{said}; name the files, one by one")
