@@ -147,6 +147,15 @@ def test_links_lead_nowhere_twice(tmp_path: Path) -> None:
         assert "named twice, perhaps by a link to it" in refused(data)
 
 
+def test_a_link_to_what_is_gone(tmp_path: Path) -> None:
+    """It is told as what it is, in a folder and by its name."""
+    written(tmp_path / "1.csv", ["x"])
+    (tmp_path / "2.csv").symlink_to(tmp_path / "gone.csv")
+    for data in (tmp_path, tmp_path / "2.csv", f"{tmp_path}/*.csv"):
+        with pytest.raises(hn.DataError, match=r"the link '.*2\.csv' leads nowhere; remove it"):
+            rows(data, "a")
+
+
 def test_the_ledger_of_a_folder(tmp_path: Path) -> None:
     """It lies beside the folder, and no file in the folder is a list: it holds rows."""
     folder = tmp_path / "visits"

@@ -136,6 +136,8 @@ def _paths(data: Any, *, bare: bool) -> tuple[list[Path], Partitions]:
 
 def _check_file(path: Path, *, bare: bool) -> None:
     """Refuse what cannot be read, before anything is charged for it."""
+    if path.is_symlink() and not path.exists():
+        raise DataError(f"the link {str(path)!r} leads nowhere; remove it, or mend it")
     if not os.access(path, os.R_OK):
         raise DataError(f"the file {str(path)!r} may not be read by you")
     if path.stat().st_size == 0 and not bare and ending_of(path) not in _JSON:
