@@ -16,7 +16,7 @@ from halfnoise.workload.conditions import Where
 from halfnoise.workload.numbers import Count, Mean, Sum
 from halfnoise.workload.sets import AtMost
 from halfnoise.workload.workload import Workload
-from support.slow_cells import SlowCells, literal_day, literal_number, trim
+from support.slow_cells import SlowCells, is_nothing, literal_day, literal_number, trim
 
 Row = Mapping[str, Any]
 AS_EVER = SlowCells()
@@ -51,7 +51,7 @@ def who(cell: Any) -> Any:
     """Return whom a row is about, or None."""
     if isinstance(cell, float):
         return None if math.isnan(cell) else cell + 0.0
-    return None if isinstance(cell, str) and not cell.strip() else cell
+    return None if is_nothing(cell) or (isinstance(cell, str) and not cell.strip()) else cell
 
 
 def person(
@@ -139,7 +139,7 @@ def meets(row: Row, where: Where, cells: SlowCells) -> bool:
 
 def missing(cell: Any, query: ColumnQuery | Where, cells: SlowCells) -> bool:
     """Whether there is no value."""
-    return cell is None or any(cells.equal(cell, code) for code in query.codes)
+    return is_nothing(cell) or any(cells.equal(cell, code) for code in query.codes)
 
 
 def holds(cell: Any, where: Where, cells: SlowCells) -> bool:
