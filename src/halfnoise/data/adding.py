@@ -41,14 +41,14 @@ def added(
     for start in range(0, len(people[0][1]), _PIECE):
         piece = slice(start, start + _PIECE)
         ranks = _ranks(levels, [(axes, word[piece]) for axes, word in people])
+        group = np.zeros_like(people[0][1][piece]) if at is None else at[piece]
         adds = np.uint64(1) if own is None else own[piece]
-        before: tuple[Axes, Whole | int] = (), 0 if at is None else at[piece]
-        first = before
-        for axes in sorted(flat):
-            *outer, last = axes
-            if before[0] != (key := tuple(outer)):
-                before = key, _place(levels, key, ranks, first[1])
-            np.add.at(flat[axes], _place(levels, (last,), ranks, before[1]), adds)
+        outer, before = Axes(), group
+        for *others, last in sorted(flat):
+            if outer != tuple(others):  # else as in the table before
+                outer, before = tuple(others), _place(levels, others, ranks, group)
+            place = _place(levels, [last], ranks, before)
+            np.add.at(flat[*outer, last], place, adds)
     shaped = {
         axes: table.reshape(number, *(levels[axis] for axis in axes))
         for axes, table in flat.items()
@@ -71,8 +71,9 @@ def with_margins(
     return found
 
 
-def _place(levels: Levels, axes: Axes, ranks: Mapping[int, Whole], before: Whole | int) -> Whole:
-    place: Whole | int = before
+def _place(levels: Levels, axes: Sequence[int], ranks: Mapping[int, Whole], before: Whole) -> Whole:
+    """Return the cell of each row, in a table by some attributes after those before."""
+    place = before
     for axis in axes:
         place = place * levels[axis] + ranks[axis]
     return place

@@ -55,7 +55,7 @@ def fetch_columns(
 
 def comes_in_rows(frame: nw.LazyFrame[Any]) -> bool:
     """Whether an engine hands over rows one by one, so that few are better."""
-    return frame.implementation.is_spark_like()
+    return bool(frame.implementation.is_spark_like())
 
 
 def fetch(frame: nw.LazyFrame[Any]) -> list[tuple[Any, ...]]:
