@@ -83,7 +83,10 @@ CALLED: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "tables": ([TABLE, MANY, *BY_CELL], {}),
     "tables in groups": ([TABLE, *BY_CELL], BY),
     "tables in groups that are found": ([TABLE, q.Count("smoker")], FIND | {"by": "blood"}),
-    "tables replaced": ([TABLE, MANY], {"neighbors": hn.Neighbors.REPLACE}),
+    "tables replaced": (
+        [TABLE, MANY],
+        {"neighbors": hn.Neighbors.REPLACE, "known_size": 40},
+    ),
     "groups": ([q.Count("smoker"), q.Mean("income", bounds=(0, 9))], BY),
     "several groups": ([q.Count("smoker"), q.Items("item", ["a", "b"])], BY | {"max_groups": 2}),
     "found": ([q.Count("smoker")], FIND | {"by": "blood"}),
