@@ -30,7 +30,12 @@ from support.slow_cells import is_nothing
 from support.soak import SOAKS
 
 # Every kind of question for a few cases, and one for the others, which differ in their keys alone.
-QUERIES = [COUNTS[0], AMOUNTS[1], AMOUNTS[5], AMOUNTS[7], ITEMS[0]]
+TABLES: list[Any] = [
+    hn.Table([AMOUNTS[9], AMOUNTS[11]]),
+    hn.Table([AMOUNTS[10], "income"]),
+    hn.Mean("unit0", bounds=(5, 2000), by=["flag"], name="mean by one"),
+]
+QUERIES = [COUNTS[0], AMOUNTS[1], AMOUNTS[5], AMOUNTS[7], ITEMS[0], *TABLES]
 FEW = [COUNTS[0]]
 ALL_KINDS = (0, 8)
 DAY, NEXT = dt.date(2026, 11, 15), dt.date(2026, 11, 16)

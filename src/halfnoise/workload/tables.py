@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from typing import ClassVar, TypeAlias
 
 from halfnoise.checks import is_name, known_keywords, not_negative, positive, refuse, said_twice
@@ -13,7 +14,7 @@ MOST_CELLS = 2**27
 
 
 @known_keywords
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Table:
     """How many people there are in each cell of a table, and in each of its margins.
 
@@ -51,12 +52,12 @@ class Table:
         """The axes that are said here."""
         return tuple(axis for axis in self.axes if not isinstance(axis, str))
 
-    @property
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         """What the axes are called."""
         return tuple(axis if isinstance(axis, str) else axis.label for axis in self.axes)
 
-    @property
+    @cached_property
     def label(self) -> str:
         """What it is called."""
         return ",".join(self.labels)
@@ -82,7 +83,7 @@ def attributes(
     found: dict[str, Axis] = {}
     for axis in (*asked, *(axis for table in tables for axis in table.own)):
         known = found.setdefault(axis.label, axis)
-        if known != axis:
+        if known is not axis and known != axis:
             rule = f"the attribute {axis.label!r} has two lists of categories"
             raise InvalidParameterError(f"{rule}; use one of them in all tables and choices")
     used = set(labels)
