@@ -22,7 +22,8 @@ def designs(workload: Workload, budget: Budget, *, known_size: bool = False) -> 
     ['standard-gaussian', 'correlated-gaussian', 'optimal-gaussian-without-size']
     """
     for noise in Noise:
-        if (amount := noise.amount(budget)) is not None:
+        pays = noise is Noise.GAUSSIAN or not workload.gaussian_only
+        if pays and (amount := noise.amount(budget)) is not None:
             setting = Setting(workload=workload, noise=noise, budget=amount, known_size=known_size)
             for candidate in CANDIDATES:
                 yield from candidate.offers(setting)

@@ -173,6 +173,11 @@ class Workload:
         return wanted and self.touched > 0
 
     @property
+    def gaussian_only(self) -> bool:
+        """Whether there are tables, for which Laplace noise does not pay."""
+        return any(block.shape.gaussian_only for block in self.blocks)
+
+    @property
     def group_columns(self) -> tuple[str, ...]:
         """The columns that name groups."""
         return () if self.grouping is None else tuple(by.column for by in self.grouping.by)

@@ -59,6 +59,7 @@ class Crossed(ContributionSet):
     wanted: tuple[Wanted, ...]
     values: tuple[ByCell, ...] = ()
     leans: ClassVar[bool] = True
+    gaussian_only: ClassVar[bool] = True  # absolute values of a residual's cells add up to 2^|A| D
     grain: Grain = field(default=Grain.PEOPLE, init=False, repr=False, compare=False)
     layers: tuple[Layer, ...] = field(init=False, repr=False, compare=False)
     root: float = field(init=False, repr=False, compare=False)  # what an error in n weighs
