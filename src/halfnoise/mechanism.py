@@ -117,7 +117,8 @@ def shared(request: Request, booking: Booking) -> tuple[Request, int]:
         return request, 1
     else:
         times = request.one_of
-        parts = booking.parts(times, noise, discovers=workload.discovers)
+        agreed = "gaussian" if workload.gaussian_only else noise
+        parts = booking.parts(times, agreed, discovers=workload.discovers)
         limit, kept = _better(workload, parts, times)
         delta = kept if workload.discovers and delta is None else delta
     if delta != workload.discover_delta:
