@@ -19,6 +19,7 @@ from halfnoise.workload.sets.base import Cases, Center, Scales, View
 from halfnoise.workload.workload import Workload
 
 MOST_ROUNDS, CLOSE = 5000, 1e-6  # of a search for the best rates of many
+MOST_CASES = 64  # kinds of people that are found one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,20 @@ class Rates:
         scale the farthest decides. With two, one decides alone or two bind at once; the error is
         convex in the rates, so the best of these that is allowed is the best of all.
         """
-        cases = view.person if leaves else view.change
+        kinds = view.person if leaves else view.change
         weights = tuple(block.importance * float(w) for w in view.weights)
+        cases = kinds.near((1.0,) * len(weights))
+        for _ in range(MOST_CASES):
+            found = cls._best(cases, weights, noise)
+            more = tuple(case for case in kinds.near(found.rates) if case not in cases)
+            if not more or (worst := found.worst(more)) <= 1 + CLOSE:
+                return found
+            cases += more
+        rates = tuple(rate / worst for rate in found.rates)
+        return cls(rates, found.error * worst)
+
+    @classmethod
+    def _best(cls, cases: Cases, weights: Scales, noise: Noise) -> Self:
         costs = [tuple(float(a) for a in case) for case in cases]
         if len(weights) == 1:
             candidates: list[Scales] = [(1 / max(a for (a,) in costs),)]
@@ -105,7 +118,7 @@ class Allocation:
         replacement; its proof gives 1/mu^2, as eta is half the noise of n, and so does this.)
         """
         seen = zip(self.rates, self.views, strict=True)
-        change = sum(rates.cost(self.noise) * rates.worst(view.change) for rates, view in seen)
+        change = sum(rates.cost(self.noise) * rates.worst(view.change.near(rates.rates)) for rates, view in seen)
         return float(budget**self.noise.p * self.own / change)
 
 

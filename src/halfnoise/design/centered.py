@@ -6,6 +6,7 @@ same with n given. Groups are the same in each group, and a person pays for each
 
 import enum
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -107,10 +108,11 @@ class Centered(Design):
         p, total = self.noise.p, arb(0)
         for block, center, scales in self._each():
             worst, view = arb(0), block.shape.view(center, p)
-            for case in view.person if leaves else view.change:
+            kinds = view.person if leaves else view.change
+            for case in kinds.near([math.pow(scale, -p) for scale in scales]):
                 terms = (ball(a) / ball(s) ** p for a, s in zip(case, scales, strict=True) if a)
                 worst = worst.max(sum(terms, arb(0)))
-            total += worst
+            total += worst * ball(1 + kinds.slack)
         return total
 
     @property
