@@ -18,7 +18,9 @@ from halfnoise.workload.block import Block
 from halfnoise.workload.sets.base import Cases, Center, Scales, View
 from halfnoise.workload.workload import Workload
 
-MOST_ROUNDS, CLOSE = 5000, 1e-6  # of a search for the best rates of many
+# Of a search for the best rates of many: how close they come with some cases, and with all.
+MOST_ROUNDS, EXACT, CLOSE = 1000, 1e-9, 1e-6
+LEAST_PRICE = 1e-30
 MOST_CASES = 64  # kinds of people that are found one by one
 
 
@@ -142,21 +144,27 @@ def _balanced(costs: Sequence[Scales], weights: Scales) -> Scales:
     """Minimise sum w/u subject to sum a u <= 1 for every case, with Gaussian noise.
 
     With prices on the cases, u = sqrt(w/(prices a)) is best; a case that costs more gets a higher
-    price. By duality no rates have less error than  (sum sqrt(w (prices a)))^2.
+    price. By duality no rates have less error than  (sum sqrt(w (prices a)))^2. Prices move by a
+    power of the costs that grows as long as that bound does.
     """
     a, w = np.array(costs), np.array(weights)
-    prices, best, least, found = np.full(len(a), 1 / len(a)), math.inf, 0.0, w
+    kept = prices = np.full(len(a), 1 / len(a))
+    best, least, found, power = math.inf, 0.0, w, 1.0
     for _ in range(MOST_ROUNDS):
         priced = prices @ a
         rates = np.sqrt(w / priced)
         cost = a @ rates
+        bound = float(np.sqrt(w * priced).sum()) ** 2
         rates /= cost.max()
-        least = max(least, float(np.sqrt(w * priced).sum()) ** 2)
         if (error := float((w / rates).sum())) < best:
             best, found = error, rates
-        if best <= least * (1 + CLOSE):
+        if best <= max(bound, least) * (1 + EXACT):
             break
-        prices *= cost
+        if bound >= least:
+            kept, kept_cost, least, power = prices, cost / cost.max(), bound, 1.5 * power
+        else:
+            power = max(1.0, power / 4)
+        prices = np.maximum(kept * kept_cost**power, LEAST_PRICE)
         prices /= prices.sum()
     return tuple(found.tolist())
 
