@@ -138,7 +138,7 @@ def _better(
         own = replace(workload, discover_delta=kept) if workload.discovers else workload
         chosen = plan(own, privacy=privacy, releases=times, i_know=True).chosen
         worth = WORTH if chosen.noise is Noise.GAUSSIAN else 1.0
-        errors.append(worth * chosen.total_error(workload.size_importance) ** 0.5)
+        errors.append(worth * chosen.error(workload) ** 0.5)
     return parts[errors.index(min(errors))]
 
 

@@ -92,14 +92,23 @@ class Allocation:
 
     @classmethod
     def of(
-        cls, workload: Workload, blocks: Sequence[Block], centers: Sequence[Center], noise: Noise
+        cls,
+        workload: Workload,
+        blocks: Sequence[Block],
+        centers: Sequence[Center],
+        noise: Noise,
+        interest: float | None = None,
     ) -> Self:
-        """Look at blocks from their centres; where nobody leaves, only changes cost."""
+        """Look at blocks from their centres; where nobody leaves, only changes cost.
+
+        ``interest``: the importance of the number of people, unless it is that of the workload.
+        """
         views = [b.shape.view(c, noise.p) for b, c in zip(blocks, centers, strict=True)]
         seen = list(zip(blocks, views, strict=True))
         rates = [Rates.best(b, view, noise, leaves=workload.touched > 0) for b, view in seen]
         lean = sum(block.importance * float(view.root_weight) for block, view in seen)
-        return cls(noise, views, rates, workload.size_importance + lean)
+        own = workload.size_importance if interest is None else interest
+        return cls(noise, views, rates, own + lean)
 
     @cached_property
     def own(self) -> float:

@@ -141,9 +141,13 @@ class Crossed(ContributionSet):
                     row += own.ravel().tolist()
                 yield tuple(row)
 
-    def made_of(self, table: Axes) -> Iterator[int]:
-        """Return the classes of the residuals of people that a table is made of, in order."""
-        return (self.places[0, axes] for axes in within(table) if axes)
+    def made_of(self, value: int | None, table: Axes) -> Iterator[int]:
+        """Return the classes of the residuals that a table is made of, in order."""
+        layers, parts = [0], list(within(table))
+        if value is not None:
+            own = self.layer_of(value)
+            layers += range(own, own + self.values[value].layers)
+        return (self.places[each] for each in itertools.product(layers, parts) if each != (0, ()))
 
     def noises(self, place: int, table: Axes, scales: Scales) -> list[float]:
         """Return the scales of the noises of one layer in a cell of a table, n's not among them."""
