@@ -129,7 +129,8 @@ class Allocation:
         replacement; its proof gives 1/mu^2, as eta is half the noise of n, and so does this.)
         """
         seen = zip(self.rates, self.views, strict=True)
-        change = sum(rates.cost(self.noise) * rates.worst(view.change.near(rates.rates)) for rates, view in seen)
+        dearest = [(rates, view.change.near(rates.rates)) for rates, view in seen]
+        change = sum(rates.cost(self.noise) * rates.worst(cases) for rates, cases in dearest)
         return float(budget**self.noise.p * self.own / change)
 
 
