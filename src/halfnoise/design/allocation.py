@@ -58,7 +58,7 @@ class Rates:
             candidates: list[Scales] = [(1 / max(a for (a,) in costs),)]
         elif len(costs) == 1:
             candidates = [_one_binds(costs[0], weights, noise)]
-        elif len(weights) > 2:
+        elif len(weights) > 2 or len(costs) > 2:
             candidates = [_balanced(costs, weights)]
         else:
             candidates = [_one_binds(case, weights, noise) for case in costs if all(case)]

@@ -221,8 +221,8 @@ class Crossed(ContributionSet):
         del center, quantum
         found = []
         for each, scale in zip(self.classes, scales, strict=True):
-            finest, reach = self._grain(self.layers[each.layer])
-            found.append(step_for(scale * each.cells, finest, reach * each.cells) / each.cells)
+            (finest, reach), many = self._grain(self.layers[each.layer]), each.cells
+            found.append(step_for(scale * many, finest, reach * many, cells=many) / many)
         return tuple(found)
 
     def _grain(self, layer: Layer) -> tuple[Fraction, float]:

@@ -138,7 +138,7 @@ class Changing:
     """What a change of cell and of values costs.
 
     Of more than 16 attributes, the most for each residual: together no less than any. That wastes
-    up to an eighth of the variance where attributes have ten categories, up to half if two.
+    up to an eighth of the variance where attributes have ten categories, up to half where two.
     """
 
     moves: Moves
