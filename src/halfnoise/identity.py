@@ -127,7 +127,8 @@ def _workload(workload: Workload) -> str:
     blocks = [(block.importance, block.asked) for block in workload.blocks]
     groups = None if workload.grouping is None else (workload.grouping, workload.group_sizes)
     rules = (workload.who, workload.neighbors, groups, workload.at_most, workload.size_importance)
-    return _list([dumps("Workload"), told(blocks), told(rules)])
+    objective = [dumps(workload.objective)] if workload.objective != "total" else []
+    return _list([dumps("Workload"), told(blocks), told(rules), *objective])
 
 
 @told.register

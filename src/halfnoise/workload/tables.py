@@ -1,8 +1,7 @@
 """Tables of people by several attributes, as they are asked for."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar, TypeAlias
 
 from halfnoise.checks import is_name, known_keywords, not_negative, positive, refuse, said_twice
@@ -21,7 +20,7 @@ class Table:
     ``axes``: what it is by: a Choice or Bins, which is not thereby asked for by itself, or the
     label of one that stands elsewhere in the workload. ``importance``: how much the mean squared
     error of its cells counts; ``margins``: that of each of its margins, which come out in any case
-    and add up with it.
+    and add up with it. ``labels``: what the axes are called; ``label``: what the table is.
 
     >>> Table([Choice("sex", ["f", "m"]), Bins("age", [18, 65]), "region"]).label
     'sex,age,region'
@@ -32,6 +31,8 @@ class Table:
     importance: float = 1.0
     margins: float = 0.01
     kind: ClassVar[str] = "table"
+    labels: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    label: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         axes: object = self.axes
@@ -42,6 +43,9 @@ class Table:
             if not isinstance(axis, Choice | Bins) and not is_name(axis):
                 raise refuse("an axis", "a Choice, a Bins or the label of one", axis, example)
         object.__setattr__(self, "axes", tuple(axes))
+        labels = tuple(axis if isinstance(axis, str) else axis.label for axis in axes)
+        object.__setattr__(self, "labels", labels)
+        object.__setattr__(self, "label", ",".join(labels))
         if (twice := said_twice(self.labels)) is not None:
             raise refuse("axes", "different from each other", twice, "name each one once")
         object.__setattr__(self, "importance", positive(importance=self.importance))
@@ -51,16 +55,6 @@ class Table:
     def own(self) -> tuple[Axis, ...]:
         """The axes that are said here."""
         return tuple(axis for axis in self.axes if not isinstance(axis, str))
-
-    @cached_property
-    def labels(self) -> tuple[str, ...]:
-        """What the axes are called."""
-        return tuple(axis if isinstance(axis, str) else axis.label for axis in self.axes)
-
-    @cached_property
-    def label(self) -> str:
-        """What it is called."""
-        return ",".join(self.labels)
 
     @property
     def columns(self) -> tuple[str, ...]:
