@@ -17,10 +17,10 @@ from halfnoise.privacy.definitions import ApproxDP, Budget, GaussianDP, Privacy
 from halfnoise.privacy.reason import KNOW, MOST_EPSILON, check_reason
 from halfnoise.text import percent, short, text_table
 from halfnoise.workload.listing import Columns
-from halfnoise.workload.queries import Query
+from halfnoise.workload.queries import Asked
 from halfnoise.workload.workload import Rules, Workload
 
-Queries: TypeAlias = Workload | Sequence[Query]
+Queries: TypeAlias = Workload | Sequence[Asked]
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)  # what a plan without a budget compares
 DELTA = 1e-6  # where none is stated
 HALVINGS = 40

@@ -67,6 +67,18 @@ class Table:
         return tuple(column for axis in self.own for column in axis.columns)
 
     @property
+    def meaning(self) -> str:
+        """What it is, in words.
+
+        >>> Table(["sex", "age", "region"]).meaning
+        'people by sex, age and region, with all margins'
+        """
+        *first, last = self.labels
+        if not first:
+            return f"people by {last}"
+        return f"people by {', '.join(first)} and {last}, with all margins"
+
+    @property
     def names(self) -> tuple[str, ...]:
         """No name but its own: cells are found by their categories."""
         return (self.label,)
