@@ -32,7 +32,10 @@ from halfnoise.spec.queries import NAMELESS, Words
 from halfnoise.spec.toml import gather
 from halfnoise.spec.vocabulary import BUDGET
 from halfnoise.spec.words import for_plans, privacy, text_format
-from halfnoise.workload.numbers import Count, Counts
+from halfnoise.workload.crossing import used
+from halfnoise.workload.numbers import Count, Counts, Mean, Sum
+from halfnoise.workload.queries import Asked
+from halfnoise.workload.tables import Table
 from halfnoise.workload.workload import Workload
 
 T = TypeVar("T")
@@ -123,7 +126,7 @@ def _look(found: Checked, request: Request, words: Words) -> None:
     source, books = found.source, found.books
     found.refused += for_plans(request, words)
     found.refused += request.faults(counted=source is None or source.counted)
-    asked = [q for q in request.workload.queries if not _is_nameless(q)]
+    asked = _of_columns(request.workload.queries)
     if source is not None and asked:
         some = len(asked) < len(request.workload.queries)
         workload = replace(request.workload, queries=asked, importance={}) if some else None
@@ -149,8 +152,17 @@ def _look(found: Checked, request: Request, words: Words) -> None:
         found.after = found.hear(lambda: books.check(bill))
 
 
-def _is_nameless(query: Any) -> bool:
-    return isinstance(query, Counts) or query.column in NAMELESS
+def _of_columns(queries: Sequence[Asked]) -> list[Asked]:
+    """Return the queries of columns that are named, and the tables that are by such alone."""
+    plain = [query for query in queries if not isinstance(query, Table)]
+    nameless = {q.label for q in plain if isinstance(q, Counts) or q.column in NAMELESS}
+
+    def axes(query: Asked) -> list[str]:
+        if isinstance(query, Count | Sum | Mean):
+            return used([], [query])
+        return used([query], []) if isinstance(query, Table) else []
+
+    return [q for q in queries if not nameless & {q.label, *axes(q)}]
 
 
 def part_of(request: Request, books: Booking, releases: int) -> tuple[Request, int]:

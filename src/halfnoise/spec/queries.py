@@ -16,10 +16,11 @@ from halfnoise.checks import number, refuse, whole_number
 from halfnoise.errors import InvalidParameterError
 from halfnoise.spec.header import Header
 from halfnoise.spec.lists import ANYWHERE, Lists
+from halfnoise.spec.tables import crossed
 from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.numbers import Count, Counts, Mean, Sum
-from halfnoise.workload.queries import Query
+from halfnoise.workload.queries import Asked, Query
 
 Words = Mapping[str, Any]  # what was said, by word: text, a list of texts, or yes
 NAMELESS = "(amount)", "(choice)", "(bands)", "(items)"  # the columns of plain numbers
@@ -45,7 +46,7 @@ def queries(
     unit: Sequence[str],
     named: Sequence[str],
     lists: Callable[[str], Lists],
-) -> list[Query]:
+) -> list[Asked]:
     """Read all queries; ``named``: columns that are named beside them."""
     known, texts = () if header is None else header.names, words.get("count") or ()
     asked: list[Query] = []
@@ -74,7 +75,7 @@ def queries(
         if "," in query.label == query.column and query.column not in known:
             remedy = "say it once for each column"
             raise refuse(f"--{query.kind}", "given one column", query.column, remedy)
-    return distinct(asked)
+    return crossed(words, distinct(asked))
 
 
 def count(text: str, columns: Sequence[str] = (), lists: Lists = ANYWHERE) -> list[Count]:
