@@ -142,12 +142,11 @@ def _look(found: Checked, request: Request, words: Words) -> None:
         return
     request, times = part
     known = request.known_size is not None
-    found.planned = found.hear(
-        lambda: planned(request, known=known, releases=times, limit=books.limit)
-    )
+    said: dict[str, Any] = {"releases": times, "people": words.get("people")}
+    found.planned = found.hear(lambda: planned(request, known=known, limit=books.limit, **said))
     if isinstance(found.planned, Plan) and found.books is not None:
         cost, alike = found.planned.measurement.guarantee, request.workload.neighbors
-        said: dict[str, Any] = {"request": "", "what": "", "unit": request.unit, "times": times}
+        said = {"request": "", "what": "", "unit": request.unit, "times": times}
         bill = Bill(guarantee=cost, neighbors=alike, name=books.name, **said)
         found.after = found.hear(lambda: books.check(bill))
 
@@ -181,6 +180,7 @@ def planned(
     margin: str | None = None,
     releases: int = 1,
     limit: Privacy | Allowance | None = None,
+    people: str | None = None,
 ) -> Plan | Outlook:
     """Return what a budget brings, or several budgets where none was given."""
     workload, delta = request.workload, DELTA if request.delta is None else request.delta
@@ -191,6 +191,7 @@ def planned(
         if budget is not None:
             raise InvalidParameterError("give a budget or --margin, not both: one tells the other")
         budget = budget_for(workload, margin=number("--margin", margin), delta=delta, **terms)
+    many = request.known_size if people is None else number("--people", people)
     if budget is None:
-        return plan(workload, delta=delta, **terms)
-    return plan(workload, privacy=budget, **terms)
+        return plan(workload, delta=delta, people=many, **terms)
+    return plan(workload, privacy=budget, people=many, **terms)

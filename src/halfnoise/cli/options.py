@@ -108,11 +108,13 @@ OPTIONS = (
 )
 _WHERE = "A file (DATA.ledger unless given), or postgresql://host/db#name."
 LEDGER = Word("ledger", "FILE", SPEND, _WHERE)
+EXPECTED = Word("people", "N", SHOW, "How many there may be: which tables are mostly noise.")
 PLAN = (
     *OPTIONS,
     LEDGER,
     Word("margin", "M", SPEND, "The other way round: the budget for a margin of error of M."),
     Word("releases", "N", SPEND, "Split over N releases."),
+    EXPECTED,
     Word("json", None, SHOW, "Print JSON."),
     # A plan becomes a release by changing one word.
     Word("out", "FILE", SHOW, "For release."),
@@ -131,7 +133,7 @@ RELEASE = (
     Word("name", "NAME", SPEND, "The same name and request return the same result, drawn once."),
     Word("resume", "NAME", SPEND, "Go on with a charge that stands; never charge anew."),
 )
-CHECK = (*RELEASE, Word("json", None, SHOW, "Print JSON."))
+CHECK = (*RELEASE, EXPECTED, Word("json", None, SHOW, "Print JSON."))
 SPEC = (
     *(option for option in OPTIONS if option.panel == TEXT),
     Word("table", "NAME", TEXT, "The table of a DuckDB or SQLite file."),

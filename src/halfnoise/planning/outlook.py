@@ -12,6 +12,7 @@ from halfnoise.noise.law import Noise
 from halfnoise.planning.choice import best
 from halfnoise.planning.plan import Plan
 from halfnoise.planning.spending import Spending, split_delta
+from halfnoise.planning.tables import by_line, crosses
 from halfnoise.privacy.allowance import Allowance
 from halfnoise.privacy.definitions import ApproxDP, Budget, GaussianDP, Privacy
 from halfnoise.privacy.reason import KNOW, MOST_EPSILON, check_reason
@@ -54,6 +55,12 @@ class Outlook:
 
     def table(self) -> str:
         """Return budgets, what each is worth, and margins of error as text."""
+        if crosses(self.workload):
+            header = ["epsilon", *(f"{epsilon:g}" for epsilon in EPSILONS)]
+            margins = zip(*(p.margins for p in self.plans), strict=True)
+            cells = [[f"±{short(margin)}" for margin in each] for each in margins]
+            last = ["best guess", *(percent(p.best_guess) for p in self.plans)]
+            return by_line(self.workload.blocks, header, cells, last)
         header = ["epsilon", "best guess", *(line.heading for line in self.workload.lines)]
         rows = [
             [f"{epsilon:g}", percent(p.best_guess), *(f"±{short(margin)}" for margin in p.margins)]
@@ -78,13 +85,20 @@ class Outlook:
 
 
 @overload
-def plan(workload: Queries, *, privacy: Privacy, **terms: Unpack[Terms]) -> Plan: ...
+def plan(
+    workload: Queries, *, privacy: Privacy, people: float | None = None, **terms: Unpack[Terms]
+) -> Plan: ...
 @overload
 def plan(
-    workload: Queries, *, privacy: None = None, delta: float = DELTA, **terms: Unpack[Terms]
+    workload: Queries,
+    *,
+    privacy: None = None,
+    delta: float = DELTA,
+    people: float | None = None,
+    **terms: Unpack[Terms],
 ) -> Outlook: ...
 @known_keywords
-def plan(
+def plan(  # noqa: PLR0913  # the face of the library
     workload: Queries,
     *,
     privacy: Privacy | None = None,
@@ -95,6 +109,7 @@ def plan(
     noise: str | None = None,
     i_know: bool = False,
     limit: Privacy | Allowance | None = None,
+    people: float | None = None,
     by: Columns = None,
     **rules: Unpack[Rules],
 ) -> Plan | Outlook:
@@ -106,7 +121,8 @@ def plan(
     given, Laplace noise is taken for pure epsilon, and beside a delta where it has a fifth less
     standard error than Gaussian noise, at least. ``i_know``: allow budgets that protect hardly
     anybody. ``limit``: that of the ledger which will be charged; both kinds of noise are then
-    compared at equal cost there. ``by`` and ``rules``: those of ``Workload``, where the queries are
+    compared at equal cost there. ``people``: how many there may be, to see which tables would be
+    mostly noise. ``by`` and ``rules``: those of ``Workload``, where the queries are
     a list.
 
     **Guarantee.** A plan sees no data. Every design in it is proved to cost at most the budget.
@@ -128,7 +144,7 @@ def plan(
         shared: Terms = {"releases": releases, "known_size": known_size, "level": level}
         shared |= {"noise": noise, "i_know": i_know, "limit": limit}
         budgets = [ApproxDP(epsilon=epsilon, delta=delta) for epsilon in EPSILONS]
-        plans = tuple(plan(workload, privacy=budget, **shared) for budget in budgets)
+        plans = tuple(plan(workload, privacy=each, people=people, **shared) for each in budgets)
         return Outlook(workload=workload, delta=delta, plans=plans)
     if not hasattr(privacy, "budget"):
         raise refuse("privacy", "a privacy definition", privacy, "for example GaussianDP(mu=1)")
@@ -136,6 +152,7 @@ def plan(
         raise refuse("limit", "a privacy definition", limit, "for example GaussianDP(mu=1)")
     budget, discover = Spending.of(privacy, workload.grouping, whole(releases=releases))
     kind = _noise(noise, budget)
+    _check_crossed(workload, kind, budget)
     if not _insists(i_know):
         check_reason(privacy, None if discover is None else discover * releases)
     rule = f"between {LEAST:g} and {MOST:g} for each release"
@@ -152,6 +169,7 @@ def plan(
         designs=offered,
         noise=kind,
         limit=limit,
+        people=None if people is None else positive(people=people),
     )
     _ = found.measurement  # what has no grid is refused here, not after it was charged
     return found
@@ -185,6 +203,8 @@ def budget_for(
     workload, target = Workload.of(workload, by, **rules), positive(margin=margin)
     level, delta, releases = fraction(level=level), fraction(delta=delta), whole(releases=releases)
     kind = _noise(noise)
+    _check_crossed(workload, kind, Budget(mu=1.0))
+    kind = Noise.GAUSSIAN if workload.crosses else kind
 
     def worst(budget: Budget) -> float:
         offered = designs(workload, budget, known_size=known_size)
@@ -218,6 +238,18 @@ def budget_for(
     if not _insists(i_know):
         _affordable(found, target)
     return found
+
+
+def _check_crossed(workload: Workload, kind: Noise | None, budget: Budget) -> None:
+    """Refuse Laplace noise for tables: each further axis would double what a person costs."""
+    if not workload.crosses or (kind is not Noise.LAPLACE and budget.mu is not None):
+        return
+    got = "noise 'laplace'" if kind is Noise.LAPLACE else f"pure epsilon {budget.epsilon:g}"
+    remedy = "leave the noise open, and give a delta: --epsilon 1 --delta 1e-6"
+    raise NotSupportedError(
+        "tables of several axes, and numbers by their cells, need Gaussian noise, got"
+        f" {got}: with Laplace noise every axis doubles what a person costs; {remedy}"
+    )
 
 
 def _insists(i_know: object) -> bool:

@@ -18,6 +18,7 @@ from halfnoise.workload.tables import MOST_CELLS, Axis, Table, attributes, names
 
 Value: TypeAlias = Count | Sum | Mean
 Alike: TypeAlias = tuple[int | None, ...]
+MOST_NAMED = 20  # tables that are named in a sentence
 MARGINS = 0.01  # what people, and margins, weigh where nobody says how much
 
 
@@ -48,6 +49,11 @@ class TableBlock(Block):
         """A line for each table, those that were asked for first."""
         return tuple(map(self._line, self.tables))
 
+    @property
+    def crosses(self) -> bool:
+        """Whether a table has several axes, or a value is broken down by cells."""
+        return bool(self.values) or any(len(table.axes) > 1 for table in self.tables)
+
     def _line(self, table: Asked) -> Line:
         label, number = self.named(table.axes), cells(self.shape.levels, table.axes)
         if table.value is None:
@@ -74,9 +80,9 @@ class TableBlock(Block):
     @property
     def words(self) -> str:
         """What is asked, in words."""
-        return ", ".join(
-            f"{line.label} ({line.queries} cells)" for line in self.lines if line.asked
-        )
+        asked = [f"{line.label} ({line.queries} cells)" for line in self.lines if line.asked]
+        more = f" and {len(asked) - MOST_NAMED:,} more tables" if len(asked) > MOST_NAMED else ""
+        return ", ".join(asked[:MOST_NAMED]) + more
 
     def on_grid(self, *scales: float) -> "TableBlock":
         """Return the block with the bounds of its values on their grids."""
