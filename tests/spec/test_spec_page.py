@@ -17,10 +17,14 @@ from support.commands import run, write_survey
 
 PAGE = (Path(__file__).parents[2] / "docs" / "spec.md").read_text(encoding="utf-8")
 ROWS = dict(re.findall(r"^\| `([a-z-]+)` \| `(.+?)` \|", PAGE, re.MULTILINE))
+CHOICES = 'choice = ["blood=A,B", "day=2026-01-05"]\nbins = "age=0,18,65"'
 # What an example needs beside itself; groups by two columns are listed for both.
 WITH = {
     "at-most": 'items = "blood=A,B"',
     "split": 'items = "blood=A,B"',
+    "table": CHOICES,
+    "margins": f'{CHOICES}\ntable = "blood,age"',
+    "by-cell": f'{CHOICES}\nmean = "income=0:1000"',
     "importance": 'count = "smoker"',
     "by": ROWS["groups"],
     "groups": ROWS["by"],
@@ -35,7 +39,7 @@ WITH = {
 }
 STORED = {
     "sheet": lambda columns, folder: stored.xlsx({"a": []}, folder, Visits=columns),
-    "table": stored.sqlite,
+    "file-table": stored.sqlite,
 }
 TITLES = {"skip": 3, "header-row": 3}  # lines before the header, where an example says so
 

@@ -221,7 +221,7 @@ def packages_stay_in_their_rooms(sources: Sources) -> list[str]:
 
 
 def files_are_short(sources: Sources) -> list[str]:
-    """Hold that no file has more than 300 lines, and all together at most 22,500."""
+    """Hold that no file has more than 300 lines, and all together at most 25,000."""
     lines = {module: text.count("\n") for module, text in sources.items()}
     broken = [
         f"{name} has more than {MOST_LINES} lines" for name, n in lines.items() if n > MOST_LINES
