@@ -21,7 +21,7 @@ def designs(workload: Workload, budget: Budget, *, known_size: bool = False) -> 
     >>> [design.name for design in designs(Workload([Counts(9)]), Budget(mu=1.0))]
     ['standard-gaussian', 'correlated-gaussian', 'optimal-gaussian-without-size']
     """
-    for noise in (Noise.GAUSSIAN,) if workload.crosses else Noise:
+    for noise in Noise:
         if (amount := noise.amount(budget)) is not None:
             setting = Setting(workload=workload, noise=noise, budget=amount, known_size=known_size)
             for candidate in CANDIDATES:

@@ -152,7 +152,6 @@ def plan(  # noqa: PLR0913  # the face of the library
         raise refuse("limit", "a privacy definition", limit, "for example GaussianDP(mu=1)")
     budget, discover = Spending.of(privacy, workload.grouping, whole(releases=releases))
     kind = _noise(noise, budget)
-    _check_crossed(workload, kind, budget)
     if not _insists(i_know):
         check_reason(privacy, None if discover is None else discover * releases)
     rule = f"between {LEAST:g} and {MOST:g} for each release"
@@ -203,8 +202,6 @@ def budget_for(
     workload, target = Workload.of(workload, by, **rules), positive(margin=margin)
     level, delta, releases = fraction(level=level), fraction(delta=delta), whole(releases=releases)
     kind = _noise(noise)
-    _check_crossed(workload, kind, Budget(mu=1.0))
-    kind = Noise.GAUSSIAN if workload.crosses else kind
 
     def worst(budget: Budget) -> float:
         offered = designs(workload, budget, known_size=known_size)
@@ -238,18 +235,6 @@ def budget_for(
     if not _insists(i_know):
         _affordable(found, target)
     return found
-
-
-def _check_crossed(workload: Workload, kind: Noise | None, budget: Budget) -> None:
-    """Refuse Laplace noise for tables: each further axis would double what a person costs."""
-    if not workload.crosses or (kind is not Noise.LAPLACE and budget.mu is not None):
-        return
-    got = "noise 'laplace'" if kind is Noise.LAPLACE else f"pure epsilon {budget.epsilon:g}"
-    remedy = "leave the noise open, and give a delta: --epsilon 1 --delta 1e-6"
-    raise NotSupportedError(
-        "tables of several axes, and numbers by their cells, need Gaussian noise, got"
-        f" {got}: with Laplace noise every axis doubles what a person costs; {remedy}"
-    )
 
 
 def _insists(i_know: object) -> bool:

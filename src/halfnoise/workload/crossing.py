@@ -49,11 +49,6 @@ class TableBlock(Block):
         """A line for each table, those that were asked for first."""
         return tuple(map(self._line, self.tables))
 
-    @property
-    def crosses(self) -> bool:
-        """Whether a table has several axes, or a value is broken down by cells."""
-        return bool(self.values) or any(len(table.axes) > 1 for table in self.tables)
-
     def _line(self, table: Asked) -> Line:
         label, number = self.named(table.axes), cells(self.shape.levels, table.axes)
         if table.value is None:

@@ -12,7 +12,7 @@ from halfnoise.privacy.definitions import Neighbors
 from halfnoise.workload.block import Block, Line
 from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.conditions import Where
-from halfnoise.workload.crossing import TableBlock, crossing, used
+from halfnoise.workload.crossing import crossing, used
 from halfnoise.workload.groups import Grouping
 from halfnoise.workload.importance import check_importance, importance_of_dial
 from halfnoise.workload.listing import OTHER, Columns, Groups
@@ -155,11 +155,6 @@ class Workload:
     def grouped(self) -> bool:
         """Whether people are in groups."""
         return self.grouping is not None
-
-    @property
-    def crosses(self) -> bool:
-        """Whether there are tables of several axes, or numbers by the cells of one."""
-        return any(isinstance(block, TableBlock) and block.crosses for block in self.blocks)
 
     @property
     def discovers(self) -> bool:
