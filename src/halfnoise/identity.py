@@ -131,7 +131,8 @@ def _workload(workload: Workload) -> str:
     blocks = [_weighed(block) for block in workload.blocks]
     groups = None if workload.grouping is None else (workload.grouping, workload.group_sizes)
     rules = (workload.who, workload.neighbors, groups, workload.at_most, workload.size_importance)
-    return _list([dumps("Workload"), told(blocks), told(rules)])
+    objective = [dumps(workload.objective)] if workload.objective != "total" else []
+    return _list([dumps("Workload"), told(blocks), told(rules), *objective])
 
 
 def _weighed(block: Block) -> object:

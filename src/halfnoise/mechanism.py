@@ -117,7 +117,8 @@ def shared(request: Request, booking: Booking) -> tuple[Request, int]:
         return request, 1
     else:
         times = request.one_of
-        parts = booking.parts(times, noise, discovers=workload.discovers)
+        agreed = "gaussian" if workload.gaussian_only else noise
+        parts = booking.parts(times, agreed, discovers=workload.discovers)
         limit, kept = _better(workload, parts, times)
         delta = kept if workload.discovers and delta is None else delta
     if delta != workload.discover_delta:
@@ -137,7 +138,7 @@ def _better(
         own = replace(workload, discover_delta=kept) if workload.discovers else workload
         chosen = plan(own, privacy=privacy, releases=times, i_know=True).chosen
         worth = WORTH if chosen.noise is Noise.GAUSSIAN else 1.0
-        errors.append(worth * chosen.total_error(workload.size_importance) ** 0.5)
+        errors.append(worth * chosen.error(workload) ** 0.5)
     return parts[errors.index(min(errors))]
 
 

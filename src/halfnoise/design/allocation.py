@@ -18,7 +18,10 @@ from halfnoise.workload.block import Block
 from halfnoise.workload.sets.base import Cases, Center, Scales, View
 from halfnoise.workload.workload import Workload
 
-MOST_ROUNDS, CLOSE = 5000, 1e-6  # of a search for the best rates of many
+# Of a search for the best rates of many: how close they come with some cases, and with all.
+MOST_ROUNDS, EXACT, CLOSE = 1000, 1e-9, 1e-6
+LEAST_PRICE = 1e-30
+MOST_CASES = 64  # kinds of people that are found one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +39,20 @@ class Rates:
         scale the farthest decides. With two, one decides alone or two bind at once; the error is
         convex in the rates, so the best of these that is allowed is the best of all.
         """
-        cases = view.person if leaves else view.change
+        kinds = view.person if leaves else view.change
         weights = tuple(block.importance * float(w) for w in view.weights)
+        cases = kinds.near((1.0,) * len(weights))
+        for _ in range(MOST_CASES):
+            found = cls._best(cases, weights, noise)
+            more = tuple(case for case in kinds.near(found.rates) if case not in cases)
+            if not more or (worst := found.worst(more)) <= 1 + CLOSE:
+                return found
+            cases += more
+        rates = tuple(rate / worst for rate in found.rates)
+        return cls(rates, found.error * worst)
+
+    @classmethod
+    def _best(cls, cases: Cases, weights: Scales, noise: Noise) -> Self:
         costs = [tuple(float(a) for a in case) for case in cases]
         if len(weights) == 1:
             candidates: list[Scales] = [(1 / max(a for (a,) in costs),)]
@@ -77,14 +92,23 @@ class Allocation:
 
     @classmethod
     def of(
-        cls, workload: Workload, blocks: Sequence[Block], centers: Sequence[Center], noise: Noise
+        cls,
+        workload: Workload,
+        blocks: Sequence[Block],
+        centers: Sequence[Center],
+        noise: Noise,
+        interest: float | None = None,
     ) -> Self:
-        """Look at blocks from their centres; where nobody leaves, only changes cost."""
+        """Look at blocks from their centres; where nobody leaves, only changes cost.
+
+        ``interest``: the importance of the number of people, unless it is that of the workload.
+        """
         views = [b.shape.view(c, noise.p) for b, c in zip(blocks, centers, strict=True)]
         seen = list(zip(blocks, views, strict=True))
         rates = [Rates.best(b, view, noise, leaves=workload.touched > 0) for b, view in seen]
         lean = sum(block.importance * float(view.root_weight) for block, view in seen)
-        return cls(noise, views, rates, workload.size_importance + lean)
+        own = workload.size_importance if interest is None else interest
+        return cls(noise, views, rates, own + lean)
 
     @cached_property
     def own(self) -> float:
@@ -105,7 +129,7 @@ class Allocation:
         replacement; its proof gives 1/mu^2, as eta is half the noise of n, and so does this.)
         """
         seen = zip(self.rates, self.views, strict=True)
-        change = sum(rates.cost(self.noise) * rates.worst(view.change) for rates, view in seen)
+        change = sum(rates.cost(self.noise) * rates.worst(view.change.near(rates.rates)) for rates, view in seen)
         return float(budget**self.noise.p * self.own / change)
 
 
@@ -129,21 +153,27 @@ def _balanced(costs: Sequence[Scales], weights: Scales) -> Scales:
     """Minimise sum w/u subject to sum a u <= 1 for every case, with Gaussian noise.
 
     With prices on the cases, u = sqrt(w/(prices a)) is best; a case that costs more gets a higher
-    price. By duality no rates have less error than  (sum sqrt(w (prices a)))^2.
+    price. By duality no rates have less error than  (sum sqrt(w (prices a)))^2. Prices move by a
+    power of the costs that grows as long as that bound does.
     """
     a, w = np.array(costs), np.array(weights)
-    prices, best, least, found = np.full(len(a), 1 / len(a)), math.inf, 0.0, w
+    kept = prices = np.full(len(a), 1 / len(a))
+    best, least, found, power = math.inf, 0.0, w, 1.0
     for _ in range(MOST_ROUNDS):
         priced = prices @ a
         rates = np.sqrt(w / priced)
         cost = a @ rates
+        bound = float(np.sqrt(w * priced).sum()) ** 2
         rates /= cost.max()
-        least = max(least, float(np.sqrt(w * priced).sum()) ** 2)
         if (error := float((w / rates).sum())) < best:
             best, found = error, rates
-        if best <= least * (1 + CLOSE):
+        if best <= max(bound, least) * (1 + EXACT):
             break
-        prices *= cost
+        if bound >= least:
+            kept, kept_cost, least, power = prices, cost / cost.max(), bound, 1.5 * power
+        else:
+            power = max(1.0, power / 4)
+        prices = np.maximum(kept * kept_cost**power, LEAST_PRICE)
         prices /= prices.sum()
     return tuple(found.tolist())
 

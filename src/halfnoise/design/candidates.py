@@ -1,9 +1,11 @@
 """Every design that there is: a new one is a file and a line here."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from halfnoise.design.centered import Centered
 from halfnoise.design.design import Design, Setting
+from halfnoise.design.largest import least_largest
 from halfnoise.design.optimum import OptimalWithoutSize
 from halfnoise.design.two_level import TwoLevel
 from halfnoise.noise.law import Noise
@@ -22,7 +24,21 @@ def designs(workload: Workload, budget: Budget, *, known_size: bool = False) -> 
     ['standard-gaussian', 'correlated-gaussian', 'optimal-gaussian-without-size']
     """
     for noise in Noise:
-        if (amount := noise.amount(budget)) is not None:
+        pays = noise is Noise.GAUSSIAN or not workload.gaussian_only
+        if pays and (amount := noise.amount(budget)) is not None:
             setting = Setting(workload=workload, noise=noise, budget=amount, known_size=known_size)
             for candidate in CANDIDATES:
-                yield from candidate.offers(setting)
+                yield from _offers(candidate, setting)
+
+
+def _offers(candidate: type[Design], setting: Setting) -> Iterator[Design]:
+    """List what a candidate offers, each for the objective of the workload."""
+    workload = setting.workload
+    for design in candidate.offers(setting):
+
+        def again(weighed: Workload, name: str = design.name) -> Design:
+            offered = candidate.offers(replace(setting, workload=weighed))
+            return next(each for each in offered if each.name == name)
+
+        largest = workload.objective == "largest"
+        yield least_largest(design, again, workload) if largest else design

@@ -6,6 +6,7 @@ same with n given. Groups are the same in each group, and a person pays for each
 
 import enum
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -44,6 +45,7 @@ class Centered(Design):
     neighbors: Neighbors
     touched: int
     size_is_given: bool = False
+    interest: float = 0.0  # what an error in n weighs by itself
 
     @classmethod
     def offers(cls, setting: Setting) -> "Iterator[Centered]":
@@ -107,10 +109,11 @@ class Centered(Design):
         p, total = self.noise.p, arb(0)
         for block, center, scales in self._each():
             worst, view = arb(0), block.shape.view(center, p)
-            for case in view.person if leaves else view.change:
+            kinds = view.person if leaves else view.change
+            for case in kinds.near([math.pow(scale, -p) for scale in scales]):
                 terms = (ball(a) / ball(s) ** p for a, s in zip(case, scales, strict=True) if a)
                 worst = worst.max(sum(terms, arb(0)))
-            total += worst
+            total += worst * ball(1 + kinds.slack)
         return total
 
     @property
@@ -156,14 +159,19 @@ class Centered(Design):
         setting = Setting(workload=workload, noise=self.noise, budget=budget)
         size = Size.GIVEN if self.size_is_given else Size.UNUSED
         size = size if self.size_scale is None else Size.MEASURED
-        final = best_scales(setting, centers, self.name, size, blocks)
+        final = best_scales(setting, centers, self.name, size, blocks, self.interest)
         root = None if final.size_scale is None else Root.of(final.size_scale, Fraction(1))
         channels = final.channels()
         return CenteredMeasurement(design=final, blocks=blocks, channels=channels, root=root)
 
 
 def best_scales(
-    setting: Setting, centers: Sequence[Center], name: str, size: Size, blocks: Blocks = ()
+    setting: Setting,
+    centers: Sequence[Center],
+    name: str,
+    size: Size,
+    blocks: Blocks = (),
+    interest: float | None = None,
 ) -> Centered:
     """Return the design with these centres and the best scales, certified to cost the budget.
 
@@ -171,7 +179,8 @@ def best_scales(
     """
     workload, noise = setting.workload, setting.noise
     blocks = blocks or workload.blocks
-    parts = Allocation.of(workload, blocks, centers, noise)
+    interest = workload.size_importance if interest is None else interest
+    parts = Allocation.of(workload, blocks, centers, noise, interest)
     weight = parts.size or (size_weight(blocks) if size is Size.MEASURED else 0.0)
     root = weight ** (1 / noise.q) if size in (Size.LEANED, Size.MEASURED) else 0.0
     power = setting.budget**noise.p / (workload.touched or 1)
@@ -190,5 +199,6 @@ def best_scales(
         neighbors=workload.neighbors,
         touched=workload.touched,
         size_is_given=size is Size.GIVEN,
+        interest=interest,
     )
     return design.certified(setting.budget)

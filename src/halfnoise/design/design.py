@@ -1,7 +1,7 @@
 """The contract of a design, and of a design made ready: all that the house may know of them."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -191,10 +191,27 @@ class Design(Protocol):
 
     def total_error(self, size_importance: float) -> float:
         """Return the sum of all squared errors, each times its importance."""
-        total, std = 0.0, self.noise.std
-        for line, parts in zip(self.lines, self.parts(), strict=True):
-            error = std(parts["sum"]) ** 2
-            if "mean" in parts:
-                error = std(parts["mean"]) ** 2 + (line.width * std(parts["answered"])) ** 2
-            total += line.importance * line.queries * error
+        seen = zip(self.lines, self._squares(self.lines), strict=True)
+        total = sum(line.importance * line.queries * error for line, error in seen)
         return total + size_importance * (self.size_std or 0.0) ** 2
+
+    def errors(self, workload: Workload) -> list[float]:
+        """Return the squared error of each line and of the size, each times its importance."""
+        seen = zip(workload.lines, self._squares(workload.lines), strict=True)
+        size, found = workload.size_importance, [line.goal * error for line, error in seen]
+        return [*found, size * (self.size_std or 0.0) ** 2] if size else found
+
+    def error(self, workload: Workload) -> float:
+        """Return what the workload wants to be least, in squares."""
+        if workload.objective == "largest":
+            return max(self.errors(workload))
+        return self.total_error(workload.size_importance)
+
+    def _squares(self, lines: Iterable[Line]) -> Iterator[float]:
+        """Go through the squared errors of a query of each line."""
+        std = self.noise.std
+        for line, parts in zip(lines, self.parts(), strict=True):
+            if "mean" in parts:
+                yield std(parts["mean"]) ** 2 + (line.width * std(parts["answered"])) ** 2
+            else:
+                yield std(parts["sum"]) ** 2

@@ -135,7 +135,7 @@ class TwoLevel(Design):
     def on_grid(self, workload: Workload, budget: float) -> CenteredMeasurement:
         """Put blocks and centres on the grid; what c' subtracts is a whole number of steps."""
         blocks, centers = self.group.moved()
-        final = two_level(workload, blocks, centers, budget)
+        final = two_level(workload, blocks, centers, budget, self.group.interest)
         center = final.level.center
         return CenteredMeasurement(
             design=final,
@@ -147,7 +147,11 @@ class TwoLevel(Design):
 
 
 def two_level(
-    workload: Workload, blocks: tuple[Block, ...], centers: Sequence[Center], budget: float
+    workload: Workload,
+    blocks: tuple[Block, ...],
+    centers: Sequence[Center],
+    budget: float,
+    interest: float | None = None,
 ) -> TwoLevel:
     """Return the design with these centres of blocks and the best scales, certified.
 
@@ -155,7 +159,8 @@ def two_level(
     T = sum_b sqrt(G K_b) + sqrt(V A) + sqrt(V) c', what each noise costs is its term's share of T.
     """
     level = Level.of(workload)
-    parts = Allocation.of(workload, blocks, centers, Noise.GAUSSIAN)
+    interest = workload.size_importance if interest is None else interest
+    parts = Allocation.of(workload, blocks, centers, Noise.GAUSSIAN, interest)
     own = parts.own * math.sqrt(level.most)
     # Of very many counts the centres on the grid may be zero.
     weight = parts.size or size_weight(blocks)
@@ -170,6 +175,7 @@ def two_level(
         size_scale=math.sqrt(level.spread / (power * sizes)),
         neighbors=workload.neighbors,
         touched=workload.touched,
+        interest=interest,
     )
     design = TwoLevel(group=group, level=level, people_std=1 / math.sqrt(power * people))
     return design.certified(budget)

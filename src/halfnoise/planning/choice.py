@@ -31,8 +31,7 @@ def best(
 
     Laplace noise, unless it is asked for, must be worth what it costs when releases add up.
     """
-    interest = workload.size_importance
-    errors = {design: design.total_error(interest) ** 0.5 for design in designs}
+    errors = {design: design.error(workload) ** 0.5 for design in designs}
     if workload.needs_sizes:  # groups come with their sizes, unless these are not wanted
         errors = {d: e for d, e in errors.items() if d.size_scale or d.size_is_given}
     least = {

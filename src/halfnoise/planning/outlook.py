@@ -151,7 +151,7 @@ def plan(  # noqa: PLR0913  # the face of the library
     if not (limit is None or isinstance(limit, Allowance) or hasattr(limit, "budget")):
         raise refuse("limit", "a privacy definition", limit, "for example GaussianDP(mu=1)")
     budget, discover = Spending.of(privacy, workload.grouping, whole(releases=releases))
-    kind = _noise(noise, budget)
+    kind = _noise(noise, workload, budget)
     if not _insists(i_know):
         check_reason(privacy, None if discover is None else discover * releases)
     rule = f"between {LEAST:g} and {MOST:g} for each release"
@@ -201,7 +201,7 @@ def budget_for(
     """
     workload, target = Workload.of(workload, by, **rules), positive(margin=margin)
     level, delta, releases = fraction(level=level), fraction(delta=delta), whole(releases=releases)
-    kind = _noise(noise)
+    kind = _noise(noise, workload)
 
     def worst(budget: Budget) -> float:
         offered = designs(workload, budget, known_size=known_size)
@@ -256,10 +256,18 @@ def _affordable(budget: ApproxDP, margin: float) -> None:
         ) from None
 
 
-def _noise(name: str | None, budget: Budget | None = None) -> Noise | None:
-    """Return the noise that is asked for by name, which the budget must allow."""
+def _noise(name: str | None, workload: Workload, budget: Budget | None = None) -> Noise | None:
+    """Return the noise that is asked for by name, which tables and the budget must allow."""
+    if workload.gaussian_only and (
+        name == Noise.LAPLACE.value or (budget is not None and budget.mu is None)
+    ):
+        raise NotSupportedError(
+            "tables are released with Gaussian noise, got Laplace noise, or an epsilon without"
+            " delta: what tables share saves nothing there, as a person moves all cells of what is"
+            " measured; give the budget as epsilon and delta (--epsilon 1 --delta 1e-6)"
+        )
     if name is None:
-        return None
+        return Noise.GAUSSIAN if workload.gaussian_only else None
     kinds = {each.value: each for each in Noise}
     if not isinstance(name, str) or name not in kinds:
         raise refuse("noise", "'gaussian' or 'laplace'", name)

@@ -65,7 +65,7 @@ class Plan:
     def why(self) -> str:
         """Why it was chosen, in a sentence or two."""
         design, workload = self.chosen, self.workload
-        errors = {d.name: d.total_error(workload.size_importance) ** 0.5 for d in self.designs}
+        errors = {d.name: d.error(workload) ** 0.5 for d in self.designs}
         plain = next(other.name for other in self.designs if other.noise is design.noise)
         saved = 1 - errors[design.name] / errors[plain]
         if len(errors) == 1:

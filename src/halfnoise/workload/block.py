@@ -1,5 +1,6 @@
 """A block: queries of one kind that share a scale of noise."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import NamedTuple
@@ -14,7 +15,8 @@ from halfnoise.workload.sets.base import Center, Parts, Scales
 class Line(NamedTuple):
     """What a plan says of queries that have one error: how many, and what a squared one weighs.
 
-    ``asked``: whether somebody asked for them; margins of tables come out anyway.
+    ``asked``: whether somebody asked for them; margins of tables come out anyway. ``spread``: over
+    how many queries an importance is divided, as that of a table is over its cells.
     """
 
     kind: str
@@ -24,6 +26,12 @@ class Line(NamedTuple):
     importance: float
     width: float = 1.0
     asked: bool = True
+    spread: int = 1
+
+    @property
+    def goal(self) -> float:
+        """What the squared error of one query counts beside those of other lines."""
+        return self.importance * self.spread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +59,11 @@ class Block:
     def parts(self, center: Center, scales: Scales, root: float) -> tuple[Parts, ...]:
         """Return, line by line, the scales of the independent noises in its estimates."""
         return (self.shape.parts(center, scales, root),)
+
+    def weighed(self, weights: Sequence[float]) -> "Block":
+        """Return the same where squared errors weigh so much, line by line."""
+        (weight,) = weights
+        return replace(self, importance=weight)
 
     def questions(self, start: int) -> list[Question]:
         """Return its queries as results need them, their estimates from ``start`` on."""

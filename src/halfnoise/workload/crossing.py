@@ -1,7 +1,7 @@
 """All tables of a workload as one block: attributes, which tables weigh what, values by cell."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -53,11 +53,12 @@ class TableBlock(Block):
         label, number = self.named(table.axes), cells(self.shape.levels, table.axes)
         if table.value is None:
             heading = f"{label} ({number})"
-            return Line("table", label, heading, number, table.weight, asked=table.asked)
+            told = Line("table", label, heading, number, table.weight, asked=table.asked)
+            return told._replace(spread=number)
         query, value = self.values[table.value], self.shape.values[table.value]
         label = f"{query.label} by {label}" if label else query.label
         heading, width = f"{query.kind} of {label} ({number})", float(2 * value.half)
-        return Line(query.kind, label, heading, number, table.weight, width, table.asked)
+        return Line(query.kind, label, heading, number, table.weight, width, table.asked, number)
 
     def named(self, axes: Axes) -> str:
         """Return what a table is called."""
@@ -71,6 +72,18 @@ class TableBlock(Block):
             if like not in found:
                 found[like] = of(table.value, table.axes, scales, root)
         return tuple(found[like] for like in self.alike)
+
+    def weighed(self, weights: Sequence[float]) -> "TableBlock":
+        """Return the same where squared errors of cells weigh so much, table by table."""
+        pairs = zip(self.tables, weights, strict=True)
+        tables = tuple(table._replace(weight=weight) for table, weight in pairs)
+
+        def wanted(value: int | None) -> tuple[Wanted, ...]:
+            return tuple(Wanted(t.axes, t.weight) for t in tables if t.value == value)
+
+        values = tuple(replace(v, wanted=wanted(i)) for i, v in enumerate(self.shape.values))
+        shape = replace(self.shape, wanted=wanted(None), values=values)
+        return replace(self, shape=shape, tables=tables, alike=tuple(_alike(shape, tables)))
 
     @property
     def words(self) -> str:
@@ -167,8 +180,12 @@ def crossing(
         axes=axes,
         values=tuple(values),
         tables=tuple(listed),
-        alike=tuple((table.value, *shape.made_of(table.axes)) for table in listed),
+        alike=tuple(_alike(shape, listed)),
     )
+
+
+def _alike(shape: Crossed, tables: Iterable[Asked]) -> Iterator[Alike]:
+    return ((table.value, *shape.made_of(table.value, table.axes)) for table in tables)
 
 
 def used(tables: Iterable[Table], values: Iterable[Value]) -> list[str]:

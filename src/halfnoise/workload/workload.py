@@ -33,6 +33,9 @@ KINDS = (
 )  # the order of blocks everywhere
 
 
+OBJECTIVES = ("total", "largest")
+
+
 class Rules(TypedDict, total=False):
     """The rules of a workload as keywords; ``Workload`` says what each of them means."""
 
@@ -48,6 +51,7 @@ class Rules(TypedDict, total=False):
     importance: Mapping[str, float]
     size_importance: float
     size_dial: float | None
+    objective: str
 
 
 @known_keywords
@@ -69,6 +73,8 @@ class Workload:
     ``importance``: by query name, how much a squared error counts (default 1/width^2, so that
     errors count relative to a query's own range). ``size_importance``: the same for the number of
     people (default 0: a by-product); ``size_dial``, C >= d^(1/4), says it the paper's way.
+    ``objective``: "total" makes the sum of all squared errors least, each times its importance,
+    "largest" the largest of them, where a table has one: the error of its cells.
 
     >>> from halfnoise.workload.numbers import Count, Sum
     >>> workload = Workload([Count("smoker"), Count("over_65"), Sum("visits", bounds=(0, 20))])
@@ -93,6 +99,7 @@ class Workload:
     importance: Mapping[str, float] = field(default_factory=dict)
     size_importance: float = 0.0
     size_dial: float | None = None
+    objective: str = "total"
     grouping: Grouping | None = field(init=False, repr=False)
     blocks: tuple[Block, ...] = field(init=False, repr=False, compare=False)
 
@@ -104,6 +111,8 @@ class Workload:
         _check_queries(self.queries)
         if not isinstance(self.neighbors, Neighbors):
             raise refuse("neighbors", "Neighbors.ADD_REMOVE or Neighbors.REPLACE", self.neighbors)
+        if self.objective not in OBJECTIVES:
+            raise refuse("objective", " or ".join(map(repr, OBJECTIVES)), self.objective)
         _set(self, where=_check_where(self))
         named = {query.label for query in self.queries}
         weights, size = check_importance(self.importance, self.size_importance, named)
@@ -173,6 +182,11 @@ class Workload:
         return wanted and self.touched > 0
 
     @property
+    def gaussian_only(self) -> bool:
+        """Whether there are tables, for which Laplace noise does not pay."""
+        return any(block.shape.gaussian_only for block in self.blocks)
+
+    @property
     def group_columns(self) -> tuple[str, ...]:
         """The columns that name groups."""
         return () if self.grouping is None else tuple(by.column for by in self.grouping.by)
@@ -216,6 +230,19 @@ class Workload:
         """
         few = [q.of_rows() if isinstance(q, Items) else q for q in self.queries]
         return replace(self, queries=few) if any(isinstance(q, Items) for q in few) else self
+
+    def weighed(self, weights: Sequence[float], size: float) -> "Workload":
+        """Return the same where squared errors weigh so much, line by line, and that of the size.
+
+        >>> workload = Workload([Count("a"), Sum("b", bounds=(0, 1))]).weighed([1.0, 2.0], 0.0)
+        >>> [block.importance for block in workload.blocks]
+        [1.0, 2.0]
+        """
+        found, rest = object.__new__(Workload), iter(weights)
+        _set(found, **{each.name: getattr(self, each.name) for each in fields(self)})
+        blocks = (b.weighed([*itertools.islice(rest, len(b.lines))]) for b in self.blocks)
+        _set(found, blocks=tuple(blocks), size_importance=size)
+        return found
 
     def corners(self) -> Iterator[tuple[float, ...]]:
         """List the corners of K: everything that one person may add at the extreme."""

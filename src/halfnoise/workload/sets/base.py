@@ -7,10 +7,10 @@ is how far its corners lie from the centre, in p-th powers (a ``View``): a perso
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, NamedTuple, Self, TypeAlias
+from typing import ClassVar, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 
@@ -20,30 +20,47 @@ from halfnoise.workload.grid import Floats, Grain, Ring, in_steps, step_for, tim
 Number: TypeAlias = Fraction | float  # exact for what is certified, a float for what is searched
 Center: TypeAlias = Fraction | None  # None means measured as it is, around zero
 Scales: TypeAlias = tuple[float, ...]
-# For each kind of person that may be the worst, the distance charged to each scale.
-Cases: TypeAlias = tuple[tuple[Number, ...], ...]
+Case: TypeAlias = tuple[Number, ...]  # of a kind of person, the distance charged to each scale
+Cases: TypeAlias = tuple[Case, ...]
 Parts: TypeAlias = dict[str, list[float]]  # by kind of estimate, the scales of its noises
 Span: TypeAlias = tuple[int, int, float]  # equal loadings on a noise: from, up to, how much
+
+
+class Kinds(Protocol):
+    """The kinds of people, or of changes, that may be the worst."""
+
+    @property
+    def slack(self) -> Fraction:
+        """How much more than those found the dearest may cost, relative to them."""
+
+    def near(self, rates: Sequence[float]) -> Cases:
+        """Return those among which the dearest is if a distance of one costs so much, by scale."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Few kinds of people: all of them."""
+
+    cases: Cases
+    slack: Fraction = Fraction(0)
+
+    def near(self, _rates: Sequence[float]) -> Cases:
+        """Return all."""
+        return self.cases
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
     """A block as seen from a centre, at importance one.
 
-    ``person``: what adding or removing a person can cost; ``changes``: what changing one can, which
-    is worked out where somebody asks.
+    ``person``: what adding or removing a person can cost; ``change``: what changing one can.
     ``weights``, ``root_weight``: how much squared errors of scales, of the number of people, count.
     """
 
-    person: Cases
-    changes: Callable[[], Cases]
+    person: Kinds
+    change: Kinds
     weights: tuple[Number, ...]
     root_weight: Number
-
-    @property
-    def change(self) -> Cases:
-        """What changing a person can cost."""
-        return self.changes()
 
 
 class Layered(NamedTuple):
@@ -89,6 +106,7 @@ class ContributionSet(ABC):
     grain: Grain
 
     leans: ClassVar[bool] = False  # whether it makes no sense without the number of people
+    gaussian_only: ClassVar[bool] = False  # whether Laplace noise would cost more than it brings
     adjustable: ClassVar[bool] = False  # whether another centre than the midpoint can be better,
     highest_center: ClassVar[float] = 0.5  # up to here,
     balances: ClassVar[bool] = False  # and even where the number of people is given
@@ -142,8 +160,9 @@ class ContributionSet(ABC):
         """Return the block as seen from ``center`` in p-th powers: here, with one scale."""
         d, c = self.size, Fraction(0) if center is None else center
         person, change = self.distances(c, p)
-        cases = tuple((distance,) for distance in person)
-        return View(person=cases, changes=lambda: ((change,),), weights=(d,), root_weight=d * c**2)
+        cases = Listed(tuple((distance,) for distance in person))
+        other = Listed(((change,),))
+        return View(person=cases, change=other, weights=(d,), root_weight=d * c**2)
 
     @abstractmethod
     def corners(self) -> Iterator[tuple[float, ...]]:

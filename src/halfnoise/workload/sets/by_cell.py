@@ -86,6 +86,11 @@ class ByCell:
         """How an error in the number of people enters what counts."""
         return float(2 * self.half * SHARE if self.optional else self.middle)
 
+    @property
+    def layers(self) -> int:
+        """How many layers of noise it has."""
+        return 2 if self.optional else 1
+
     def states(self, *, answers: bool) -> tuple[Fraction, ...]:
         """Return how far persons of all kinds are from the centre of one of its layers."""
         if not self.optional:

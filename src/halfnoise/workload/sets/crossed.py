@@ -30,7 +30,7 @@ from halfnoise.workload.sets.base import (
     View,
 )
 from halfnoise.workload.sets.by_cell import SHARE, ByCell, Layer, Wanted
-from halfnoise.workload.sets.moves import changes, people
+from halfnoise.workload.sets.moves import Changing, Coming, Moves
 from halfnoise.workload.sets.residuals import (
     Axes,
     Levels,
@@ -59,6 +59,7 @@ class Crossed(ContributionSet):
     wanted: tuple[Wanted, ...]
     values: tuple[ByCell, ...] = ()
     leans: ClassVar[bool] = True
+    gaussian_only: ClassVar[bool] = True  # absolute values of a residual's cells add up to 2^|A| D
     grain: Grain = field(default=Grain.PEOPLE, init=False, repr=False, compare=False)
     layers: tuple[Layer, ...] = field(init=False, repr=False, compare=False)
     root: float = field(init=False, repr=False, compare=False)  # what an error in n weighs
@@ -66,6 +67,7 @@ class Crossed(ContributionSet):
     # Residuals that are alike have one scale: the classes, and by layer and axes which one it is.
     classes: tuple[Class, ...] = field(init=False, repr=False, compare=False)
     places: dict[tuple[int, Axes], int] = field(init=False, repr=False, compare=False)
+    moves: Moves = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         everyone = squares(self.levels, self.wanted)
@@ -81,6 +83,7 @@ class Crossed(ContributionSet):
         made = (Layer.of(everyone), *layers)
         classes, places = alike(self.levels, made)
         size = sum(each.number * each.cells for each in classes)
+        object.__setattr__(self, "moves", Moves(self.levels, self.values, classes, places))
         found = {"layers": made, "root": root, "size": size, "classes": classes, "places": places}
         for name, each in found.items():
             object.__setattr__(self, name, each)
@@ -111,10 +114,9 @@ class Crossed(ContributionSet):
     def view(self, center: Number | None, p: int) -> View:
         """Return what a person moves and what the errors of all residuals count."""
         del center, p  # it is always centred, and its noise is Gaussian
-        told = (self.levels, self.layers, self.values, self.classes, self.places)
         return View(
-            person=people(self.classes, self.values),
-            changes=lambda: changes(*told),
+            person=Coming(self.moves),
+            change=Changing(self.moves),
             weights=tuple(each.weight for each in self.classes),
             root_weight=self.root,
         )
@@ -139,9 +141,13 @@ class Crossed(ContributionSet):
                     row += own.ravel().tolist()
                 yield tuple(row)
 
-    def made_of(self, table: Axes) -> Iterator[int]:
-        """Return the classes of the residuals of people that a table is made of, in order."""
-        return (self.places[0, axes] for axes in within(table) if axes)
+    def made_of(self, value: int | None, table: Axes) -> Iterator[int]:
+        """Return the classes of the residuals that a table is made of, in order."""
+        layers, parts = [0], list(within(table))
+        if value is not None:
+            own = self.layer_of(value)
+            layers += range(own, own + self.values[value].layers)
+        return (self.places[each] for each in itertools.product(layers, parts) if each != (0, ()))
 
     def noises(self, place: int, table: Axes, scales: Scales) -> list[float]:
         """Return the scales of the noises of one layer in a cell of a table, n's not among them."""

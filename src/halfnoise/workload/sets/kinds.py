@@ -19,6 +19,7 @@ from halfnoise.workload.sets.base import (
     Number,
     Parts,
     Scales,
+    Listed,
     View,
 )
 
@@ -224,8 +225,8 @@ class Answered(ContributionSet):
             reach = max(self.size_of(low), self.size_of(high))
             weight = weight + ((low + high) / 2) ** 2
         return View(
-            person=((reach**p, self.size_of(1 - c) ** p), (0, self.size_of(c) ** p)),
-            changes=lambda: ((reach**p, 1), (width**p, 0)),
+            person=Listed(((reach**p, self.size_of(1 - c) ** p), (0, self.size_of(c) ** p))),
+            change=Listed(((reach**p, 1), (width**p, 0))),
             weights=(1, weight),
             root_weight=width**2 * c**2,
         )

@@ -1,80 +1,214 @@
-"""What one person can move in all residuals: by coming or going, or by changing cell and values."""
+"""What one person can move in all residuals: by coming or going, or by changing cell and values.
+
+Of layer l, in which two persons are x and y from the centre, a change of cell in the attributes S
+moves residual A by
+
+    (x^2 + y^2) D_A - 2 x y kappa_A(S),   kappa_A(S) = prod (1 - 1/v_i or, in S, -1/v_i) over A.
+
+There are 2^k sets S of k attributes. At given rates, the sums of rate * kappa over all residuals
+come out for all S in one pass for each attribute, with the matrix [[1, 1 - 1/v], [1, -1/v]]. All
+terms of such a sum are at most rate * D, and the dearest change costs at least the sum of all
+(x^2 + y^2) rate * D, as kappa is 0 on average over all cells. So rounding, below 100 units in the
+last place of that sum for each of up to 16 attributes, is far less than ``SLACK``.
+"""
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from functools import cached_property
 
+import numpy as np
+
+from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.alike import Class
-from halfnoise.workload.sets.base import Cases, Number
-from halfnoise.workload.sets.by_cell import ByCell, Layer
-from halfnoise.workload.sets.residuals import Axes, Levels, distance, overlap, within
+from halfnoise.workload.sets.base import Case, Cases
+from halfnoise.workload.sets.by_cell import ByCell
+from halfnoise.workload.sets.residuals import Axes, Levels
 
-MOST_CASES = 4096  # kinds of change that are gone through one by one
-Kind: TypeAlias = tuple[Fraction, ...]  # how far a person's value is from the centre of each layer
-
-
-def kinds(values: Sequence[ByCell]) -> list[Kind]:
-    """List the kinds of people: what they add to each layer, seen from its centre."""
-    each: list[list[Kind]] = [[(Fraction(1),)]]
-    for value in values:
-        parts = [value.states(answers=False)]
-        parts += [value.states(answers=True)] if value.optional else []
-        each.append(list(zip(*parts, strict=True)))
-    return [tuple(itertools.chain(*found)) for found in itertools.product(*each)]
+SLACK = Fraction(1, 2**40)
+MOST_ATTRIBUTES = 16  # for which all sets of attributes are gone through
 
 
-def people(classes: Sequence[Class], values: Sequence[ByCell]) -> Cases:
-    """List what it costs that somebody comes or goes, class by class."""
-    far = [tuple(x**2 for x in kind) for kind in kinds(values)]
-    cases = (tuple(x[each.layer] * each.distance for each in classes) for x in far)
-    return tuple(dict.fromkeys(cases))
+@dataclass(frozen=True)
+class Moves:
+    """Who can move what: ``places``, by layer and axes, says of which class a residual is."""
+
+    levels: Levels
+    values: Sequence[ByCell]
+    classes: Sequence[Class]
+    places: Mapping[tuple[int, Axes], int]
+
+    @cached_property
+    def used(self) -> Axes:
+        """The attributes of all residuals."""
+        return tuple(sorted({axis for _, axes in self.places for axis in axes}))
+
+    @cached_property
+    def states(self) -> list[tuple[list[int], list[tuple[Fraction, ...]]]]:
+        """People, and each value: the layers, and how far from their centres a person can be."""
+        found, place = [([0], [(Fraction(1),)])], 1
+        for value in self.values:
+            parts = [value.states(answers=answers) for answers in (False, True)[: value.layers]]
+            kinds = list(dict.fromkeys(zip(*parts, strict=True)))
+            found.append(([*range(place, place + value.layers)], kinds))
+            place += value.layers
+        return found
+
+    @cached_property
+    def _by_layer(self) -> list[list[int]]:
+        number = 1 + sum(value.layers for value in self.values)
+        return [
+            [at for at, each in enumerate(self.classes) if each.layer == layer]
+            for layer in range(number)
+        ]
+
+    def whole(self, rates: Sequence[float]) -> list[float]:
+        """Return, layer by layer, what a person one away from the centre costs."""
+        return [
+            sum(rates[at] * float(self.classes[at].distance) for at in own)
+            for own in self._by_layer
+        ]
+
+    @cached_property
+    def _masks(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Of each layer, which sets of attributes its residuals are of, and their classes."""
+        bits = {axis: 1 << (len(self.used) - 1 - i) for i, axis in enumerate(self.used)}
+        found: list[tuple[list[int], list[int]]] = [([], []) for _ in self._by_layer]
+        for (layer, axes), at in self.places.items():
+            found[layer][0].append(sum(bits[axis] for axis in axes))
+            found[layer][1].append(at)
+        return [(np.array(masks, int), np.array(own, int)) for masks, own in found]
+
+    def together(self, layer: int, rates: Sequence[float]) -> Floats:
+        """Return, for every set of attributes that differ, the sum of rate * kappa."""
+        masks, own = self._masks[layer]
+        found = np.zeros(2 ** len(self.used))
+        found[masks] = np.asarray(rates)[own]
+        found = found.reshape((2,) * len(self.used))
+        for place, axis in enumerate(self.used):
+            part = 1 / self.levels[axis]
+            without, held = np.take(found, 0, place), np.take(found, 1, place)
+            found = np.stack([without + (1 - part) * held, without - part * held], place)
+        return found.ravel()
+
+    def kappas(self, differ: Iterable[int]) -> list[int]:
+        """Return, class by class, the sum of N * kappa, a whole number."""
+        apart, found = set(differ), [0] * len(self.classes)
+        each = [-1 if axis in apart else v - 1 for axis, v in enumerate(self.levels)]
+        for (_, axes), at in self.places.items():
+            found[at] += math.prod(each[axis] for axis in axes)
+        return found
 
 
-def changes(
-    levels: Levels,
-    layers: Sequence[Layer],
-    values: Sequence[ByCell],
-    classes: Sequence[Class],
-    places: Mapping[tuple[int, Axes], int],
-) -> Cases:
-    """List what a change of cell and of values costs: |x|^2 + |y|^2 - 2 <x, y>, class by class.
+@dataclass(frozen=True)
+class Coming:
+    """What it costs that somebody comes or goes: whoever answers what is dearest."""
 
-    Of too many kinds of change, for each residual the most: together no less than any.
+    moves: Moves
+
+    @property
+    def slack(self) -> Fraction:
+        """How much more than those found the dearest may cost, relative to them."""
+        return SLACK if any(value.optional for value in self.moves.values) else Fraction(0)
+
+    def near(self, rates: Sequence[float]) -> Cases:
+        """Return who answers everything, and the dearest at these rates.
+
+        That is whoever is, for each value, in the state that costs most.
+        """
+        moves, far, all_of_it = self.moves, dict[int, Fraction](), dict[int, Fraction]()
+        whole = moves.whole(rates)
+        for layers, kinds in moves.states:
+
+            def cost(kind: Sequence[Fraction], layers: Sequence[int] = layers) -> float:
+                return sum(float(x**2) * whole[i] for x, i in zip(kind, layers, strict=True))
+
+            far |= zip(layers, max(kinds, key=cost), strict=True)
+            all_of_it |= zip(layers, kinds[0], strict=True)
+        found = [tuple(x[c.layer] ** 2 * c.distance for c in moves.classes) for x in (all_of_it, far)]
+        return tuple(dict.fromkeys(found))
+
+
+@dataclass(frozen=True)
+class Changing:
+    """What a change of cell and of values costs.
+
+    Of more than 16 attributes, the most for each residual: together no less than any. That wastes
+    up to an eighth of the variance where attributes have ten categories, up to half if two.
     """
-    found, seen = dict[tuple[Number, ...], None](), kinds(values)
-    used = tuple(sorted({axis for layer in layers for axes in layer.axes for axis in axes}))
 
-    def together(costs: Iterable[Fraction]) -> tuple[Number, ...]:
-        total = [Fraction(0)] * len(classes)
-        for place, cost in zip(places.values(), costs, strict=True):
-            total[place] += cost
-        return tuple(total)
+    moves: Moves
 
-    if 2 ** len(used) * len(seen) ** 2 > MOST_CASES:
-        return (together(_most(levels, layers, seen)),)
-    for differ in within(used):
-        for one, other in itertools.product(seen, repeat=2):
-            found[together(_apart(levels, layers, (one, other), differ))] = None
-    return tuple(case for case in found if any(case))
+    @property
+    def slack(self) -> Fraction:
+        """How much more than those found the dearest may cost, relative to them."""
+        return SLACK
 
+    def near(self, rates: Sequence[float]) -> Cases:
+        """Return the dearest at these rates, and what a change to any cell costs on average.
 
-def _apart(
-    levels: Levels, layers: Sequence[Layer], two: tuple[Kind, Kind], differ: Axes
-) -> Iterator[Fraction]:
-    for x, y, layer in zip(*two, layers, strict=True):
-        for axes in layer.axes:
-            both = overlap(levels, axes, differ)
-            yield (x**2 + y**2) * distance(levels, axes) - 2 * x * y * both
+        That moves every residual, and costs no more than the dearest.
+        """
+        moves = self.moves
+        if len(moves.used) > MOST_ATTRIBUTES:
+            return (tuple(self._most()),)
+        whole = moves.whole(rates)
+        differ = [moves.together(layer, rates) for layer in range(len(whole))]
+        total, chosen = np.zeros(2 ** len(moves.used)), list[tuple[np.ndarray, list[_Pair]]]()
+        for layers, kinds in moves.states:
+            pairs = list(itertools.combinations_with_replacement(kinds, 2))
+            costs = np.array([_cost(pair, layers, whole, differ) for pair in pairs])
+            best = costs.argmax(axis=0)
+            total += costs.max(axis=0)
+            chosen.append((best, pairs))
+        at = int(total.argmax())
+        last = len(moves.used) - 1
+        kappas = moves.kappas(axis for i, axis in enumerate(moves.used) if at >> (last - i) & 1)
+        dearest = self._case(kappas, [pairs[best[at]] for best, pairs in chosen])
+        ends = [(kinds[0], kinds[1 % len(kinds)]) for _, kinds in moves.states]
+        return dearest, self._case([0] * len(kappas), ends)
 
+    def _case(self, kappas: Sequence[int], pairs: Sequence["_Pair"]) -> Case:
+        """Return what one change costs exactly, class by class."""
+        moves, far, found = self.moves, dict[int, tuple[Fraction, Fraction]](), list[Fraction]()
+        for (layers, _), (one, other) in zip(moves.states, pairs, strict=True):
+            far |= {i: (one[k], other[k]) for k, i in enumerate(layers)}
+        for each, kappa in zip(moves.classes, kappas, strict=True):
+            x, y = far[each.layer]
+            found.append((x**2 + y**2) * each.distance - 2 * x * y * Fraction(kappa, each.cells))
+        return tuple(found)
 
-def _most(levels: Levels, layers: Sequence[Layer], seen: Sequence[Kind]) -> Iterator[Fraction]:
-    for place, layer in enumerate(layers):
-        each = {kind[place] for kind in seen}
-        for axes in layer.axes:
-            lies = [overlap(levels, axes, differ) for differ in within(axes)]
+    def _most(self) -> Iterator[Fraction]:
+        moves, far = self.moves, dict[int, list[tuple[Fraction, Fraction]]]()
+        for layers, kinds in moves.states:
+            for k, layer in enumerate(layers):
+                own = {kind[k] for kind in kinds}
+                far[layer] = list(itertools.combinations_with_replacement(own, 2))
+        largest, smallest = [0] * len(moves.classes), [0] * len(moves.classes)
+        for (_, axes), at in moves.places.items():
+            levels = [moves.levels[axis] for axis in axes]
+            whole = math.prod(v - 1 for v in levels)
+            largest[at] += whole
+            # One attribute that differs makes it negative: the one of fewest categories.
+            smallest[at] -= whole // (min(levels) - 1)
+        for each, high, low in zip(moves.classes, largest, smallest, strict=True):
             yield max(
-                (x**2 + y**2) * distance(levels, axes) - 2 * x * y * both
-                for x, y in itertools.product(each, repeat=2)
-                for both in (min(lies), max(lies))
+                (x**2 + y**2) * each.distance - 2 * x * y * Fraction(kappa, each.cells)
+                for x, y in far[each.layer]
+                for kappa in (low, high)
             )
+
+
+_Pair = tuple[tuple[Fraction, ...], tuple[Fraction, ...]]
+
+
+def _cost(
+    pair: _Pair, layers: Sequence[int], whole: Sequence[float], differ: Sequence[Floats]
+) -> Floats:
+    """Return what a change between two states costs, for every set of attributes that differ."""
+    found = np.zeros_like(differ[0])
+    for x, y, layer in zip(*pair, layers, strict=True):
+        found += float(x**2 + y**2) * whole[layer] - float(2 * x * y) * differ[layer]
+    return found

@@ -1,0 +1,51 @@
+"""The least largest error: weights on what is asked, moved until the largest errors are alike.
+
+Any weights that add up to one make the error of the best design for them a lower bound: no design
+has a smaller weighted mean of errors, and so none a smaller largest one. What has a large error
+gets more weight, by a power of it that grows as long as the bound does, until the largest error is
+as good as the bound.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from halfnoise.design.design import Design
+from halfnoise.workload.workload import Workload
+
+MOST_ROUNDS, CLOSE = 400, 1e-7
+LEAST, LEAST_POWER = 1e-12, 1e-4  # of weights, and of what they move by
+
+
+def least_largest(first: Design, again: Callable[[Workload], Design], workload: Workload) -> Design:
+    """Return the design of the least largest error; ``again``: the best for weights that add up.
+
+    The errors of lines count relative to their importance, and that of the number of people, where
+    it is measured and of interest, to its own.
+    """
+    goals = len(workload.lines) + (workload.size_importance > 0)
+    kept = pi = np.full(goals, 1 / goals)
+    best, least, bound, power = first, math.inf, 0.0, 1.0
+    for _ in range(MOST_ROUNDS):
+        design = again(_weighed(workload, pi))
+        errors = np.array(design.errors(workload))
+        low, high = float(pi @ errors), float(errors.max())
+        if high < least:
+            best, least = design, high
+        if least <= max(low, bound) * (1 + CLOSE):
+            break
+        if low >= bound:
+            kept, moved, bound, power = pi, errors / high, low, 1.2 * power
+        elif (power := power / 4) < LEAST_POWER:
+            break
+        pi = np.maximum(kept * moved**power, LEAST)
+        pi /= pi.sum()
+    return best
+
+
+def _weighed(workload: Workload, pi: Sequence[float]) -> Workload:
+    """Return the workload in which goals weigh so much, all together."""
+    size = workload.size_importance * float(pi[-1]) if workload.size_importance else 0.0
+    lines = zip(workload.lines, pi, strict=False)
+    return workload.weighed([x * line.goal / line.queries for line, x in lines], size)
