@@ -178,6 +178,7 @@ DIFFERENT |= {
         {"queries": [hn.Table([SEX, AGE])]},
         {"queries": [hn.Table([SEX, AGE], margins=1)]},
     ),
+    "the largest error": (crossed(), crossed() | {"objective": "largest"}),
     "an axis that is asked for": ({"queries": [hn.Table([SEX, AGE])]}, crossed()),
     "an axis with another list": (
         {"queries": [hn.Table([SEX, AGE])]},

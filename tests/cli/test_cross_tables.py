@@ -111,14 +111,16 @@ def test_weights(survey: Path) -> None:
     assert survey.exists()
     assert std("sex,region", "--importance", "sex,region=9") < std("sex,region")
     assert std("sex,age", "--margins", "1") < std("sex,age")
+    assert std("sex,age", "--objective", "largest") != std("sex,age", "--objective", "total")
+    assert "'total' or 'largest', got 'x'" in refused("plan", *TABLE, "--objective", "x")
     assert std("sex,age", "--margins", "0.01") == std("sex,age")
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--epsilon", "1"), "need Gaussian noise, got pure epsilon 1"),
-        (("--epsilon", "1", "--delta", "1e-6", "--noise", "laplace"), "got noise 'laplace'"),
+        (("--epsilon", "1"), "Gaussian noise, got"),
+        (("--epsilon", "1", "--delta", "1e-6", "--noise", "laplace"), "Gaussian noise, got"),
         (("--mu", "1", "--table", "sex,age,region"), "'sex,age,region' is asked twice"),
         (("--mu", "1", "--choice", "sex=a,b"), "is asked twice"),
         (("--mu", "1", "--bins", "sex=1,2"), "asked twice"),

@@ -35,6 +35,7 @@ WITH = {
     "discover-delta": 'by = "blood"\ngroups = "discover"\nepsilon = 1\ndelta = 1e-6',
     "delta": "epsilon = 1",
     "size-dial": "counts = 4",
+    "objective": f'{CHOICES}\ntable = "blood,age"',
     "missing": 'where = "age:at-least:18"',
 }
 STORED = {

@@ -79,6 +79,7 @@ OPTIONS = (
     Word("importance", "NAME=W", RULES, "How much a squared error of a query weighs."),
     Word("size-importance", "W", RULES, "The same for the number of people: 0 unless given."),
     Word("size-dial", "C", RULES, "The same, as the C of the paper."),
+    Word("objective", "GOAL", RULES, "What is least: the total error, or the largest one."),
     Word("known-size", "N", RULES, "The number of people, where it is public."),
     Word("dialect", "NAME", TEXT, f"What is usual where: {', '.join(DIALECTS)}."),
     Word("delimiter", "MARK", TEXT, "What separates columns: by the file's ending unless given."),

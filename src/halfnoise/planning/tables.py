@@ -122,34 +122,39 @@ def one_by_one(design: Design, workload: Workload) -> dict[str, float]:
     """Return the standard error of the tables that were asked for: together, and one by one.
 
     Alone, a table B has noise s_B on each cell, costs 1/s_B^2 and weighs t_B s_B^2, so that the
-    best split of mu^2 leaves (sum of sqrt(t_B))^2 / mu^2. Both are the root of the mean squared
-    error, weighed alike, with nothing beside the tables. Nothing where there are not several.
+    best split of mu^2 leaves (sum of sqrt(t_B))^2 / mu^2 in total, and a largest error of
+    (sum of t_B) / mu^2. Both are the root of a mean squared error, weighed alike, or of the largest
+    one, with nothing beside the tables. Nothing where there are not several.
     """
-    promised, together = design.guarantee, _tables_alone(design, workload)
-    both = zip(together.lines, together.query_std, strict=True)
+    promised, (alone, together) = design.guarantee, _tables_alone(design, workload)
+    both = zip(alone.lines, together.query_std, strict=True)
     tables = [(line, std) for line, std in both if line.kind == "table" and line.asked]
     if len(tables) < 2 or not isinstance(promised, GaussianDP):
         return {}
     weights = [line.importance * line.queries for line, _ in tables]
     replaced = workload.neighbors is Neighbors.REPLACE
     moved, whole = 2 if replaced else workload.touched, math.fsum(weights)  # cells of a person
-    here = math.fsum(w * std**2 for w, (_, std) in zip(weights, tables, strict=True))
-    apart = math.fsum(map(math.sqrt, weights)) * math.sqrt(moved) / promised.mu
-    return {"std": math.sqrt(here / whole), "one_by_one_std": apart / math.sqrt(whole)}
+    errors = [w * std**2 for w, (_, std) in zip(weights, tables, strict=True)]
+    if workload.objective == "largest":
+        here, apart = max(errors) * len(tables), whole * len(tables)
+    else:
+        here, apart = math.fsum(errors), math.fsum(map(math.sqrt, weights)) ** 2
+    apart *= moved / promised.mu**2
+    return {"std": math.sqrt(here / whole), "one_by_one_std": math.sqrt(apart / whole)}
 
 
-def _tables_alone(design: Design, workload: Workload) -> Design:
-    """Return the design of the tables of people with nothing beside them."""
+def _tables_alone(design: Design, workload: Workload) -> tuple[Workload, Design]:
+    """Return the tables of people with nothing beside them, and their design."""
     tables = [query for query in workload.queries if isinstance(query, Table)]
     axes, promised = used(tables, []), design.guarantee
     kept = [q for q in workload.queries if isinstance(q, Table) or _is_axis(q, axes)]
     if not tables or len(kept) == len(workload.queries) or not isinstance(promised, GaussianDP):
-        return design
+        return workload, design
     named = {query.label for query in kept}
     weights = {name: w for name, w in workload.importance.items() if name in named}
     rules: dict[str, Any] = {"at_most": None, "size_importance": 0.0, "size_dial": None}
     alone = replace(workload, queries=kept, importance=weights, **rules)
-    return best(designs(alone, Budget(mu=promised.mu)), alone)
+    return alone, best(designs(alone, Budget(mu=promised.mu)), alone)
 
 
 def _is_axis(query: Asked, axes: Sequence[str]) -> bool:

@@ -258,6 +258,7 @@ _RULES: Mapping[str, Callable[[str, Any], object]] = {
     "max-groups": whole_number,
     "missing-group": lambda _, text: text,
     "neighbors": _neighbors,
+    "objective": lambda _, text: text,
     "other": lambda _, text: None if text.lower() == "none" else text,
     "size-dial": number,
     "size-importance": number,
