@@ -18,7 +18,7 @@ from bench.processes import Took
 from bench.rivals import WIDTH, Most
 from bench.timing import medians
 
-ROWS, ROUNDS = 1_000_000, 3
+ROWS, ROUNDS = 1_000_000, 7  # of which the first are slow: the JVM compiles what runs often
 CASTS = {"UTINYINT": "int", "VARCHAR": "string"}
 MOST = {"typed": Most(times=1.4), "text": Most(times=6)}
 

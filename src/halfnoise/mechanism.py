@@ -190,7 +190,8 @@ def _in_groups(
         passed = np.array(ready.passed(rings), dtype=np.intp)
         kept = [found[place] for place in passed.tolist()]
         order = grouping.in_order(kept)
-        keys = tuple([grouping.shown(kept[place]) for place in order])
+        keys = (*map(kept.__getitem__, order),)
+        keys = keys if grouping.missing is None else (*map(grouping.shown, keys),)
         rings = [ring[passed[order]] for ring in rings]
     back, design = ready.recover(rings), ready.drawn
     people = None

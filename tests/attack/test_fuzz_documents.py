@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import itertools
 import json
 import pickle
 import random
@@ -24,6 +25,7 @@ from support.fuzz import LIMIT, MORE, Hang, Tried, fuzz, within
 from support.grouped import EVERY_TYPE, PEOPLE, made, two_level
 from support.replay import many
 from support.soak import SOAKS
+from support.tabled import by_group, few
 
 Place = tuple[Any, ...]  # the way to a part of a document
 
@@ -47,7 +49,8 @@ def sound() -> list[str]:
         made(discovered=True, guarantee=discovery),
         made(privacy=hn.PureDP(epsilon=1)),
     ]
-    return [each.to_json() for each in (*alone, *grouped, grouped[1].total())]
+    tables = [few(), by_group()]
+    return [each.to_json() for each in (*alone, *grouped, grouped[1].total(), *tables)]
 
 
 def places(part: Any, way: Place = ()) -> list[Place]:
@@ -167,6 +170,15 @@ def looked_at(release: Released) -> None:
     one.ratio(a, b)
     if one.has_size and one.questions[0].kind == "count":
         one.share(a)
+    for each in one.tables:
+        table = one.table(*each.labels, of=each.of)
+        first, *_, last = [*itertools.product(*table.categories)] * 2
+        table.difference(first, last)
+        table.total({each.labels[0]: table.categories[0][:1]})
+        assert table.text(digits=1)
+        if table.kind != "mean":
+            table.shares()
+            table.linear(table.estimates)
 
 
 def all_tried(

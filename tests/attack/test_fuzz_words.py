@@ -125,8 +125,12 @@ def test_a_spend_is_seen(meter: Meter, monkeypatch: pytest.MonkeyPatch) -> None:
         return carry_out(*given, **named)
 
     monkeypatch.setattr(commands, "carry_out", hasty)
-    with pytest.raises(AssertionError):
-        all_tried(meter, 100)
+    lay_out(meter.folder)
+    refused = ("release", "survey.csv", *SOUND[0].split()[:2], "--mu", "1")  # of whom is not said
+    with pytest.raises(AssertionError, match="name the column"):
+        Tried("words of the command").command(meter, *refused)
+    monkeypatch.undo()
+    assert Tried("words of the command").command(meter, *refused).status == 2
 
 
 def test_a_hang_is_seen(meter: Meter, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """Headers that could be rows: nothing of them is shown, and words mean the same as ever."""
 
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -137,3 +138,29 @@ def test_a_row_with_a_word_for_yes_is_no_header(said: dict[str, Any], tmp_path: 
     assert word not in str(caught.value)
     with open_source(path, text=TextFormat()) as source:
         assert source.could_be_a_row == (not said)
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+@pytest.mark.parametrize("order", ["le", "be"])
+def test_the_mark_of_another_encoding_is_told(
+    encoding: str, order: str, tmp_path: Path, *, zipped: bool
+) -> None:
+    """Before a header alone: where names are declared, the first bytes are a person's."""
+    content = "\ufeffa,b\n1,2\n".encode(f"{encoding}-{order}")
+    path = tmp_path / ("t.csv.gz" if zipped else "t.csv")
+    path.write_bytes(gzip.compress(content) if zipped else content)
+    with pytest.raises(
+        hn.DataError, match=f"mark of {encoding.upper()}; try --encoding {encoding}$"
+    ):
+        read(path)
+    assert read(path, encoding=encoding) == ["a", "b"]
+    assert read(path, names=["x", "y"]) == ["x", "y"]
+    # In other encodings such bytes may be letters, as in no text of UTF-8.
+    assert len(read(path, encoding="latin-1")) == 2
+
+
+def read(path: Path, **text: Any) -> list[str]:
+    """Return the columns of a file."""
+    with open_source(path, text=TextFormat(**text)) as source:
+        return source.columns

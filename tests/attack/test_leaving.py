@@ -5,6 +5,8 @@ import fcntl
 import logging
 import os
 import re
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +21,7 @@ import halfnoise as hn
 import halfnoise.cli.commands
 from halfnoise.scratch import LOCK, MARK, own_folder, sweep
 from support.commands import EXACT, SURVEY, run, write_survey
+from support.fuzz import spent
 
 pytestmark = pytest.mark.usefixtures("databases")
 # A command that is stopped while it reads: in Python, or in a query that takes DuckDB hours.
@@ -34,7 +37,7 @@ def busy(frame):
         time.sleep(60)
     duckdb.sql("select sum(a.range * b.range) from range(1e9::int) a, range(1e5::int) b").fetchall()
 
-totals.fetch = totals.fetch_whole = busy
+totals.fetch = totals.fetch_columns = busy
 engine = sys.argv[1]
 main(sys.argv[2:])
 """
@@ -164,6 +167,37 @@ def test_a_full_disk_behind_a_pipe() -> None:
     assert "try again" in done.stderr
     assert "Traceback" not in done.stderr
     assert "ignored" not in done.stderr
+
+
+@pytest.mark.parametrize(("column", "status"), [("a", 0), ("nowhere", 2)])
+def test_what_nobody_can_hear_changes_nothing(column: str, status: int, tmp_path: Path) -> None:
+    """Where notes and refusals cannot be written, the result and the status are as ever."""
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no such device")
+    (path := tmp_path / "t.csv").write_text("a,b\n1,0\n", encoding="utf-8")
+    code = "import sys; from halfnoise.cli import main; main(sys.argv[1:])"
+    words = ["release", str(path), "--count", column, "--row-is-person", "--mu", "1"]
+    with Path("/dev/full").open("w") as full:
+        whole = [sys.executable, "-c", code, *words, "--no-ledger"]
+        done = subprocess.run(whole, stdout=subprocess.PIPE, stderr=full, text=True, check=False)
+    assert done.returncode == status
+    assert ("a" in done.stdout) == (not status)
+
+
+@pytest.mark.parametrize(("closed", "status"), [("2>&-", 0), (">&-", 2)])
+def test_what_is_closed(closed: str, status: int, tmp_path: Path) -> None:
+    """Without a place for notes a release is made; without one for it nothing is charged."""
+    shell = shutil.which("sh")
+    if shell is None:
+        pytest.skip("there is no shell that closes what a command prints to")
+    (path := tmp_path / "t.csv").write_text("a,b\n1,0\n", encoding="utf-8")
+    words = [sys.executable, "-m", "halfnoise", "release", str(path), "--count", "a", "--mu", "1"]
+    asked = f"{shlex.join([*words, '--row-is-person'])} {closed}"
+    done = subprocess.run([shell, "-c", asked], capture_output=True, text=True, check=False)
+    assert done.returncode == status
+    assert ("number of people" in done.stdout) == (not status)
+    assert ("say --out" in done.stderr) == bool(status)
+    assert spent(tmp_path) == (not status)
 
 
 def test_a_folder_is_its_own_processs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,7 +39,8 @@ ENGINE_WORDS = (
     "Error: ",
     "LINE 1",
 )
-SIMILAR = ("csv-gz", "jsonl", "pandas-arrow", "parquet-split", "tsv")
+SIMILAR = ["csv-folder", "csv-gz", "jsonl", "pandas-arrow", "parquet-folder", "parquet-split"]
+SIMILAR += ["tsv", "xls"]
 MU = hn.GaussianDP(mu=1)
 # The kind of a failure and the versions at work, which are said of what was not foreseen.
 KIND = re.compile(r" \([A-Za-z0-9_]+; Python [\w., -]+; halfnoise doctor looks at these\)")

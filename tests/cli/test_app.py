@@ -1,13 +1,17 @@
 """What can be said: text and flags, and nothing is loaded to read it."""
 
+import atexit
+import gc
 import inspect
+import sys
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, get_args, get_origin
 
 import pytest
 import typer
 
-from halfnoise.cli.app import app, ledgers
+from halfnoise.cli import app as commands_of_ours
+from halfnoise.cli.app import app, ledgers, main
 from halfnoise.cli.options import Once
 from support.commands import run
 
@@ -80,3 +84,33 @@ def test_what_is_said_arrives_as_it_is() -> None:
     }.items():
         own(args=[word for word in words.split("|") if word], standalone_mode=False)
         assert tuple(got.values()) == expected
+
+
+@pytest.mark.parametrize("name", [each.name for each in app.registered_commands])
+def test_a_command_alone_says_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Help, and what is said of a wrong word, are those of the app with all commands."""
+    words = ([name, "--help"], [name, "--no-such-word"])
+    alone = [run(*each) for each in words]
+    assert commands_of_ours._said(name) is not app
+    monkeypatch.setattr(commands_of_ours, "_said", lambda _: app)
+    assert [run(*each) for each in words] == alone
+
+
+@pytest.mark.parametrize("word", ["", "ledger", "releas", "--version"])
+def test_what_names_no_command_is_said_to_all(word: str) -> None:
+    """Only then can typer say which commands there are."""
+    assert commands_of_ours._said(word) is app
+
+
+def test_only_a_process_of_its_own_is_kept_from_looking_for_garbage(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whoever calls it with words goes on afterwards, and has garbage looked for as before."""
+    done: list[object] = []
+    monkeypatch.setattr(gc, "set_threshold", lambda *often: done.append(often[0]))
+    monkeypatch.setattr(atexit, "register", done.append)
+    for arguments, expected in ((["--version"], []), (None, [commands_of_ours.MADE, gc.freeze])):
+        monkeypatch.setattr(sys, "argv", ["halfnoise", "--version"])
+        with pytest.raises(SystemExit):
+            main(arguments)
+        assert done == expected

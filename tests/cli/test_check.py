@@ -5,12 +5,15 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import halfnoise as hn
-from halfnoise.data.meaning import codes
+from halfnoise.data.meaning import codes, readings
 from halfnoise.data.spelling import Spelling
+from support import engines
 from support.commands import PEOPLE, refused, run, write_survey
 
 MU = ("--mu", "1")
@@ -133,21 +136,95 @@ def test_what_types_forbid_is_told(tmp_path: Path) -> None:
     assert "never, since the column holds whole numbers: a" in shown["queries"][1]["read_as"]
 
 
-@pytest.mark.parametrize("literal", ["1", "F", "2026-02-01", "-99", "2.5"])
-def test_codes_mean_what_is_told(literal: str) -> None:
+SPELLINGS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "German": {"decimal": ",", "thousands": ".", "dates": "dd.mm.yyyy", "yes": ("ja",)},
+    "any case": {"ignore_case": True},
+}
+
+
+def counted(cells: dict[str, str], query: Any, spelling: str) -> set[str]:
+    """Return which of some cells a release counts."""
+    table = pl.DataFrame({"way": [*cells], "x": [*cells.values()]})
+    people: Any = {"by": "way", "groups": [*cells], "row_is_person": True}
+    sharp: Any = {"privacy": hn.GaussianDP(mu=1e6), "i_know": True}
+    text = hn.TextFormat(**SPELLINGS[spelling])
+    out = hn.release(table, [query], text=text, **people, **sharp)
+    return {way for way in cells if round(out[way]["n"].estimate) == 1}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("literal", ["1", "Fem", "2026-02-01", "-99", "2.5"])
+def test_codes_mean_what_is_told(literal: str, spelling: str) -> None:
     """A release counts the spellings that are named, and no other."""
-    told = " ".join(codes([literal], "text", Spelling()))
+    own = Spelling(**SPELLINGS[spelling])
+    told = " ".join(codes([literal], "text", own))
     tried = {
         "as text": f" {literal} ",
-        "as numbers": f"{literal}.0" if "." not in literal else f"{literal}0",
-        "as days": f"{literal} 12:30",
-        "in capitals or not": literal.lower() if literal.isalpha() else "?",
+        "as numbers": literal.replace(".", own.decimal) + ("0" if "." in literal else "e0"),
+        "as days, written yyyy-mm-dd": f"{literal} 12:30",
+        "or dd.mm.yyyy": "1.2.2026" if "2026" in literal else "?",
+        "in capitals or not": literal.swapcase() if literal.isalpha() else "?",
+        "with spaces or without": f"{literal[0]} {literal[1:]}",
     }
-    for said, cell in tried.items():
-        table = pl.DataFrame({"x": [cell]})
-        query = hn.Count("x", equals=literal, name="n")
-        out = hn.release(table, [query], row_is_person=True, privacy=hn.GaussianDP(mu=1e6))
-        assert (round(out["n"].estimate) == 1) == (said in told), (said, cell)
+    if len(literal) == 1:
+        del tried["with spaces or without"]
+    if not literal.isalpha():
+        del tried["in capitals or not"]
+    named = {said for said in tried if said in told}
+    assert counted(tried, hn.Count("x", equals=literal, name="n"), spelling) == named
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_yes_is_what_is_told(spelling: str) -> None:
+    """A column of text says yes as it is told, in capitals or not, and by no other word."""
+    own = Spelling(**SPELLINGS[spelling])
+    (told,) = readings(hn.Count("x"), {"x": nw.String()}, own)
+    words, _, rest = told.removeprefix("yes: ").partition(" in capitals or not, or the number 1 (")
+    named = [*words.split(", "), *rest.partition(")")[0].split(", "), "1"]
+    tried = {*named, *map(str.upper, named), "ja", "1.0", "1,0", "2", "no", "si", "01"}
+    cells = {f"cell {i}": cell for i, cell in enumerate(sorted(tried))}
+    counts = counted(cells, hn.Count("x", name="n"), spelling)
+    assert {cells[way] for way in counts} == {*named, *map(str.upper, named), "01"}
+
+
+def test_yes_and_no_are_compared_as_is_told() -> None:
+    """Codes that are neither are never found in a column of yes and no."""
+    listed = ["true", "N", "1", "0.0", "2", "ja"]
+    fit, never = codes(listed, "yes and no", Spelling(yes=("ja",)))
+    assert fit == "as yes or no: true, N, 1, 0.0"
+    assert never.endswith(": 2, ja")
+    table = pl.DataFrame({"x": [True, False]})
+    for code in listed:
+        query: Any = hn.Count("x", equals=code, name="n")
+        sharp: Any = {"privacy": hn.GaussianDP(mu=1e6), "i_know": True, "row_is_person": True}
+        found = round(hn.release(table, [query], **sharp)["n"].estimate)
+        assert (found == 1) == (code in fit), code
+
+
+@pytest.mark.parametrize("engine", ["csv", "jsonl", "ods", "parquet", "sqlite", "tsv", "xlsx"])
+def test_only_what_applies_to_the_format_is_told(engine: str, tmp_path: Path) -> None:
+    """What is shown is what may be said of such a file; what it tells itself is not declared."""
+    path = engines.ENGINES[engine](pa.table({"id": ["p"], "x": ["1"]}), tmp_path)
+    words = ("--count", "x", "--unit", "id", *MU)
+    file = found(path, *words)["file"]
+    of_cells = {"decimal", "dates", "ignore_case"}
+    of_lines = {"delimiter", "quote", "quote_newlines", "encoding", "skip"}
+    others = {"jsonl": {"encoding"}, "parquet": set[str](), "sqlite": {"table"}}
+    others |= {"csv": of_lines, "tsv": of_lines}
+    assert file["declared"] == {}
+    assert {*file["default"]} == of_cells | others.get(engine, {"sheet", "skip"})
+
+
+def test_what_a_dialect_says_is_declared(tmp_path: Path) -> None:
+    """A delimiter where it is that of the file, and the marks of cells anywhere."""
+    words = ("--count", "x", "--unit", "id", *MU, "--dialect", "de")
+    for ending, mark in (("csv", ";"), ("tsv", "\t")):
+        (path := tmp_path / f"t.{ending}").write_text(f"id{mark}x\n", encoding="utf-8")
+        told = found(path, *words)["file"]
+        declared = {"decimal", "thousands", "dates", "yes", "no"}
+        assert {*told["declared"]} == declared | ({"delimiter"} if ending == "csv" else set())
+        assert told["default"].get("delimiter") == ("\t" if ending == "tsv" else None)
 
 
 def test_the_ledger_tells_what_would_be_left(survey: Path, tmp_path: Path) -> None:
@@ -247,3 +324,18 @@ def test_no_header_no_spec(tmp_path: Path) -> None:
 def test_a_spec_without_end_is_none(survey: Path) -> None:
     """Whatever the file is, no more of it is read than a spec may have."""
     assert "16 MB" in refused("release", survey, "--spec", "/dev/zero")
+
+
+def test_days_are_understood_beside_what_is_refused(tmp_path: Path) -> None:
+    """As the file writes them, also where words are read one by one; a release counts the same."""
+    (path := tmp_path / "t.csv").write_text("id;seen\na;1.2.2024\nb;31.01.2024\n", encoding="utf-8")
+    words = ("--dialect", "de", "--count", "n=seen:at-least:01.02.2024", "--row-is-person")
+    shown = found(path, *words, "--count", "nowhere:yes:1", *MU, status=2)
+    assert len(shown["refused"]) == 1
+    assert shown["queries"][0]["meaning"] == "seen at least 2024-02-01"
+    assert "written yyyy-mm-dd or dd.mm.yyyy" in shown["queries"][0]["read_as"][0]
+    out = tmp_path / "t.json"
+    ran = run("release", path, *words, "--mu", "1e6", "--i-know", "--no-ledger", "--out", out)
+    assert ran.status == 0, ran
+    table: Any = hn.Release.from_json(out.read_text(encoding="utf-8"))
+    assert round(table["n"].estimate) == 1

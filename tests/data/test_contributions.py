@@ -63,6 +63,32 @@ def test_sums_and_means_stay_in_their_range(
             assert Fraction(shape.low) <= total <= Fraction(shape.high)
 
 
+@settings(deadline=None, max_examples=12)
+@given(
+    far=st.floats(-100, 100),
+    width=st.floats(1e-3, 1e6),
+    value=st.none() | st.floats(),
+    meets=st.sampled_from([0, 1, None]),
+)
+def test_a_row_that_is_a_person(
+    far: float, width: float, value: float | None, meets: int | None
+) -> None:
+    """Whoever has one row adds the same whether an id says so or all rows are people."""
+    own: dict[str, Any] = {"where": q.Where("w", equals=1)}
+    low = far * width
+    bounds = (low, low + width)
+    queries = [kind("x", bounds=bounds, **where) for kind in (q.Sum, q.Mean) for where in ({}, own)]
+    edges = [low, low + width / 2, low + width]
+    queries += [q.Bins("x", edges), q.Bins("x", edges, **own)]
+    frame = pl.DataFrame(
+        {"id": [7], "x": [value], "w": [meets]},
+        schema={"id": pl.Int64, "x": pl.Float64, "w": pl.Int64},
+    )
+    for query in queries:
+        workload, grid = placed(query)
+        assert found(frame, workload, grid, ["id"]) == found(frame, workload, grid, [])
+
+
 def test_sums() -> None:
     """Rows add up, a person's total is clipped, and without a value it is the point nearest 0."""
     assert person(q.Sum("x", bounds=(0, 20)), [3, 4, None]) == [7]

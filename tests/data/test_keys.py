@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 import duckdb
 import narwhals.stable.v2 as nw
+import numpy as np
 import polars as pl
 import pytest
 
@@ -156,3 +157,31 @@ def test_listed_text_in_any_case() -> None:
     given = said | {"groups": ["north", "North"], "text": hn.TextFormat(ignore_case=True)}
     with pytest.raises(hn.InvalidParameterError, match="'north' and 'North' are the same"):
         hn.release(data, [hn.Count("a")], **given, privacy=MUCH)
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb", "pandas", "arrow"])
+@pytest.mark.parametrize("other", ["other", None])
+def test_names_added_up_first_are_read_as_in_every_row(engine: str, other: str | None) -> None:
+    """However a name is written, rows are in the groups that people with one row each are in."""
+    cells = ["a", " a", "a\t", "A", "TRUE", "true ", "b", "b", "", " ", None, "c", "c", "é"] * 2
+    frame = pl.DataFrame({"id": range(len(cells)), "at": cells, "a": [1, 0] * 14})
+    made = {"pandas": frame.to_pandas, "arrow": frame.to_arrow}
+    data: Any = made.get(
+        engine, lambda: duckdb.sql("from frame") if engine == "duckdb" else frame
+    )()
+    said: dict[str, Any] = {"by": "at", "groups": ["a", "True", "b ", None, "z"], "other": other}
+    by_row, by_person = (
+        hn.release(data, [hn.Count("a")], **said, **who, privacy=MUCH, ledger=None)
+        for who in ({"row_is_person": True}, {"unit": "id"})
+    )
+    shown = [np.rint(each.values).tolist() for each in (by_row, by_person)]
+    assert shown[0] == shown[1]
+    assert [size for _, size in shown[0]] == [6, 4, 4, 2, 0] + [12] * (other is not None)
+    with pytest.raises(hn.InvalidParameterError, match="'a' and 'a ' are the same"):
+        hn.release(
+            data,
+            [hn.Count("a")],
+            **said | {"groups": ["a", "a "]},
+            row_is_person=True,
+            privacy=MUCH,
+        )

@@ -170,6 +170,22 @@ def test_rows_behind_the_header_do_not_fail_it(tmp_path: Path) -> None:
         rows(path)
 
 
+@pytest.mark.parametrize("named", [1, 2])
+def test_texts_that_break_off_are_told_whoever_names_them(named: int, tmp_path: Path) -> None:
+    """Not by the rows that name one behind the break: those before it do not go through either."""
+    texts = {"xl/sharedStrings.xml": f"<sst>{'<si><t>b</t></si>' * 999}<si><t>c</t>"}
+    path = excel(tmp_path, crowd_of_excel(f"<c t='s'><v>{named * 600}</v></c>"), **texts)
+    with open_source(path, text=TextFormat()) as source:
+        assert [*source.columns] == ["id", "a"]
+    with pytest.raises(hn.DataError, match="check that the file is complete"):
+        rows(path)
+    whole = {"xl/sharedStrings.xml": f"{texts['xl/sharedStrings.xml']}</si></sst>"}
+    path = excel(tmp_path, crowd_of_excel(f"<c t='s'><v>{named * 600}</v></c>"), **whole)
+    with closing(xlsx.Xlsx(path)) as book:
+        assert [*book.rows("S")] == [*book.rows("S")]
+    assert rows(path)[0] == ("p1", "b" if named == 1 else None)
+
+
 def test_texts_that_are_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are missing, however they are written, and take no more memory than the longest."""
     for module in (plain_cells, xml_parts):
@@ -204,3 +220,34 @@ def test_parts_that_cannot_be_read_are_found_before(tmp_path: Path) -> None:
         path = excel(tmp_path, crowd, **parts)
         with pytest.raises(hn.HalfnoiseError), open_source(path, text=TextFormat(names=["id"])):
             pass
+
+
+@pytest.mark.parametrize("kind", [excel, open_document])
+def test_files_that_cannot_be_unpacked_are_found_before(kind: Any, tmp_path: Path) -> None:
+    """A part behind a password, or packed as sheets are not, is told from the list of parts."""
+    path = kind(tmp_path, "")
+    content = path.read_bytes()
+    listed = content.rindex(b"PK\x01\x02")
+    for place, change in ((8, 1), (10, 99)):  # the flags and the method of the last part
+        changed = bytearray(content)
+        changed[listed + place] = change
+        path.write_bytes(changed)
+        with (
+            pytest.raises(hn.DataError, match="save it anew"),
+            open_source(path, text=TextFormat(names=["id"])),
+        ):
+            pass
+
+
+def test_a_file_without_sheets(tmp_path: Path) -> None:
+    """It is told as such, not as one of which a sheet is to be chosen."""
+    for path in (
+        excel(tmp_path, "", **{"xl/workbook.xml": "<workbook/>"}),
+        zipped(tmp_path / "odd.ods", **{"content.xml": "<a/>"}),
+    ):
+        for sheet in (None, "S"):
+            with (
+                pytest.raises(hn.DataError, match="has no sheet with cells; check"),
+                open_source(path, text=TextFormat(sheet=sheet)),
+            ):
+                pass

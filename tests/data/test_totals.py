@@ -6,8 +6,10 @@ import polars as pl
 import pytest
 
 import halfnoise as hn
+from halfnoise.data import batches, contributions
+from halfnoise.data.spelling import PLAIN
 from halfnoise.design.measurement import CenteredMeasurement
-from support import engines
+from support import engines, nasty_cells
 from support.measured import grid_for
 from support.nasty import found
 from support.soak import SOAKS
@@ -124,3 +126,72 @@ def test_order_does_not_matter() -> None:
     for seed in range(3):
         shuffled = frame.sample(fraction=1, shuffle=True, seed=seed)
         assert found(shuffled, workload, grid, ["id"]) == first
+
+
+MANY = 2**16 + 3  # rows, beyond what the small number holds that says yes
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb", "parquet", "spark"])
+def test_many_people_add_up(engine: str, tmp_path: Any) -> None:
+    """Yes is a small number, but not what it adds up to, nor in a group."""
+    table = pl.DataFrame({"a": [True] * MANY, "g": ["x"] * MANY}).to_arrow()
+    data = engines.ENGINES[engine](table, tmp_path)
+    workload, grid = placed(q.Count("a"))
+    assert found(data, workload, grid, ()) == ([[MANY]], MANY)
+    by = hn.Workload([q.Count("a")], by="g", groups=["x"])
+    assert found(data, by, grid_for(hn.plan(by, privacy=hn.GaussianDP(mu=1))), ()) == (
+        [[MANY]],
+        MANY,
+    )
+
+
+@pytest.mark.parametrize("engine", ["csv", "jsonl", "parquet", "polars", "duckdb"])
+@pytest.mark.parametrize("unit", [(), ("id",)])
+def test_batches(
+    engine: str, unit: tuple[str, ...], tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counts that are read in several batches are the same as those read in one."""
+    columns = {f"c{i}": [i % 2, i % 3 == 0, 1, i % 5 > 1] for i in range(8)}
+    table = pl.DataFrame({"id": ["p", "p", "q", "r"]} | columns, strict=False).to_arrow()
+    workload, grid = placed(*(q.Count(name) for name in columns))
+    data = engines.ENGINES[engine](table, tmp_path)
+    whole = found(data, workload, grid, unit)
+    monkeypatch.setattr(batches, "_COLUMNS", 3)
+    assert len(batches.batched(grid.blocks, apart=True)) == 3
+    assert found(data, workload, grid, unit) == whole
+
+
+def test_a_column_missing_in_a_later_batch(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who knows a column is told the nearest one, in whichever batch it would be."""
+    monkeypatch.setattr(batches, "_COLUMNS", 1)
+    (path := tmp_path / "x.csv").write_text("smoker,drinker\n1,0\n")
+    with pytest.raises(hn.InvalidParameterError, match="did you mean 'drinker'"):
+        hn.release(
+            path,
+            [q.Count("smoker"), q.Count("drinkr")],
+            row_is_person=True,
+            privacy=hn.GaussianDP(mu=1),
+            ledger=None,
+        )
+
+
+@pytest.mark.parametrize("engine", ["csv", "duckdb", "polars"])
+@pytest.mark.parametrize("codes", [(), ("J45", 2, "it's"), (True, "ja")])
+def test_what_is_made_once_for_many_is_the_same(
+    engine: str, codes: tuple[Any, ...], tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counts whose rule is made once for all of them, or for each: any cells say the same."""
+    kept = [cell for cell in nasty_cells.cells(PLAIN, 5) if cell is None or "\0" not in cell][:120]
+    rows = len(kept) // 3
+    plain = ["J45", "2", "it's", "1", "ja", "n", "-99"]
+    table = pl.DataFrame({f'a"{i}': [*plain, *kept[i * rows :][:rows]] for i in range(3)})
+    missing = {'a"2': ("-99", "n")}
+    asked = [hn.Count(c, true=codes, missing=missing.get(c, ())) for c in table.columns]
+    workload, grid = placed(*asked)
+    data = engines.ENGINES[engine](table.to_arrow(), tmp_path)
+    seen = []
+    for many in (1, 100):
+        monkeypatch.setattr(contributions, "_ALIKE", many)
+        seen.append(found(data, workload, grid, []))
+    assert seen[0] == seen[1]
+    assert sum(seen[0][0][0]) > 0

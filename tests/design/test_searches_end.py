@@ -1,5 +1,6 @@
 """Every search ends: none leans on a tolerance that floats may be too coarse to reach."""
 
+import math
 import random
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -89,7 +90,6 @@ def test_every_plan_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     Searches are cut short for the sake of time: what they find is worse, and as private.
     """
     monkeypatch.setattr(centers, "STEPS", 3)
-    monkeypatch.setattr(centers, "FEWER_STEPS", 4)
     own, stretch = centers.block_cost, Design.loss
     draw = random.Random(3)
     for workload in [NAMED, *workloads(10, WORKLOADS)]:
@@ -105,10 +105,37 @@ def test_every_plan_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_search_that_narrows_to_nothing_ends() -> None:
-    """Golden section takes a set number of steps, also between neighbouring floats or at one."""
+    """A search takes a set number of steps, also between neighbouring floats or at one."""
     for low, high in ((1e16, 1e16 + 2), (1.0, 1.0), (0.0, 5e-324), (31622.7766, 31622.7767)):
         limit = Limit(lambda x, low=low: (x - low) ** 2, 100)
-        assert low <= centers._minimize(limit, low, high, centers.STEPS) <= high
+        assert low <= centers._minimize(limit, low, high) <= high
+
+
+CONVEX: dict[str, tuple[Callable[[float], float], float, int]] = {
+    "smooth": (lambda x: math.exp(x) - 2 * x, math.log(2), 15),
+    "parabola": (lambda x: 3 * (x - 0.6) ** 2 + 7, 0.6, 10),
+    "steep on one side": (lambda x: x + 1e-6 / x if x else math.inf, 1e-3, 40),
+    "bent": (lambda x: abs(x - 0.3) + x * x / 10, 0.3, centers.STEPS + 5),
+    "flat": (lambda x: max(x, 0.7), 0.0, centers.STEPS + 5),
+    "falling": (lambda x: 1 / (x + 1), 1.0, centers.STEPS + 5),
+}
+
+
+@pytest.mark.parametrize("name", CONVEX)
+def test_a_search_finds_where_a_convex_function_is_least(name: str) -> None:
+    """It comes as near as floats can tell, in a few steps where a parabola fits."""
+    f, least, most = CONVEX[name]
+    found = centers._minimize(Limit(f, most), 0.0, 1.0)
+    assert found == pytest.approx(least, abs=3e-8)
+
+
+def test_a_search_without_parabolas_takes_more_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Golden section alone finds the same, but not in so few steps."""
+    monkeypatch.setattr(centers, "_lowest", lambda *_: math.inf)
+    f, least, most = CONVEX["smooth"]
+    assert centers._minimize(f, 0.0, 1.0) == pytest.approx(least, abs=3e-8)
+    with pytest.raises(AssertionError):
+        centers._minimize(Limit(f, most), 0.0, 1.0)
 
 
 @pytest.mark.parametrize("noise", list(Noise))

@@ -129,7 +129,7 @@ def test_csv_opens_in_a_spreadsheet(tmp_path: Path) -> None:
 def test_numbers_are_not_rounded_nor_escaped() -> None:
     """Files hold every digit, and a negative number stays a number."""
     table = named("x")
-    written = list(csv.DictReader(io.StringIO(as_csv(table))))
+    written = list(csv.DictReader(io.StringIO(as_csv(table).decode())))
     for row, (_, each) in zip(written, table.rows(), strict=True):
         shown = [float(row[column]) for column in ("estimate", "std", "low", "high")]
         assert shown == [each.estimate, each.std, each.low, each.high]
@@ -142,7 +142,7 @@ def test_numbers_are_not_rounded_nor_escaped() -> None:
         privacy=hn.GaussianDP(mu=1e-6),
         level=1 - 1e-12,
     )
-    lows = [row["low"] for row in csv.DictReader(io.StringIO(as_csv(far)))]
+    lows = [row["low"] for row in csv.DictReader(io.StringIO(as_csv(far).decode()))]
     assert any(low.startswith("-") and float(low) < 0 for low in lows)
 
 
@@ -189,7 +189,7 @@ def cells(text: str) -> list[dict[str, str]]:
 def test_groups_in_csv() -> None:
     """Keys come first: a missing one is an empty cell, and text that is a formula is escaped."""
     release = made(KEYS, BY)
-    rows = cells(as_csv(release))
+    rows = cells(as_csv(release).decode())
     assert list(rows[0]) == ["region", "shop", *COLUMNS]
     each = len(rows) // 3
     shown = [(row["region"], row["shop"]) for row in rows[::each]]
@@ -197,13 +197,13 @@ def test_groups_in_csv() -> None:
     found = release.columns()
     for title in ("estimate", "std", "low", "high"):
         assert [float(row[title]) for row in rows] == found[title].tolist()
-    days = cells(as_csv(made(((dt.date(2026, 1, 2),), (True,), (0.5,)))))
+    days = cells(as_csv(made(((dt.date(2026, 1, 2),), (True,), (0.5,)))).decode())
     assert {row["region"] for row in days} == {"2026-01-02", "true", "0.5"}
 
 
 def test_titles_are_no_formulas_either() -> None:
     """A column of keys may be called like a formula, and is escaped as its keys are."""
-    assert as_csv(made((("x",),), (By("=1+1"),))).startswith("'=1+1,name,kind")
+    assert as_csv(made((("x",),), (By("=1+1"),))).decode().startswith("'=1+1,name,kind")
 
 
 def test_groups_in_markdown() -> None:

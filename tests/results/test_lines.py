@@ -45,6 +45,8 @@ def odd() -> Columns:
         "usual": rng.normal(scale=100, size=ROWS),
         "round": np.rint(rng.normal(scale=1e6, size=ROWS)),
         "powers": powers,
+        "few": rng.choice([0.0, -0.0, np.nan, np.inf, -np.inf, 0.1 + 0.2, -1e300, 5e-324], ROWS),
+        "few at first": np.where(np.arange(ROWS) < MANY, 0.5, bits),
         "decimals": rng.integers(-(10**6), 10**6, ROWS) / 1000,
     }
 

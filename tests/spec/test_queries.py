@@ -125,3 +125,41 @@ def test_so_many_are_not_tried_out(read: Callable[[str], object]) -> None:
     assert read("1000")
     with pytest.raises(hn.InvalidParameterError, match="from 1 to 100,000, got '100001'"):
         read("100001")
+
+
+GERMAN = ({"dialect": "de"}, {"dates": "dd.mm.yyyy"}, {"dialect": "en-us", "dates": "dd.mm.yyyy"})
+
+
+@pytest.mark.parametrize("text", GERMAN)
+def test_days_in_conditions_are_written_as_in_the_file(text: dict[str, str]) -> None:
+    """Or in ISO form; both ask for the same."""
+    words = {"row-is-person": True, "mu": "1", **text}
+    for word, one, other in (
+        ("at-least", "01.02.2024", "2024-02-01"),
+        ("below", "1.2.2024", "2024-02-01"),
+        ("between", "1.2.2024..28.02.2024", "2024-02-01..2024-02-28"),
+        ("is", "01.2.2024", "2024-02-01"),
+        ("in", "01.02.2024,x,65", "2024-02-01,x,65"),
+    ):
+        for wanted in (f"seen:{word}:", f"n=seen:{word}:"):
+            asked = [read({**words, "count": [wanted + value]}) for value in (one, other)]
+            assert asked[0] == asked[1]
+        who = [read({**words, "count": ["x"], "where": [f"seen:{word}:{v}"]}) for v in (one, other)]
+        assert who[0] == who[1]
+        (asked_for,) = who[0].workload.who
+        assert "2024-02-01" in asked_for.values
+        if word in ("at-least", "below", "between"):
+            with pytest.raises(InvalidParameterError, match=r"2026-11-15; write a day so, or as"):
+                flags.where(f"seen:{word}:{one}")
+
+
+def test_days_that_could_be_numbers_are_refused() -> None:
+    """Where nothing parts day, month and year; a code is what it is."""
+    words = {"row-is-person": True, "mu": "1", "dates": "ddmmyyyy", "count": ["x"]}
+    with pytest.raises(InvalidParameterError, match=r"2024-02-01, a number 01022024\.0"):
+        read({**words, "where": ["seen:at-least:01022024"]})
+    for value in ("seen:is:01022024", "seen:at-least:65", "seen:at-least:01022024.0"):
+        (where,) = read({**words, "where": [value]}).workload.who
+        assert where.values == (value.rpartition(":")[2],)
+    with pytest.raises(InvalidParameterError, match="neither numbers nor days"):
+        read({**words, "dates": "dd.mm.yyyy", "where": ["seen:at-least:31.02.2024"]})

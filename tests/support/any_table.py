@@ -8,6 +8,7 @@ import datetime as dt
 import decimal
 import json
 import random
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -253,6 +254,23 @@ def json_lines(columns: Columns, folder: Path) -> Path:
     return path
 
 
+def in_folders(write: Make) -> Make:
+    """Return a maker of folders that say the column c, where it is text, beside a file in each."""
+
+    def make(columns: Columns, folder: Path) -> Path:
+        whole = folder / str(uuid.uuid4())
+        kind, cells = columns["c"]
+        is_text = kind in (KINDS["text"], KINDS["large text"])
+        places = stored.partitions("c", cells) if is_text else {"": [*range(len(cells))]}
+        for name, rows in (places or {"c=": []}).items():
+            (whole / name).mkdir(parents=True)
+            some = {n: (k, [each[i] for i in rows]) for n, (k, each) in columns.items()}
+            write({n: one for n, one in some.items() if n != "c" or not is_text}, whole / name)
+        return whole
+
+    return make
+
+
 def in_rows(columns: Columns) -> dict[str, list[Any]]:
     """Return columns of cells, in whatever kind."""
     return {name: [*cells] for name, (_, cells) in columns.items()}
@@ -275,6 +293,7 @@ TABLES: dict[str, tuple[Make, list[str]]] = {
     "arrow": (arrow, ARROW),
     "arrow stream": (lambda columns, _: arrow(columns, _).to_reader(), ARROW),
     "parquet": (parquet, [name for name in IN_FILES if name not in NOT_IN_PARQUET]),
+    "parquet in folders": (in_folders(parquet), ["text", "whole", "days"]),
     "pandas": (plain_pandas, IN_PANDAS),
     "pandas of arrow": (in_pandas, [name for name in ARROW if name != "uuids"]),
     "pandas objects": (objects, ["objects"]),
@@ -286,10 +305,12 @@ TABLES: dict[str, tuple[Make, list[str]]] = {
     "duckdb in Tokyo": (relation(TOKYO, "set default_collation = 'noaccent'"), IN_DUCKDB),
     "ibis": (in_ibis, IN_DUCKDB),
     "csv": (csv(), ["text"]),
+    "csv in folders": (in_folders(csv()), ["text"]),
     "csv in utf-16": (csv("utf-16"), ["text"]),
     "csv in latin-1": (csv("latin-1"), ["text"]),
     "json lines": (json_lines, ["text"]),
     "xlsx": (lambda columns, folder: stored.xlsx(in_rows(columns), folder), ["plain cells"]),
+    "xls": (lambda columns, folder: stored.xls(in_rows(columns), folder), ["plain cells"]),
     "ods": (lambda columns, folder: stored.ods(in_rows(columns), folder), ["plain cells"]),
     "sqlite": (lambda columns, folder: stored.sqlite(in_rows(columns), folder), ["plain cells"]),
     "duckdb file": (
@@ -298,6 +319,7 @@ TABLES: dict[str, tuple[Make, list[str]]] = {
     ),
     "spark": (in_spark, IN_SPARK),
 }
-IN_TEXT = ("csv", "csv in utf-16", "csv in latin-1", "json lines", "xlsx", "ods", "sqlite")
+IN_TEXT = ["csv", "csv in folders", "csv in utf-16", "csv in latin-1", "json lines"]
+IN_TEXT += ["xlsx", "xls", "ods", "sqlite"]
 RESTLESS = ("duckdb", "duckdb nocase", "duckdb in Tokyo", "ibis", "polars lazy", "spark")
 ENCODINGS = {"csv in utf-16": "utf-16", "csv in latin-1": "latin-1"}

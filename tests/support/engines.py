@@ -79,6 +79,25 @@ def parquet(table: pa.Table, folder: Path) -> Path:
     return path
 
 
+def in_folders(write: Callable[[pa.Table, Path], Path]) -> Make:
+    """Return a writer of a folder with a file for each wave, which its own folder says, if any."""
+
+    def make(table: pa.Table, folder: Path) -> Path:
+        whole = folder / str(uuid.uuid4())
+        places = {"": [*range(len(table))]}
+        if "wave" in table.column_names and len(table):
+            places = stored.partitions("wave", table["wave"].to_pylist())
+            rest = table.drop_columns(["wave"])
+        else:
+            rest = table
+        for name, rows in places.items():
+            (whole / name).mkdir(parents=True)
+            write(rest.take(rows), whole / name)
+        return whole
+
+    return make
+
+
 def split_parquet(table: pa.Table, folder: Path) -> str:
     """Write three files and return a glob."""
     name = uuid.uuid4()
@@ -146,6 +165,7 @@ TYPED: dict[str, Make] = {
     "pandas-arrow": lambda table, _: table.to_pandas(types_mapper=pd.ArrowDtype),
     "pandas-objects": objects,
     "parquet": parquet,
+    "parquet-folder": in_folders(parquet),
     "parquet-split": split_parquet,
     "polars": lambda table, _: pl.from_arrow(table),
     "polars-lazy": lambda table, _: pl.from_arrow(table).lazy(),  # type: ignore[union-attr]
@@ -154,11 +174,13 @@ TYPED: dict[str, Make] = {
 
 TEXT: dict[str, Make] = {
     "csv": delimited(".csv", ","),
+    "csv-folder": in_folders(delimited(".csv", ",")),
     "csv-gz": delimited(".csv.gz", ","),
     "jsonl": json_lines,
     "ods": lambda table, folder: stored.ods(table.to_pydict(), folder),
     "sqlite": lambda table, folder: stored.sqlite(table.to_pydict(), folder),
     "tsv": delimited(".tsv", "\t"),
+    "xls": lambda table, folder: stored.xls(table.to_pydict(), folder),
     "xlsx": lambda table, folder: stored.xlsx(table.to_pydict(), folder),
 }
 
@@ -166,15 +188,17 @@ ENGINES = TYPED | TEXT
 # These hand over the same cells, of the same types, to the same engine as another does (the tests
 # of the contract hold them to that), so that from there on what holds for one holds for the other.
 LIKE = {
+    "csv-folder": "csv",
     "csv-gz": "csv",
     "duckdb": "parquet",
     "duckdb-file": "parquet",
     "ibis": "parquet",
     "pandas-arrow": "arrow",
+    "parquet-folder": "parquet",
     "parquet-split": "parquet",
     "polars-lazy": "polars",
     "tsv": "csv",
 }
 # Their cells become text when they are read, and from there on all is as in a file of text.
-KEPT = ("ods", "sqlite", "xlsx")
+KEPT = ("ods", "sqlite", "xls", "xlsx")
 READERS = tuple(n for n in ENGINES if n not in KEPT and (n not in LIKE or SOAKS))

@@ -26,7 +26,8 @@ LIMIT = 60.0  # seconds for one input; the slowest known takes two, but machines
 # What an engine, or Python, says; and our own sentences for what nobody foresaw.
 FOREIGN = re.compile(
     r"Traceback|duckdb|polars|pyarrow|narwhals|numpy|sqlite|tomllib|flint|"
-    r"[A-Za-z]+ Error: |not foreseen|does not do what this version|<[a-z_.]+ object|LINE \d"
+    r"[A-Za-z]+ Error: |[A-Z][a-z]+Error|NoneType|must be (?:str|int|float|bool|NoneType)\b|"
+    r"not foreseen|does not do what this version|<[a-z_.]+ object|LINE \d"
 )
 VERSIONS = re.compile(r" \(\w+; Python [^()]*; halfnoise doctor looks at these\)")
 STATUSES = (0, 2, 3, 4, 5)

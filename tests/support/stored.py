@@ -1,4 +1,4 @@
-"""Files in which people keep tables: sheets and databases, made from columns of plain cells."""
+"""Files in which people keep tables: sheets, databases, folders, made of columns of plain cells."""
 
 import datetime as dt
 import math
@@ -8,14 +8,17 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
 import duckdb
 import openpyxl
 import pyarrow as pa
+import xlwt
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE, WriteOnlyCell
 
 Columns = Mapping[str, Sequence[Any]]
+LONGEST_NAME = 255  # bytes of a folder's name
 OPEN_DOCUMENT = "urn:oasis:names:tc:opendocument:xmlns:"
 
 
@@ -53,6 +56,20 @@ def xlsx(columns: Columns, folder: Path, **sheets: Columns) -> Path:
         for row in rows_of(table):
             sheet.append([as_cell(sheet, in_sheet(cell)) for cell in row])
     book.save(path)
+    return path
+
+
+def xls(columns: Columns, folder: Path) -> Path:
+    """Write a sheet of old Excel: days and whole numbers beyond 2^53, which it rounds, are text."""
+    path = folder / f"{uuid.uuid4()}.xls"
+    book = xlwt.Workbook(encoding="utf-8")
+    sheet = book.add_sheet("Table")
+    for i, row in enumerate(rows_of(columns)):
+        for j, cell in enumerate(row):
+            rounded = isinstance(cell, int) and abs(cell) > 2**53
+            as_is = cell if isinstance(cell, str) else in_sheet(cell)
+            sheet.write(i, j, str(cell) if rounded or isinstance(cell, dt.date) else as_is)
+    book.save(str(path))
     return path
 
 
@@ -113,3 +130,16 @@ def duckdb_file(table: pa.Table, folder: Path) -> Path:
         connection.from_arrow(table).create("visits")
         connection.execute("create view other as select 1 as a")
     return path
+
+
+def partitions(column: str, cells: Sequence[str | None]) -> dict[str, list[int]]:
+    """Return names of folders that say what a column holds, and the places of the rows in each.
+
+    What is too long for a name is missing.
+    """
+    places: dict[str, list[int]] = {}
+    for place, cell in enumerate(cells):
+        name = f"{quote(column, safe='')}={quote(cell or '', safe='')}"
+        said = name if len(name) <= LONGEST_NAME else f"{column}=__HIVE_DEFAULT_PARTITION__"
+        places.setdefault(said, []).append(place)
+    return places

@@ -12,16 +12,16 @@ BLOOD = Question(name="blood", kind="choice", start=4, names=("blood=A", "blood=
 
 
 def test_what_it_asks_for() -> None:
-    """A mean shows three rows, of which the number who answered is a count; a sum is none."""
-    assert [(row.kind, row.name, row.place) for row in AGE.rows()] == [
-        ("mean", "age", 2),
-        ("sum", "age sum", 2),
-        ("count", "age answered", 3),
+    """A mean has three names, of which the number who answered is a count; a sum is none."""
+    assert [AGE.find(name) for name in ("age", "age sum", "age answered", "answered")] == [
+        ("mean", "age", 2, (18, 90), 3),
+        ("sum", "age sum", 2, None, -1),
+        ("count", "age answered", 3, None, -1),
+        None,
     ]
-    assert [row.limits for row in AGE.rows()] == [(18, 90), None, None]
-    assert [row.is_count for row in AGE.rows()] == [False, False, True]
-    assert [row.is_count for row in VISITS.rows()] == [False]
-    assert [(row.is_count, row.place) for row in BLOOD.rows()] == [(True, 4), (True, 5)]
+    assert VISITS.find("visits") == ("sum", "visits", 1, None, -1)
+    found = [BLOOD.find(name) for name in BLOOD.names]
+    assert [(row.kind, row.place) for row in found if row] == [("count", 4), ("count", 5)]
     assert (AGE.is_mean, AGE.is_sum, VISITS.is_mean, VISITS.is_sum) == (True, False, False, True)
     assert (VISITS.limits, BLOOD.limits) == ((0, 20), (-np.inf, np.inf))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from halfnoise.checks import number, refuse
+from halfnoise.cli.leaving import note
 from halfnoise.cli.options import OPTIONS
 from halfnoise.errors import InvalidParameterError
 from halfnoise.ledger import booking
@@ -84,15 +85,15 @@ def booked(words: Words, data: Sequence[str], *, needed: bool = True) -> Booking
 def told(books: Booking, history: History | None, *, again: bool) -> None:
     """Say what was charged, what all of it comes to, and the head to keep."""
     if history is None or books.charge is None or books.ledger is None:
-        typer.echo(NO_LEDGER, err=True)
+        note(NO_LEDGER)
         return
     place, day = books.ledger.store.name, books.charge.time[:10]
     drawn = f"Returned as it was drawn for the charge of {day}; nothing was charged"
     how = drawn if again else "Charged"
     if books.made:
-        typer.echo(books.made, err=True)
-    typer.echo(f"{how}: {books.charge.name!r} in {place}. {left(history)}.", err=True)
-    typer.echo(f"Head of the ledger: {history.head}", err=True)
+        note(books.made)
+    note(f"{how}: {books.charge.name!r} in {place}. {left(history)}.")
+    note(f"Head of the ledger: {history.head}")
 
 
 def one_of_them(

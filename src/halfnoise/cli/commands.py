@@ -15,9 +15,10 @@ from halfnoise.checks import refuse, whole_number
 from halfnoise.cli.books import booked, one_of_them, told
 from halfnoise.cli.checking import Checked, checked, part_of, planned, rehearsed
 from halfnoise.cli.findings import to_dict, to_text
+from halfnoise.cli.leaving import note
 from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source, open_source
-from halfnoise.errors import BudgetError
+from halfnoise.errors import BudgetError, InvalidParameterError
 from halfnoise.files import same_place
 from halfnoise.ledger.booking import Booking
 from halfnoise.mechanism import Step, carry_out
@@ -90,7 +91,7 @@ def check_command(words: Words, data: Sequence[str]) -> None:
     found = checked(words, data)
     typer.echo(json.dumps(to_dict(found), indent=2) if "json" in words else to_text(found))
     if found.refused:
-        typer.echo("halfnoise: a release would be refused for what is listed", err=True)
+        note("halfnoise: a release would be refused for what is listed")
     raise typer.Exit(found.status)
 
 
@@ -104,7 +105,7 @@ def spec_command(words: Words, data: Sequence[str]) -> None:
     out = Output("--out", Path(words["out"]))
     out.check(data, a_release=False)
     out.write_bytes(first.encode())
-    typer.echo(f"Written to {words['out']}.", err=True)
+    note(f"Written to {words['out']}.")
 
 
 def _saving(words: Words, request: Request, inputs: Sequence[str]) -> Callable[[], None]:
@@ -150,12 +151,14 @@ def _released(
     again: bool,
 ) -> None:
     """Charge, draw, write, record: in this order, and say where a failure leaves it."""
+    if out is None and sys.stdout is None:
+        raise InvalidParameterError("nothing can be printed where the output is closed; say --out")
     try:
         content = _show(release(booking=books), out, words, once=books.name is not None)
         told(books, books.handed_over(content), again=again)
     except BaseException:
         if books.standing:
-            typer.echo(f"halfnoise: {books.standing}", err=True)
+            note(f"halfnoise: {books.standing}")
         raise
 
 
@@ -165,21 +168,22 @@ def _show(
     """Write to a file, print data to a pipe, or a table to a terminal; words go to stderr."""
     if out is not None:
         content = out.write(release, once=once)
-        typer.echo(f"Written to {words['out']}.", err=True)
+        note(f"Written to {words['out']}.")
     elif words.get("out") == "-" or not sys.stdout.isatty():
-        typer.echo(printed := as_csv(release), nl=False)
-        content = printed.encode()
+        content = as_csv(release)
+        # Where nothing but text can be printed, such as in a notebook, it is text.
+        typer.echo(content if hasattr(sys.stdout, "buffer") else content.decode(), nl=False)
     else:
         typer.echo(printed := repr(release))
         return printed.encode()
     for line in (*release.promises(), NOISE_ONLY, *release.notes()):
-        typer.echo(line, err=True)
+        note(line)
     return content
 
 
 def _spinner() -> Step:
     """Return what shows the step that the work is in, on a terminal only."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():  # None where it is closed
         return nullcontext
     from rich.console import Console
 

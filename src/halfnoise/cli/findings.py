@@ -9,7 +9,8 @@ from typing import Any
 from halfnoise.cli.checking import Checked
 from halfnoise.data.codebook import open_questions
 from halfnoise.data.meaning import condition, kind_of, readings
-from halfnoise.data.sources.source import OF_CELLS, Source, TextFormat
+from halfnoise.data.sources.files import ending_of, unused
+from halfnoise.data.sources.source import PLACES, Source, TextFormat
 from halfnoise.ledger.booking import NO_LEDGER
 from halfnoise.ledger.words import left
 from halfnoise.request import Request
@@ -67,14 +68,14 @@ def _file(source: Source, words: Words) -> dict[str, Any]:
     """Return which files there are, and how their text is read: by declaration, or by default."""
     names = [Path(name).name for name in source.files[:3]]
     names += [f"and {len(source.files) - 3:,} more"] if len(source.files) > 3 else []
-    first = Path(source.files[0]).name.lower() if source.files else ""
-    zipped, ending = first.endswith(".gz"), Path(first.removesuffix(".gz")).suffix
+    first = Path(source.files[0])
+    zipped, ending = first.suffix.lower() == ".gz", ending_of(first)
     text, plain = source.text, TextFormat()
-    unused = set[str]() if text.delimiter else {*OF_CELLS}
-    unused |= set() if text.delimiter or source.extract is not None else {"encoding"}
-    marks = {each.name: getattr(text, each.name) for each in fields(text)}
-    marks = {name: value for name, value in marks.items() if name not in unused}
-    said = {n for n, v in marks.items() if n != "delimiter" and v != getattr(plain, n)}
+    others = {*unused(ending), "comma"}  # which is what the delimiter is by default
+    marks = {n: getattr(text, n) for n in (each.name for each in fields(text)) if n not in others}
+    settled = ("delimiter", *PLACES)  # what the file itself may have told
+    said = {n for n, v in marks.items() if n not in settled and v != getattr(plain, n)}
+    said |= {"delimiter"} if text.delimiter == text.comma != plain.comma else set()  # by a dialect
     named = {name.removeprefix("file-").replace("-", "_") for name in words if name in TEXT}
     said |= named  # or by another word that stands for it
     declared = {n: _plain(v) for n, v in marks.items() if n in said}

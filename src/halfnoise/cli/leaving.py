@@ -42,7 +42,7 @@ def left_properly() -> Iterator[None]:
                 raise
         if stopped:
             # An engine may have taken the signal for a failure of its own.
-            typer.echo("halfnoise: stopped", err=True)
+            note("halfnoise: stopped")
             sys.exit(128 + stopped[0])
         _flush()
 
@@ -54,8 +54,14 @@ def _leave(error: Exception) -> NoReturn:
         sys.exit(TryAgainError.status)
     known = isinstance(error, HalfnoiseError)
     said = error if known else ours(error, UNFORESEEN, InvalidParameterError)
-    typer.echo(f"halfnoise: {said}", err=True)
+    note(f"halfnoise: {said}")
     sys.exit(getattr(said, "status", 2))
+
+
+def note(text: str) -> None:
+    """Say something beside the result; where that cannot be written, nothing else changes."""
+    with contextlib.suppress(OSError, ValueError):
+        typer.echo(text, err=True)
 
 
 def _flush() -> None:

@@ -18,7 +18,7 @@ ASK, PEOPLE, GROUP = "What to publish", "Who is one person", "Groups of people"
 SPEND, RULES, TEXT, SHOW = "Privacy budget", "Rules", "What files look like", "Output"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Word:
     """One option: its word, what stands for its value, where the help shows it, what it says."""
 
@@ -32,9 +32,9 @@ class Word:
         """Whether it may be said several times."""
         return self.word in (*LISTS, "set")
 
-    @property
+    @functools.cached_property
     def parameter(self) -> inspect.Parameter:
-        """The option as a parameter that typer understands."""
+        """The option as a parameter that typer understands; several commands have it."""
         shown: dict[str, Any] = {"metavar": self.metavar or "", "rich_help_panel": self.panel}
         option = typer.Option(f"--{self.word}", show_default=False, help=self.help, **shown)
         name, kind = self.word.replace("-", "_"), inspect.Parameter.KEYWORD_ONLY

@@ -9,7 +9,7 @@ from narwhals.dtypes import DType
 
 from halfnoise.data.cells import Cell
 from halfnoise.data.expressions import expressions, roots
-from halfnoise.data.sources.frames import narrowed, plain_text
+from halfnoise.data.sources.frames import narrowed, plain_text, renamed
 from halfnoise.data.sources.source import Source
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.block import Block
@@ -53,11 +53,11 @@ class Columns:
         needed = [*columns, *by.values(), *(c for e in made.values() for c in roots(e))]
         frame = narrowed(source, [*needed, *unit])
         frame = frame.with_columns(**given) if given else frame
-        read = {name: nw.col(name) for name in given}
         named = {**{name: column for column, name in own.items()}, **by}
-        read |= {name: nw.col(source.names[column]) for name, column in named.items()}
+        read: dict[str, str | nw.Expr] = {name: name for name in given}
+        read |= {name: source.names[column] for name, column in named.items()}
         read |= {f"unit{i}": _who(source, column) for i, column in enumerate(unit)}
-        frame = frame.select(**read) if read else frame
+        frame = renamed(frame, read) if read else frame
         frame = plain_text(frame, list(given)) if given else frame
         cell = _cell_maker(source, frame)
         cells = {column: cell(name, column) for column, name in own.items()}
@@ -112,21 +112,25 @@ def _kind(query: ColumnQuery) -> str | None:
 def _cell_maker(source: Source, frame: nw.LazyFrame[Any]) -> Callable[[str, str | None], Cell]:
     """Return what makes the cell of a column, or of an expression, which has none."""
     dtypes: dict[str, DType] = dict(frame.collect_schema())
-    engine = frame.implementation
-    # Others compute all branches, so that what is quicker only sometimes would come on top.
-    branches = engine.is_duckdb() or engine.is_spark_like()
+    branches = _branches(frame)
+    spelling = source.text.spelling
 
     def cell(name: str, column: str | None) -> Cell:
         return Cell(
             name=name,
             dtype=dtypes[name],
             label=column or "",
-            spelling=source.text.spelling,
+            spelling=spelling,
             inferred=column in source.inferred,
             branches=branches,
         )
 
     return cell
+
+
+def _branches(frame: nw.LazyFrame[Any]) -> bool:
+    """Whether a branch is computed only where its condition holds; else it would come on top."""
+    return bool(frame.implementation.is_duckdb() or frame.implementation.is_spark_like())
 
 
 def _names_of_ours(source: Source, number: int) -> list[str]:
@@ -147,6 +151,6 @@ def _check_spelled(source: Source, made: Iterable[Any]) -> None:
 def _who(source: Source, column: str) -> nw.Expr:
     """Return who a row is about."""
     name = source.ids.get(column, source.names[column])
-    branches = source.frame.implementation.is_duckdb()
     dtype = source.frame.collect_schema()[name]
+    branches = _branches(source.frame)
     return Cell(name=name, dtype=dtype, label=column, branches=branches).who()

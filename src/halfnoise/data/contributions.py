@@ -8,9 +8,9 @@ total: no row can fail, and no contribution leaves the block's set K.
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import singledispatch
+from functools import partial, singledispatch
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -21,6 +21,7 @@ from halfnoise.data.columns import Columns
 from halfnoise.data.halving import step
 from halfnoise.data.logic import combined, is_true
 from halfnoise.data.lookup import PLACE, lookup
+from halfnoise.data.sources.frames import with_each
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Bins, Choice
 from halfnoise.workload.column_query import ColumnQuery
@@ -29,6 +30,7 @@ from halfnoise.workload.grid import in_quanta
 from halfnoise.workload.numbers import Bounded, Count, Mean, Sum
 
 _MANY = 50  # categories; of more there is no column for each
+_ALIKE = 25  # counts; of more, what says yes is made once for all that are alike
 
 
 @dataclass(slots=True)
@@ -41,6 +43,7 @@ class Contribution:
     alone: bool  # whether each row is a person
     first: dict[str, nw.Expr] = field(default_factory=dict)
     ranks: dict[str, dict[Any, int]] = field(default_factory=dict)
+    alike: dict[tuple[Cell, tuple[Literal, ...]], dict[str, str]] = field(default_factory=dict)
     rows: dict[str, nw.Expr] = field(default_factory=dict)
     together: list[nw.Expr] = field(default_factory=list)
     person: list[nw.Expr] = field(default_factory=list)
@@ -56,7 +59,7 @@ class Contribution:
     ) -> nw.Expr:
         """Add an integer column to read, and return it as it is once a person's rows are one."""
         if self.alone and dtype is nw.Int8:  # yes or no, which is cheap to say twice
-            return expression.cast(nw.Int64)
+            return expression.cast(nw.Int16)  # added up in 64 bits, and faster than what has them
         column = f"{self.prefix}_{name}"
         self.rows[column] = expression.cast(dtype)  # a smaller one spares memory until then
         self.together.append(getattr(nw.col(column), together)())
@@ -74,9 +77,20 @@ class Contribution:
         self.ranks[f"{self.prefix}_{name}"] = ranks
         return nw.col(f"{self.prefix}_{name}_rank")
 
+    def says_yes(self, name: str, own: Cell, query: Count) -> nw.Expr:
+        """Whether a cell says yes; of many cells that are alike, as a column made before."""
+        if len(self.block.asked) < _ALIKE or own.made:
+            return own.yes(query.true)
+        column = f"{self.prefix}_{name}_yes"
+        rule = replace(own, name="", label="", made=()), tuple(query.true)
+        self.alike.setdefault(rule, {})[column] = own.name
+        return nw.col(column)
+
     def looked_up(self, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Return rows with the columns that are made first, and their ranks."""
         rows = rows.with_columns(**self.first) if self.first else rows
+        for rule, columns in self.alike.items():
+            rows = with_each(rows, columns, partial(_yes, *rule))
         for column, ranks in self.ranks.items():
             listed = {f"{column}_listed": list(ranks), f"{column}_rank": list(ranks.values())}
             table = lookup(rows, listed).drop(PLACE)
@@ -89,11 +103,15 @@ class Contribution:
 
     def steps(self, query: Bounded, low: int, high: int) -> tuple[nw.Expr, nw.Expr]:
         """Clip a value, round half up on the grid, and read none as zero; whether there is one."""
-        quantum, value = self.block.quantum, self.cell(query).number()
+        quantum, value = self.block.quantum, self.made_once("number", self.cell(query).number())
         there = self.within(~value.is_null(), query)
         clipped = _clip(value, float(low * quantum), float(high * quantum))
         safe = nw.when(there).then(clipped).otherwise(nw.lit(0.0))
         return (safe * float(1 / quantum) + 0.5).floor().cast(nw.Int64), there
+
+
+def _yes(cell: Cell, codes: Sequence[Literal], name: str) -> nw.Expr:
+    return replace(cell, name=name).yes(codes)
 
 
 @singledispatch
@@ -111,10 +129,11 @@ def _counts(_: Count, part: Contribution) -> None:
     for i, query in enumerate(block.asked):
         assert isinstance(query, Count)  # noqa: S101  # a block of counts
         own = part.cell(query)
-        yes = own.yes(query.true) if query.condition is None else own.meets(query.condition)
+        yes = own.meets(query.condition) if query.condition else part.says_yes(str(i), own, query)
         yes = is_true(part.within(yes, query)) if weighs else part.within(yes, query)
         answers.append(part.read(str(i), yes, "max", nw.Int8))
     if weighs:
+        answers = [yes.cast(nw.Int64) for yes in answers]
         weight = item_weight(combined(operator.add, answers), most, block.quantum)
         answers = [yes * weight for yes in answers]
     part.person += answers
@@ -127,14 +146,15 @@ def _sum(query: Sum, part: Contribution) -> None:
     Without a value, the point of the range nearest to zero; without the condition, nothing.
     """
     low, high = (in_quanta(bound, part.block.quantum) for bound in query.bounds)
-    steps, there = part.steps(query, min(low, 0), max(high, 0))
+    steps, there = part.steps(query, *((low, high) if part.alone else (min(low, 0), max(high, 0))))
     total = part.read("value", steps, "sum")
     given = part.read("given", there, "max", nw.Int8)
     absent = nw.lit(min(max(0, low), high))
     if query.where is not None:
         meets = part.read("meets", part.cell.meets(query.where), "max", nw.Int8)
         absent = nw.when(meets == 1).then(absent).otherwise(nw.lit(0))
-    part.person.append(nw.when(given == 1).then(_clip(total, low, high)).otherwise(absent))
+    bounded = total if part.alone else _clip(total, low, high)
+    part.person.append(nw.when(given == 1).then(bounded).otherwise(absent))
 
 
 @_reads.register
@@ -142,6 +162,9 @@ def _mean(query: Mean, part: Contribution) -> None:
     """Take the average of the values that a person gave, rounded half up on the grid."""
     low, high = (in_quanta(bound, part.block.quantum) for bound in query.bounds)
     steps, there = part.steps(query, low, high)
+    if part.alone:  # the average of one value
+        part.person += [steps, there.cast(nw.Int64)]
+        return
     # Above the lowest, so that no sum is negative: engines round negative quotients differently.
     total = part.read("value", nw.when(there).then(steps - low).otherwise(0), "sum")
     given = part.read("given", there, "sum")
@@ -157,8 +180,8 @@ def _category(query: Choice | Bins, part: Contribution) -> None:
     own = part.cell(query)
     if isinstance(query, Bins):
         at = other = len(query.edges)
-        place = step(part.made_once("number", own.number()), query.edges, range(-1, other))
-        place = nw.when(place >= 0).then(place).otherwise(nw.lit(other))
+        number = part.made_once("number", own.number())
+        place = step(number, query.edges, [other, *range(other)])
     else:
         at = query.categories.index(query.other)
         listed = [*query.categories[:at], *query.categories[at + 1 :]]

@@ -5,6 +5,7 @@ of the list, with elsewhere last, or by key where groups are discovered, however
 split. Each group counts the person by the rows in it.
 """
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -26,12 +27,25 @@ Frame = nw.LazyFrame[Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """Rows as they are, the columns of text that name their groups, and what finds the group.
+
+    Rows may be added up by these texts first: each of them is then read once, not in every row.
+    """
+
+    rows: Frame = field(repr=False)
+    columns: tuple[str, ...]
+    place: Callable[[Frame], Frame]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Groups:
     """Rows, the columns that say their group, and how groups are numbered.
 
     ``number``: how many there are; None where they are discovered, and written by ``back``.
     ``everybody``: a row for each person where people may be in several groups or in none.
     ``scans``: how often the rows are gone through to add up what is in the groups.
+    ``named``: where each row is a person, and text names the groups that are listed.
     """
 
     rows: Frame = field(repr=False)  # some engines show rows
@@ -40,6 +54,7 @@ class Groups:
     back: Callable[[Sequence[Values]], tuple[Key, ...]] | None = None
     everybody: Frame | None = field(default=None, repr=False)
     scans: int = 1
+    named: Named | None = None
 
     @classmethod
     def of(
@@ -50,24 +65,38 @@ class Groups:
             return cls(rows=rows)
         aware = [getattr(cell.dtype, "time_zone", None) is not None for cell in cells]
         keys = _columns(grouping, [_in_utc(cell, rows) for cell in cells], aware)
-        for made in (step for column in keys for step in column.steps):
-            rows = rows.with_columns(**made)
-        named = {name: e for i, c in enumerate(keys) for name, e in c.columns(i).items()}
-        rows, names = rows.with_columns(**named), tuple(named)
         if grouping.keys is None:
+            rows, names = _with_keys(rows, keys)
             rows, keys = _found(rows, grouping, keys)
             rows = _first(rows, people, names, grouping.most)
             return cls(
                 rows=rows, columns=names, number=None, back=_back(keys), scans=1 + bool(people)
             )
         everybody = rows.select(*people).unique() if people and grouping.most > 1 else rows
-        rows = _placed(rows, names, _listed(grouping.keys, keys), "hn_group", grouping.other)
+        listed = _listed(grouping.keys, keys)
+        table = lookup(rows, listed)
+
+        def place(found: Frame) -> Frame:
+            found, names = _with_keys(found, keys)
+            return _placed(found, names, listed, table, title="hn_group", other=grouping.other)
+
+        named = None
+        if not people and _are_names(grouping, cells) and not rows.implementation.is_spark_like():
+            named = Named(rows=rows, columns=tuple(cell.name for cell in cells), place=place)
+        rows = place(rows)
         number, columns = len(grouping.keys) + (grouping.other is not None), ("hn_group",)
         some = bool(people) and grouping.most < number
         rows = _first(rows, people, columns, grouping.most) if some else rows
         several = everybody if grouping.most > 1 else None
         scans = 1 + some + (several is not None)
-        return cls(rows=rows, columns=columns, number=number, everybody=several, scans=scans)
+        return cls(
+            rows=rows,
+            columns=columns,
+            number=number,
+            everybody=several,
+            scans=scans,
+            named=named,
+        )
 
     def places(self, present: Sequence[Values]) -> dict[Values, int]:
         """Return the row of the totals for each group that may be present."""
@@ -117,11 +146,27 @@ def _columns(grouping: Grouping, cells: Sequence[Cell], aware: Sequence[bool]) -
     ]
 
 
+def _are_names(grouping: Grouping, cells: Sequence[Cell]) -> bool:
+    """Whether the columns of groups hold text that is taken as it is, so that few may differ."""
+    plain = all(by.every is None and by.bands is None for by in grouping.by)
+    return plain and all(cell.is_text for cell in cells)
+
+
+def _with_keys(rows: Frame, keys: Sequence[KeyColumn]) -> tuple[Frame, tuple[str, ...]]:
+    """Return rows with the columns of their keys, and what these are called."""
+    for made in (step for column in keys for step in column.steps):
+        rows = rows.with_columns(**made)
+    named = {name: e for i, c in enumerate(keys) for name, e in c.columns(i).items()}
+    return rows.with_columns(**named), tuple(named)
+
+
 def _listed(listed: Sequence[Key], columns: Sequence[KeyColumn]) -> dict[str, Sequence[Any]]:
     """Return the listed keys column by column, refused where two of them read the same."""
-    values = ([key[i] for key in listed] for i in range(len(columns)))
+    values = [[key[i] for key in listed] for i in range(len(columns))]
     read = [part for c, keys in zip(columns, values, strict=True) for part in c.listed(keys)]
-    if all(len({*part}) < len(listed) for part in read):  # else no two are the same
+    # What is read as it was written is as different, and so is what differs in one column.
+    same = all(all(map(operator.is_, *pair)) for pair in zip(values, read[1::2], strict=True))
+    if not same and all(len({*part}) < len(listed) for part in read):
         refuse_twice(listed, list(zip(*read, strict=True)))
     return {f"hn_listed{i}": part for i, part in enumerate(read)}
 
@@ -134,11 +179,13 @@ def _placed(
     rows: Frame,
     names: Sequence[str],
     listed: Mapping[str, Sequence[Any]],
+    table: Frame,
+    *,
     title: str,
     other: str | None,
 ) -> Frame:
     """Return rows with their place in a list, those elsewhere behind all others, or left out."""
-    table, place = lookup(rows, listed), nw.col(PLACE)
+    place = nw.col(PLACE)
     rows = rows.join(table, left_on=list(names), right_on=list(listed), how="left")
     if other is None:
         rows = rows.filter(~place.is_null())
@@ -158,7 +205,8 @@ def _found(
     for i, part in enumerate(grouping.listed):
         if part is not None:
             names, known = list(columns[i].columns(i)), _listed_in_one(part, columns[i])
-            rows = _placed(rows, names, known, names[1], grouping.other)
+            table = lookup(rows, known)
+            rows = _placed(rows, names, known, table, title=names[1], other=grouping.other)
             rows = rows.with_columns(**{names[0]: nw.lit(0).cast(nw.Int64)})
             shown: Sequence[Any] = (*part, grouping.other)
             found[i] = replace(columns[i], back=shown.__getitem__)

@@ -127,8 +127,9 @@ def _text(cell: Cell, *, listed: bool, missing: str | None) -> KeyColumn:
     def read(keys: Sequence[Literal]) -> list[str]:
         decimal = cell.spelling.decimal
         written = (shown(key, decimal) for key in keys) if cell.inferred else keys
-        texts = [text.strip(SPACES) for text in map(str, written)]
-        if not {*map(str.lower, texts)}.isdisjoint(_WORDS):
+        texts = [*map(str, written)]
+        if not _are_bare(texts):
+            texts = [text.strip(SPACES) for text in texts]
             texts = [text.lower() if text.lower() in _WORDS else text for text in texts]
         return [*map(folded, texts)] if cell.spelling.ignore_case else texts
 
@@ -137,6 +138,19 @@ def _text(cell: Cell, *, listed: bool, missing: str | None) -> KeyColumn:
 
     there = cell.present() if name is None else is_true(cell.present() & (own != name))
     return KeyColumn(own=own, there=there, read=read, back=back, nothing="")
+
+
+def _are_bare(texts: Sequence[str]) -> bool:
+    """Whether no text has spaces around it or is a word for yes or no: told of all at once.
+
+    >>> _are_bare(["a", "b c"]), _are_bare(["a", "b "]), _are_bare(["a", "True"])
+    (True, False, False)
+    """
+    whole = "\n".join(["", *texts, ""])
+    found = [mark for mark in SPACES if mark in whole]
+    spaced = any(f"\n{mark}" in whole or f"{mark}\n" in whole for mark in found)
+    small = whole.lower()
+    return not spaced and not any(f"\n{word}\n" in small for word in _WORDS)
 
 
 def _yes_or_no(cell: Cell) -> KeyColumn:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import narwhals.stable.v2 as nw
 from narwhals.dtypes import DType
 
-from halfnoise.data.spelling import Spelling
+from halfnoise.data.spelling import ISO, NO, YES, Spelling
 from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Literal, Where, as_date, as_number
@@ -50,15 +50,15 @@ def readings(query: Query, dtypes: Types, spelling: Spelling) -> Iterator[str]:
         yield from codes([x for x in query.categories if x != query.other], kind, spelling)
         yield f"any other value, and none: {query.other!r}; of several rows the first in the list"
     elif isinstance(query, Items):
-        yield from _items(query, kind)
+        yield from _items(query, kind, spelling)
     if query.codes:
         yield f"no answer: an empty cell, or {'; '.join(codes(query.codes, kind, spelling))}"
     if query.where is not None:
         yield from condition(query.where, dtypes, spelling)
 
 
-def _items(query: Items, kind: str) -> Iterator[str]:
-    how = "as text" if kind == "text" else "as whole numbers"
+def _items(query: Items, kind: str, spelling: Spelling) -> Iterator[str]:
+    how = f"as text, {_case(spelling)}" if kind == "text" else "as whole numbers"
     yield f"{len(query.items):,} items, {how}; what is not listed is left out"
     if begins := sum(code.begins for code in query.listed):
         yield f"{begins:,} of them, with *, every code that begins so"
@@ -70,8 +70,8 @@ def _count(query: Count, kind: str, spelling: Spelling) -> Iterator[str]:
     elif query.true:
         yield f"yes: {'; '.join(codes(query.true, kind, spelling))}; anything else is no"
     elif kind == "text":
-        words = ", ".join(("true", "yes", "y", "t", *spelling.yes))
-        yield f"yes: {words} in capitals or not, or the number 1 (1.0, +1); anything else is no"
+        words, one = ", ".join(spelling.yes_words), f"1 (1{spelling.decimal}0, +1)"
+        yield f"yes: {words} in capitals or not, or the number {one}; anything else is no"
     else:
         yield "yes: true" if kind == "yes and no" else "yes: the number 1; any other is no"
 
@@ -96,8 +96,7 @@ def _condition(where: Where, kind: str, spelling: Spelling) -> Iterator[str]:
     if where.word in ("equals", "is_in"):
         yield from codes(where.values, kind, spelling)
     elif all(as_date(value) is not None for value in where.values):
-        forms = " or ".join(dict.fromkeys(("yyyy-mm-dd", spelling.dates)))
-        form = f", written {forms}, with a time or without" if kind == "text" else ""
+        form = f", {_days(spelling)}" if kind == "text" else ""
         yield f"as days{form}; whoever has none does not meet it"
     else:
         yield f"{_numbers(kind, spelling)}; whoever has none does not meet it"
@@ -110,19 +109,24 @@ def codes(listed: Sequence[Literal], kind: str, spelling: Spelling) -> Iterator[
     ...     print(line)
     as text, capitals as they are: 1, F, 2026-02-01
     also as numbers, however written (1.0): 1
-    also as days, with a time or without: 2026-02-01
+    also as days, written yyyy-mm-dd, with a time or without: 2026-02-01
     """
     numbers = [each for each in listed if isinstance(each, bool) or as_number(each) is not None]
     days = [each for each in listed if as_date(each) is not None]
     if kind == "text":
-        case = "in capitals or not" if spelling.ignore_case else "capitals as they are"
-        yield f"as text, {case}: {_some(listed)}"
+        yield f"as text, {_case(spelling)}: {_some(listed)}"
         if numbers:
             yield f"also as numbers, however written{_other(numbers, spelling)}: {_some(numbers)}"
         if days:
-            yield f"also as days, with a time or without: {_some(days)}"
+            yield f"also as days, {_days(spelling)}: {_some(days)}"
         return
-    known = {"days": ("days", days), "moments": ("days", days), "yes and no": ("yes or no", listed)}
+    answers = [each for each in listed if str(each).strip().lower() in (*YES, *NO)]
+    answers += [each for each in numbers if as_number(each) in (0, 1)]
+    known = {
+        "days": ("days", days),
+        "moments": ("days", days),
+        "yes and no": ("yes or no", answers),
+    }
     said, fit = known.get(kind, ("numbers", numbers))
     if fit:
         yield f"as {said}: {_some(fit)}"
@@ -152,12 +156,23 @@ def _other(numbers: Sequence[Literal], spelling: Spelling) -> str:
     return f" ({whole[0]}{spelling.decimal}0)" if whole else ""
 
 
+def _case(spelling: Spelling) -> str:
+    ignored = "in capitals or not, with spaces or without"
+    return ignored if spelling.ignore_case else "capitals as they are"
+
+
+def _days(spelling: Spelling) -> str:
+    forms = " or ".join(dict.fromkeys((ISO, spelling.dates)))
+    return f"written {forms}, with a time or without"
+
+
 def _numbers(kind: str, spelling: Spelling) -> str:
     if kind != "text":
         return "as numbers"
     marks = f"decimal mark {spelling.decimal}"
     marks += f", {spelling.thousands} between thousands" if spelling.thousands else ""
-    return f"as numbers ({marks}; true is 1, false is 0); anything else is no answer"
+    words = "true is 1, false is 0, inf is more than any"
+    return f"as numbers ({marks}; {words}); anything else is no answer"
 
 
 def _some(listed: Sequence[Literal]) -> str:

@@ -165,6 +165,16 @@ def iso_day(text: str, spelling: Spelling) -> str | None:
     return None
 
 
+def day_alone(text: str, spelling: Spelling) -> str | None:
+    """Return the day that a text is, with nothing behind it, as yyyy-mm-dd.
+
+    >>> day_alone("1.2.2024", Spelling(dates="dd.mm.yyyy"))
+    '2024-02-01'
+    """
+    alone = any(re.fullmatch(form.pattern, text) for form in spelling.day_forms)
+    return iso_day(text, spelling) if alone else None
+
+
 def as_class(mark: str) -> str:
     """Return the pattern of one mark, as every engine reads it."""
     return f"[\\{mark}]" if mark in "^[]\\-" else f"[{mark}]"

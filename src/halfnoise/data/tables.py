@@ -19,7 +19,7 @@ import numpy as np
 from halfnoise.data.columns import Columns
 from halfnoise.data.contributions import Contribution
 from halfnoise.data.groups import Frame, Groups, Values
-from halfnoise.data.sources import fetch_whole
+from halfnoise.data.sources import fetch_columns
 from halfnoise.workload.block import Block
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.crossing import TableBlock
@@ -41,7 +41,7 @@ class TableTotals:
 
     def ring(self, places: Mapping[Values, int]) -> Ring:
         """Return the cells of all tables, a row for each group."""
-        found = fetch_whole(self.together)
+        found = np.column_stack(fetch_columns(self.together, 0)[1])
         at = self._rows(found, places)
         ranks = self._ranks(found)
         width = len(self.groups) + len(self.words)

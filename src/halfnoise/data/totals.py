@@ -4,12 +4,12 @@ The same on every engine, in every order and however the rows are split: only in
 and no sum can overflow below 2^40 people (``workload.grid``).
 """
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from halfnoise.data.apart import check_apart
 from halfnoise.data.batches import batched, joined
@@ -20,7 +20,7 @@ from halfnoise.data.groups import Frame, Groups, Values
 from halfnoise.data.items import item_totals
 from halfnoise.data.many import Counted, counted
 from halfnoise.data.quiet import quietly
-from halfnoise.data.sources import fetch, fetch_whole
+from halfnoise.data.sources import fetch, fetch_columns
 from halfnoise.data.sources.source import Source
 from halfnoise.data.tables import TableTotals, table_totals
 from halfnoise.workload.block import Block
@@ -47,24 +47,23 @@ def prepared(
     check_apart(workload, source.text.spelling)
     people, batches = unit or (), batched(blocks, apart=not workload.discovers)
     needed = _needed(workload, blocks, people)
-    table = source.of(needed)
-    tables = [table]
-    if len(batches) > 1 and table.is_narrowed:
-        tables = [source.of(_needed(workload, batch, people)) for batch in batches]
+    source.check(needed)
 
-    def prepare(tables: Sequence[Source]) -> list[_Prepared]:
-        each = zip(itertools.cycle(tables), batches)  # one table may be for all
-        return [_prepared(rows, workload, batch, people) for rows, batch in each]
+    def prepare(source: Source) -> list[_Prepared]:
+        # In turns: whatever was begun before a table became known, DuckDB would look at once more.
+        tables = (source.of(_needed(workload, batch, people)) for batch in batches)
+        each = zip(tables, batches, strict=True)
+        return [_prepared(table, workload, batch, people) for table, batch in each]
 
-    tried = quietly(lambda: prepare(tables), FAILED)
+    tried = quietly(lambda: prepare(source), FAILED)
     scans = sum(each.scans for each in tried)
 
     def add_up() -> Totals:
-        rows = table.rows(needed, again=scans > 1)
-        parts = tried if rows is table.frame else prepare([replace(table, frame=rows)])
+        rows = source.rows(needed, again=scans > 1)
+        parts = tried if rows is source.frame else prepare(replace(source, frame=rows))
         return joined(blocks, batches, [part.read() for part in parts])
 
-    return lambda: quietly(lambda: table.read(add_up), FAILED)
+    return lambda: quietly(lambda: source.read(add_up), FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +99,7 @@ def _prepared(
     sizes = [len(part.person) for part in wide]
 
     def read() -> Totals:
-        columns, present = _fetched(groups, together, sum(sizes) + 1)
+        columns, present = _fetched(groups, together)
         places = groups.places(present) if len(wide) < len(parts) else {}
         own_sums = iter(np.split(columns, np.cumsum(sizes), axis=1))
         sums = tuple(
@@ -133,7 +132,8 @@ def _part(
 
 def _together(groups: Groups, parts: Sequence[Contribution], people: Sequence[str]) -> Frame:
     """Return a row for each group: what names it, all sums and, last, the number of people."""
-    group, table = groups.columns, groups.rows
+    group, named = groups.columns, groups.named
+    table = groups.rows if named is None else named.rows
     for part in parts:
         table = part.looked_up(table)
     rows = {name: e for part in parts for name, e in part.rows.items()}
@@ -146,31 +146,39 @@ def _together(groups: Groups, parts: Sequence[Contribution], people: Sequence[st
     number = nw.len().alias("people")
     if not group:
         return table.select(*(e.sum().alias(name) for name, e in sums.items()), number)
-    bounded = table.select(*group, **sums)
-    return bounded.group_by(*group).agg(*(nw.col(name).sum() for name in sums), number)
+    by = group if named is None else named.columns
+    each = (nw.col(name).sum() for name in sums)
+    added = table.select(*by, **sums).group_by(*by).agg(*each, number)
+    if named is None:
+        return added
+    totals = nw.col(*sums, "people")
+    return named.place(added.with_columns(totals.cast(nw.Int64))).group_by(*group).agg(totals.sum())
 
 
-def _fetched(groups: Groups, together: Frame, size: int) -> tuple[Ring, list[Values]]:
+def _fetched(groups: Groups, together: Frame) -> tuple[Ring, list[Values]]:
     """Return integers modulo 2^64 with a row for each group, and the groups that were found."""
     # Engines keep keys apart as we do; if one did not, nobody's rows would be lost.
     if not groups.columns:
         (row,) = fetch(together)
         return np.array([[int(value or 0) % 2**64 for value in row]], dtype=np.uint64), []
     if groups.number is not None:
-        found = fetch_whole(together)
-        ring = np.zeros((groups.number, size), dtype=np.uint64)
-        np.add.at(ring, found[:, 0], found[:, 1:].view(np.uint64))
-        return ring, []
-    rows, wide = fetch(together), len(groups.columns)
-    named = [row[:wide] for row in rows]
-    present = list(dict.fromkeys(named))
-    places = groups.places(present)
-    ring = np.zeros((len(present), size), dtype=np.uint64)
-    at = np.array([places[group] for group in named], dtype=np.intp)
-    for i in range(size):
-        own = np.array([int(row[wide + i] or 0) for row in rows], dtype=np.int64)
+        _, (at, *sums) = fetch_columns(together, 0)
+        return _added(at, sums, groups.number), []
+    named, sums = fetch_columns(together, len(groups.columns))
+    present = dict.fromkeys(named)
+    if len(present) == len(named):
+        return np.column_stack(sums).view(np.uint64), named
+    places = {values: place for place, values in enumerate(present)}
+    at = np.array([places[values] for values in named], dtype=np.int64)
+    return _added(at, sums, len(places)), [*places]
+
+
+def _added(at: NDArray[np.int64], sums: Sequence[NDArray[np.int64]], groups: int) -> Ring:
+    """Return sums with a row for each group, each added where it belongs."""
+    ring = np.zeros((groups, len(sums)), dtype=np.uint64)
+    for i, own in enumerate(sums):
         np.add.at(ring[:, i], at, own.view(np.uint64))
-    return ring, present
+    return ring
 
 
 def _own(part: Counted | TableTotals, places: Mapping[Values, int], size: int) -> Ring:

@@ -17,7 +17,8 @@ from halfnoise.workload.block import Block
 from halfnoise.workload.sets.base import Center, Number
 
 _GOLDEN = (math.sqrt(5) - 1) / 2
-STEPS, FEWER_STEPS = 44, 34  # of golden section: to 1e-9 of where it began, and to 1e-7
+STEPS = 44  # of a search at most, which are enough for golden section alone
+NEAR = 1e-8  # of where it began: how near a search comes
 
 
 def block_cost(block: Block, center: Number | None, noise: Noise) -> float:
@@ -95,7 +96,7 @@ def _search(blocks: Sequence[Block], fixed: float, charge: float) -> list[float]
         return own + spread / 2 + charge * (fixed + lean) / (2 * spread)
 
     highest = fixed + sum(root_weight(b, b.shape.highest_center) for b in blocks)
-    spread = _minimize(total, math.sqrt(charge * fixed), math.sqrt(charge * highest), FEWER_STEPS)
+    spread = _minimize(total, math.sqrt(charge * fixed), math.sqrt(charge * highest))
     found = centers(spread)
     return [found[kind] for kind in kinds]
 
@@ -104,24 +105,51 @@ def _own_center(block: Block, spread: float) -> float:
     """Return the best centre of one block when V is charged at a rate of 1/(2 spread)."""
     rate, noise = root_weight(block, 1.0) / (2 * spread), Noise.GAUSSIAN
     top = block.shape.highest_center
-    return _minimize(lambda c: block_cost(block, c, noise) + rate * c * c, 0.0, top, STEPS)
+    return _minimize(lambda c: block_cost(block, c, noise) + rate * c * c, 0.0, top)
 
 
-def _minimize(f: Callable[[float], float], low: float, high: float, steps: int) -> float:
-    """Return where a convex function is least: golden section, or an end if it is as good.
+def _minimize(f: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a convex function is least: Brent's search, or an end if it is as good.
 
-    It counts its steps: a width may stay above any tolerance where floats are farther apart.
+    It goes to where the parabola through the best three points is least, if that is inside and the
+    steps get shorter, and else by golden section. It counts its steps: a width may stay above any
+    tolerance where floats are farther apart.
     """
-    a, b = low, high
-    x, y = b - _GOLDEN * (b - a), a + _GOLDEN * (b - a)
-    fx, fy = f(x), f(y)
-    for _ in range(steps):
-        if fx < fy:
-            b, y, fy = y, x, fx
-            fx = f(x := b - _GOLDEN * (b - a))
+    a, b, near = low, high, NEAR * (high - low)
+    x = w = v = b - _GOLDEN * (b - a)  # the best point, the second best, and what was that before
+    fx = fw = fv = f(x)
+    step = before = 0.0
+    for _ in range(STEPS):
+        middle = (a + b) / 2
+        if abs(x - middle) + (b - a) / 2 <= 2 * near:
+            break
+        lowest = _lowest(x - w, fx - fw, x - v, fx - fv)
+        if a < x + lowest < b and abs(lowest) < abs(before) / 2:
+            before, step = step, lowest
+            if min(x + step - a, b - x - step) < 2 * near:  # from there the other end is too far
+                step = math.copysign(near, middle - x)
         else:
-            a, x, fx = x, y, fy
-            fy = f(y := a + _GOLDEN * (b - a))
-    inside = (a + b) / 2
-    best = f(inside)
-    return min((end for end in (low, high) if f(end) <= best), key=f, default=inside)
+            before = (a if x > middle else b) - x
+            step = (1 - _GOLDEN) * before
+        u = x + (step if abs(step) > near else math.copysign(near, step))
+        fu = f(u)
+        if (fu <= fx) == (u < x):
+            b = x if fu <= fx else u
+        else:
+            a = x if fu <= fx else u
+        if fu <= fx:
+            v, fv, w, fw, x, fx = w, fw, x, fx, u, fu
+        elif fu <= fw or w == x:
+            v, fv, w, fw = w, fw, u, fu
+        elif fu <= fv or v in (x, w):
+            v, fv = u, fu
+    return min((end for end in (low, high) if f(end) <= fx), key=f, default=x)
+
+
+def _lowest(w: float, fw: float, v: float, fv: float) -> float:
+    """Return how far it is from a point to the lowest one of the parabola through two others.
+
+    These are ``w`` and ``v`` before it, and lie ``fw`` and ``fv`` below it.
+    """
+    opening = w * fv - v * fw
+    return (v * v * fw - w * w * fv) / (2 * opening) if opening else math.inf

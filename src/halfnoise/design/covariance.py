@@ -8,7 +8,7 @@ the last estimate, its noise is the last term, and whatever leans on it does so 
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -86,9 +86,24 @@ class Covariance:
     def between(self, one: int, other: int) -> float:
         """Return the covariance of two estimates."""
         total = _entry(self.variances, one) if one == other else 0.0
-        for term in self.shared:
-            total += term.weight * _entry(term.loadings, one) * _entry(term.loadings, other)
+        total += self._in_common(one, other)
         return total if self.tables is None else total + self.tables.covariance(one, other)
+
+    def block(self, one: int, other: int, chosen: Sequence[int]) -> float:
+        """Return the covariance of two sums over a block of cells (``CrossErrors.block``)."""
+        crossed = 0.0 if self.tables is None else self.tables.block(one, other, chosen)
+        return crossed + math.prod(chosen) ** 2 * self._in_common(one, other)
+
+    def weighted(self, table: int, weights: Vector) -> float:
+        """Return the variance of a weighted sum of all cells of a table, by where it starts."""
+        crossed = 0.0 if self.tables is None else self.tables.weighted(table, weights)
+        return crossed + float(weights.sum()) ** 2 * self._in_common(table, table)
+
+    def _in_common(self, one: int, other: int) -> float:
+        pairs = (
+            (t.weight, _entry(t.loadings, one), _entry(t.loadings, other)) for t in self.shared
+        )
+        return sum(weight * a * b for weight, a, b in pairs)
 
     def noises(self, weights: Mapping[int, float]) -> list[float]:
         """Return the variances of the independent noises in a weighted sum of a few estimates.

@@ -11,7 +11,7 @@ values from the midpoint and, times the midpoint, the noisy number of people.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -119,6 +119,42 @@ class CrossErrors:
             total += w * w * self.covariance(i, i)
             total += sum(2 * w * v * self.covariance(i, j) for j, v in own[:number])
         return total
+
+    def block(self, one: int, other: int, chosen: Sequence[int]) -> float:
+        """Return the covariance of the sums over a block of cells, in two tables by the same axes.
+
+        ``one``, ``other``: the tables, by where they start; ``chosen``: how many categories of each
+        axis are in the block, k_i of v_i. With k_i ones along axis i, projected they have the
+        squared length k_i (1 - k_i/v_i), and their mean is k_i/v_i.
+        """
+        (kind, axes), (kind_, _) = self._table(one), self._table(other)
+        many, total = dict(zip(axes, chosen, strict=True)), 0.0
+        for load, noise in self._weights(kind, kind_):
+            for part in within(axes):
+                inside = math.prod(many[i] * (1 - many[i] / self.levels[i]) for i in part)
+                beside = math.prod(many[i] / self.levels[i] for i in axes if i not in part)
+                total += load * noise.get(part, 0.0) * inside * beside**2
+        return total
+
+    def weighted(self, table: int, weights: Vector) -> float:
+        """Return the variance of a weighted sum of all cells of a table, in a few passes.
+
+        Of every residual it holds the weights averaged over the other axes, and projected.
+        """
+        (kind, axes), total = self._table(table), 0.0
+        for part in within(axes):
+            amount = sum(load * noise.get(part, 0.0) for load, noise in self._weights(kind, kind))
+            if amount:
+                gone = tuple(place for place, axis in enumerate(axes) if axis not in part)
+                own = weights.mean(axis=gone)
+                for axis in range(own.ndim):
+                    own = own - own.mean(axis=axis, keepdims=True)
+                total += amount * float((own**2).sum())
+        return total
+
+    def _table(self, start: int) -> tuple[int, Axes]:
+        kind, axes, _, _ = self.tables[int(np.searchsorted(self._starts, start))]
+        return kind, axes
 
     def __matmul__(self, x: Vector) -> Vector:
         """Multiply with a vector, or with the columns of a matrix, that has a row for each cell."""

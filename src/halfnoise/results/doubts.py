@@ -18,6 +18,8 @@ def doubts(release: Release) -> list[str]:
     empty = [SIZE] if release.known_size is None and _nothing(release, _size(release)) else []
     silent = []
     for question in release.questions:
+        if question.axes:  # that nobody is in a cell is nothing odd
+            continue
         if question.is_mean:
             silent += [question.name] * _nothing(release, [question.start + 1])
         else:
@@ -41,13 +43,14 @@ def _impossible(release: Release, question: Question) -> bool:
     """
     if release.known_size is None or question.is_sum or question.is_mean:
         return False
-    margin = release.errors.margin({question.start: 1.0}, SURELY)
+    surely = SURELY if not question.axes else 1 - (1 - SURELY) / len(question.names)
+    margin = release.errors.margin({question.start: 1.0}, surely)
     values = release.values[question.start : question.start + len(question.names)]
     return bool((values < -margin).any() or (values > release.known_size + margin).any())
 
 
 def _size(release: Release) -> list[int]:
-    return [len(release.names)] if release.has_size and release.known_size is None else []
+    return [release.questions[-1].stop] if release.has_size and release.known_size is None else []
 
 
 def _parts(question: Question) -> Iterator[tuple[str, list[int]]]:

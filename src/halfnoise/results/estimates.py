@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any, Self
+from typing import Any, Self, overload
 
 import numpy as np
 
@@ -12,8 +12,11 @@ from halfnoise.checks import finite, fraction, positive, refuse, unknown
 from halfnoise.errors import NotSupportedError
 from halfnoise.privacy.definitions import Guarantee, Privacy
 from halfnoise.results import inference
+from halfnoise.results.cross import CrossTable
 from halfnoise.results.inference import Errors, Estimate, Floats
 from halfnoise.results.published import Columns, Published
+from halfnoise.results.tabled import Listed, listed
+from halfnoise.results.whole import whole
 from halfnoise.workload.question import SIZE, Question
 
 
@@ -36,6 +39,7 @@ class Estimates(Published):
     rounded_values: bool = False
     known_size: float | None = None
     remarks: tuple[str, ...] = ()
+    _whole: Floats | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.values.flags.writeable = False
@@ -48,7 +52,31 @@ class Estimates(Published):
     @property
     def means(self) -> tuple[str, ...]:
         """The names of all means that were asked for, each over those who answered."""
-        return tuple(question.name for question in self.questions if question.is_mean)
+        return tuple(name for question in self.questions for name in question.means)
+
+    @property
+    def counted(self) -> tuple[int, int]:
+        """How many estimated sums and how many means there are."""
+        means = sum(question.cells for question in self.questions if question.is_mean)
+        return self.questions[-1].stop, means
+
+    @property
+    def tables(self) -> tuple[Listed, ...]:
+        """What tables there are, those that were asked for first, then their margins."""
+        return listed(self)
+
+    @overload
+    def table(self) -> str: ...
+    @overload
+    def table(self, *labels: str, of: str | None = None) -> CrossTable: ...
+    def table(self, *labels: str, of: str | None = None) -> str | CrossTable:
+        """Return a table by its labels, in any order, of people or of a value by cell.
+
+        Without labels: all values as text, rounded to what the noise makes meaningful.
+        """
+        if not labels and of is None:
+            return str(self._views().render.table(self))
+        return CrossTable.of(self, labels, of)
 
     @property
     def has_size(self) -> bool:
@@ -64,27 +92,41 @@ class Estimates(Published):
         if self._size_index is None:
             return None
         size = self._linear(SIZE, {self._size_index: 1.0})
+        if self.rounded_values and any(each.kind == "table" for each in self.questions):
+            return size.moved(float(self.whole_values[-1]))
         return size.as_count() if self.rounded_values else size
+
+    @property
+    def whole_values(self) -> Floats:
+        """The estimates with all counts of tables in whole numbers that add up."""
+        if self._whole is None:
+            found: Floats = whole(self.questions, self.values[np.newaxis], self.known_size)[0]
+            object.__setattr__(self, "_whole", found)
+            return found
+        return self._whole
 
     def __getitem__(self, name: str) -> Estimate:
         """Return one query's estimate: a count, a sum, or the mean of a Mean."""
         for question in self.questions:
-            if question.is_mean and name == question.name:
-                return self.mean(name)
-            if name in question.names:
-                place = question.names.index(name)
-                estimate = self._linear(name, {question.start + place: 1.0})
-                if not (self.rounded_values and question.is_count(place)):
-                    return estimate
-                most = math.inf if self.size is None else self.size.as_count().estimate
-                return estimate.as_count(most)
+            if (row := question.find(name)) is None:
+                continue
+            if row.limits is not None:
+                return self._ratio(name, row.place, row.below, row.limits)
+            estimate = self._linear(name, {row.place: 1.0})
+            if not (self.rounded_values and row.kind == "count"):
+                return estimate
+            if question.in_tables:
+                return estimate.moved(float(self.whole_values[row.place]))
+            most = math.inf if self.size is None else self.size.as_count().estimate
+            return estimate.as_count(most)
         if name == SIZE and self.size is not None:
             return self.size
         raise unknown("name", name, (*self.names, *self.means))
 
     def __contains__(self, name: object) -> bool:
         """Whether there is an estimate of this name, as subscripts take it."""
-        return name in (*self.names, *self.means) or (name == SIZE and self.has_size)
+        known = isinstance(name, str) and any(each.find(name) for each in self.questions)
+        return known or (name == SIZE and self.has_size)
 
     def __iter__(self) -> Iterator[Estimate]:
         """Go through all estimates: a Mean gives its mean, its sum and how many answered."""
@@ -104,13 +146,26 @@ class Estimates(Published):
         return self._ratio(f"{a} / {b}", self._index(a), self._index(b), inference.ANYTHING)
 
     def mean(self, name: str) -> Estimate:
-        """Return a mean: over those who answered for a Mean, over all people for a Sum."""
+        """Return a mean: over those who answered for a Mean, over all people for a Sum.
+
+        Of a sum by cell it is that over all people in the cell.
+        """
         for question in self.questions:
-            if question.name == name and question.is_mean:
-                return self._ratio(name, question.start, question.start + 1, question.limits)
-            if question.name == name and question.is_sum:
-                return self._per_person(name, question.start, question.limits)
+            row = question.find(name)
+            if row is not None and row.limits is not None:
+                return self._ratio(name, row.place, row.below, row.limits)
+            if row is not None and question.is_sum:
+                people = self._people(question)
+                if people is None:
+                    return self._per_person(name, row.place, question.limits)
+                below = people.start + row.place - question.start
+                return self._ratio(name, row.place, below, question.limits)
         raise refuse("name", "that of a Mean or a Sum", name)
+
+    def _people(self, question: Question) -> Question | None:
+        """Return the table of people by the same axes, if by any."""
+        alike = (each for each in self.questions if each.kind == "table")
+        return next((each for each in alike if each.axes == question.axes), None)
 
     def share(self, name: str) -> Estimate:
         """Return a count as a share of all people."""
@@ -120,15 +175,15 @@ class Estimates(Published):
         """Return what a share, or a mean of those who answered, divides by what; and its bounds."""
         if share:
             return (self._counted(name), self._bottom), (0.0, 1.0)
-        (asked,) = (each for each in self.questions if each.is_mean and each.name == name)
-        return (asked.start, asked.start + 1), asked.limits
+        found = (each.find(name) for each in self.questions if name in each.means)
+        row = next(each for each in found if each is not None)
+        return (row.place, row.below), row.limits or inference.ANYTHING
 
     def intervals(self, *, level: float, simultaneous: bool = False) -> list[Estimate]:
         """Return all estimates with intervals at another level, or for all of them at once."""
         fraction(level=level)
         if simultaneous:
-            counted = len(self.names), len(self.means)
-            level = inference.simultaneous_level(self.errors, *counted, level)
+            level = inference.simultaneous_level(self.errors, *self.counted, level)
         return list(replace(self, level=level))
 
     def with_known_size(self, n: float) -> Self:
@@ -145,23 +200,35 @@ class Estimates(Published):
         """Return the same with counts shown as whole numbers within [0, number of people].
 
         It is marked as such. Sums and means stay, and so does every interval, but that it reaches
-        to the rounded count: at least as many cover the truth.
+        to the rounded count: at least as many cover the truth. Counts in tables are rounded
+        together, so that margins still add up; they may be negative, as to cut them off would
+        break the sums.
         """
         return replace(self, rounded_values=True)
 
-    def columns(self) -> Columns:
-        """Return the table by column: name, kind, estimate, std, low and high, unrounded."""
-        return dict(self._views().table.columns(self, self.values[np.newaxis]))
+    def columns(self, *, tables: bool = True) -> Columns:
+        """Return the table by column: name, kind, estimate, std, low and high, unrounded.
+
+        Where there are tables, a column for each axis says the category; ``tables``: whether they
+        are among the rows.
+        """
+        shown = self._views().table
+        return dict(shown.columns(self, self.values[np.newaxis], self.listed(tables=tables)))
+
+    def listed(self, *, tables: bool) -> tuple[Question, ...]:
+        """Return what was asked beside tables or, with ``tables``, all that came out."""
+        beside = (each for each in self.questions if each.asked and not each.axes)
+        return self.questions if tables else tuple(beside)
 
     def rows(self) -> Iterator[tuple[str, Estimate]]:
         """Go through what there is to show: kind and estimate, the number of people first."""
         columns = (column.tolist() for column in self.columns().values())
-        for name, kind, x, std, low, high in zip(*columns, strict=True):
+        for *_, name, kind, x, std, low, high in zip(*columns, strict=True):
             yield kind, Estimate(name=name, estimate=x, std=std, low=low, high=high)
 
     @property
     def _size_index(self) -> int | None:
-        count = sum(len(question.names) for question in self.questions)
+        count = self.questions[-1].stop
         return count if len(self.values) > count else None
 
     def _linear(self, name: str, weights: Mapping[int, float]) -> Estimate:
@@ -191,8 +258,8 @@ class Estimates(Published):
 
     def _counted(self, name: str) -> int:
         for question in self.questions:
-            if name in question.names and question.is_count(place := question.names.index(name)):
-                return question.start + place
+            if (row := question.find(name)) is not None and row.kind == "count":
+                return row.place
         raise refuse("name", "that of a count; for a Sum use mean", name)
 
     def _index(self, name: str) -> int:

@@ -6,11 +6,13 @@ take for a formula is escaped.
 
 import codecs
 import datetime as dt
+import io
 import json
 import os
+import shutil
 import stat
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,7 @@ from halfnoise.scratch import own_folder
 from halfnoise.text import spelled
 
 __all__ = ["document", "render", "table"]  # what shows releases, found from here
+_CHUNK = 2**20  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,34 +125,51 @@ class Output:
         return self.path.is_file() and self.path.read_bytes() == content
 
 
-def as_csv(release: Released) -> str:
+def as_csv(release: Released) -> bytes:
     """Return the table as CSV."""
-    return as_lines(release.columns(), CSV).decode()
+    return as_lines(release.columns(), CSV)
 
 
 def as_markdown(release: Released) -> str:
-    """Return the table as Markdown."""
-    return as_lines(release.columns(), MARKDOWN).decode()
+    """Return the release as Markdown: a list of estimates, then tables as one reads them."""
+    return _as_markdown(release).decode()
+
+
+def _as_markdown(release: Released) -> bytes:
+    blocks = [as_lines(release.columns(tables=False), MARKDOWN)]
+    for heading, each in render.tables(release):
+        wide = each.wide()
+        titled = replace(wide, title=f"{heading}{wide.title}")
+        blocks.append(titled.markdown(MARKDOWN.text).encode())
+    return b"\n".join(blocks)
 
 
 def as_lines(columns: Columns, layout: Layout, *, mark: bytes = b"") -> bytes:
     """Return a table by column as lines of text, its titles first, behind a byte-order mark."""
-    long = len(next(iter(columns.values()))) > MANY
-    body = _by_engine(columns, layout) if long else layout.by_cell(columns)
-    return b"".join([mark, layout.head(columns), body])
+    head = mark + layout.head(columns)
+    if len(next(iter(columns.values()))) <= MANY:
+        return head + layout.by_cell(columns)
+    with own_folder() as folder:
+        target = folder / "lines"
+        _write(columns, layout, target)
+        whole = io.BytesIO()  # what is read goes behind the head, and is not copied again
+        whole.write(head)
+        with target.open("rb") as lines:
+            shutil.copyfileobj(lines, whole, _CHUNK)
+    return whole.getvalue()
 
 
-def _by_engine(columns: Columns, layout: Layout) -> bytes:
+def _write(columns: Columns, layout: Layout, target: Path) -> None:
+    """Let DuckDB write the rows of a table by column as lines."""
     import duckdb
 
-    # DuckDB finds it by its name.
-    hn_table = {f"c{i}": layout.as_texts(each) for i, each in enumerate(columns.values())}
+    given = {f"c{i}": layout.to_engine(f"c{i}", e) for i, e in enumerate(columns.values())}
+    hn_table = {name: column for name, (column, _) in given.items()}  # noqa: F841  # DuckDB does
+    line = layout.in_sql(text for _, text in given.values())
+    rows = f"select {line} from hn_table"  # noqa: S608  # literals of ours
     plainly = "format csv, header false, delimiter '', quote '', escape ''"
-    with own_folder() as folder, duckdb.connect() as engine:
-        target = folder / "lines"
-        rows = f"select {layout.in_sql(hn_table)} from hn_table"  # noqa: S608  # literals of ours
+    with duckdb.connect() as engine:
         engine.execute(f"copy ({rows}) to {literal(str(target))} ({plainly})")
-        return target.read_bytes()
 
 
 def as_json_lines(release: Released) -> str:
@@ -216,5 +236,5 @@ FORMATS: dict[str, Callable[[Released], bytes]] = {
     ".json": lambda release: release.to_json().encode(),
     ".jsonl": lambda release: as_json_lines(release).encode(),
     ".parquet": _as_parquet,
-    ".md": lambda release: as_lines(release.columns(), MARKDOWN),
+    ".md": _as_markdown,
 }

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from halfnoise.design.covariance import Covariance
+from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.noise.law import Noise
 
 Floats = NDArray[np.float64]
@@ -44,7 +44,10 @@ class Estimate:
 
     def as_count(self, most: float = math.inf) -> "Estimate":
         """Return it rounded and within [0, most], with an interval that reaches to it."""
-        x = min(max(float(round(self.estimate)), 0.0), most)
+        return self.moved(min(max(float(round(self.estimate)), 0.0), most))
+
+    def moved(self, x: float) -> "Estimate":
+        """Return it with another value, and an interval that reaches to it."""
         return replace(self, estimate=x, low=min(self.low, x), high=max(self.high, x))
 
     def within(self, least: float, most: float) -> "Estimate":
@@ -88,6 +91,18 @@ class Errors:
         lean = shared / variance if variance > 0 else 0.0
         rest = max(0.0, self.covariance.variance(a) - lean * shared)
         return lean, self.copies * rest, self.copies * variance
+
+    def two(self, top: float, bottom: float, shared: float) -> "Errors":
+        """Return the errors of two numbers alone, from variances and covariance of one copy."""
+        lean = shared / bottom if bottom > 0 else 0.0
+        rest = Run(0, 1, max(0.0, top - lean * shared))
+        common = Shared(bottom, (Run(0, 1, lean), Run(1, 2, 1.0)))
+        return replace(self, covariance=Covariance(2, (rest,), (common,)))
+
+    def both(self, a: int, b: int) -> "Errors":
+        """Return the errors of two estimates alone."""
+        top, bottom = (self.covariance.variance(each) for each in (a, b))
+        return self.two(top, bottom, self.covariance.between(a, b))
 
 
 def ratios(
@@ -182,16 +197,34 @@ def apart(
         k = (top - ratio * bottom) / bottoms
         rho = np.nan_to_num(np.clip(common * k.prod(axis=0) / std.prod(axis=0), -1.0, 1.0))
 
-    def away(one: Floats, other: Floats) -> Floats:
-        endless = np.isinf(one) | np.isinf(other)
-        a, b = np.where(endless, 0.0, one), np.where(endless, 0.0, other)
-        square = np.maximum(0.0, a**2 + b**2 - 2 * rho * a * b)
-        return np.where(endless, math.inf, np.sqrt(square))
-
     x, down, up = ratio[0] - ratio[1], ratio - low, high - ratio
     reach = _together(two, errors, pair, level)
-    below, above = away(down[0], up[1]) * reach, away(up[0], down[1]) * reach
-    return np.array([x, away(*std), x - below, x + above])
+    below, above = _away(down[0], up[1], rho) * reach, _away(up[0], down[1], rho) * reach
+    return np.array([x, _away(std[0], std[1], rho), x - below, x + above])
+
+
+def _away(one: Floats, other: Floats, rho: Floats) -> Floats:
+    endless = np.isinf(one) | np.isinf(other)
+    a, b = np.where(endless, 0.0, one), np.where(endless, 0.0, other)
+    square = np.maximum(0.0, a**2 + b**2 - 2 * rho * a * b)
+    return np.where(endless, math.inf, np.sqrt(square))
+
+
+def apart_by(values: Floats, errors: Errors, pairs: tuple[Pair, Pair], level: float) -> Floats:
+    """Return one ratio minus another of the same release, Gaussian ones, as ``apart`` does."""
+    found = np.stack([ratios(values[np.newaxis], errors, pair, level)[:, 0] for pair in pairs], 1)
+    (a, b), (c, d) = pairs
+    (r, s), std, low, high = found
+    between = errors.covariance.between
+    shared = between(a, c) - r * between(b, c) - s * between(a, d) + r * s * between(b, d)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rho = errors.copies * shared / (values[b] * values[d]) / np.prod(std)
+    rho, (x, down, up) = (
+        np.nan_to_num(np.clip(rho, -1.0, 1.0)),
+        (r - s, (r, s) - low, high - (r, s)),
+    )
+    below, above = _away(down[0], up[1], rho), _away(up[0], down[1], rho)
+    return np.array([x, _away(std[0], std[1], rho), x - below, x + above])
 
 
 def _together(

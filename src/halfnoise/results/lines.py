@@ -6,10 +6,11 @@ number with as few digits as read it back, as Python does.
 
 import datetime as dt
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.results.published import Columns
@@ -18,6 +19,8 @@ from halfnoise.text import spelled
 _MARKS = re.compile('[,"\n]')  # what is quoted in CSV
 _FORMULA = ("=", "+", "-", "@", "\t")  # what a spreadsheet takes for one begins so
 _ODD = ',"\r|'  # beside line breaks, what is written in another way wherever it stands
+_FEW = 1_000  # so many different numbers are spelled once each
+_MANY = 10_000  # so many cells are looked at before all are
 _ALIKE = ({str}, {int}, {bool}, {dt.date})  # where what is equal is written alike
 
 
@@ -48,10 +51,24 @@ class Layout:
         ]
         return "".join(self.line(*row) for row in zip(*shown, strict=True)).encode()
 
-    def as_texts(self, column: NDArray[Any]) -> NDArray[Any]:
-        """Return a column of objects as the texts that are written; numbers as they are."""
-        if column.dtype != object:
-            return column
+    def to_engine(self, name: str, column: NDArray[Any]) -> tuple[NDArray[Any], str]:
+        """Return a column as DuckDB is given it, and how the text of its cells is said there."""
+        if column.dtype == object:
+            return self._as_texts(column), name
+        few = _few(column)
+        if few is None:  # to the engine what is not a number is nothing
+            return column, f"coalesce({name}::varchar, 'nan')"
+        # Few numbers are spelled once each, and found by their place.
+        places = np.searchsorted(few, column.view(np.int64)).astype(np.int32) + np.int32(1)
+        texts = ", ".join(f"'{number!r}'" for number in few.view(np.float64).tolist())
+        return places, f"[{texts}][{name}]"
+
+    def in_sql(self, cells: Iterable[str]) -> str:
+        """Return the line of a row as DuckDB makes it of the texts of its cells."""
+        between = f", {literal(self.between)}, "
+        return f"concat({literal(self.start)}, {between.join(cells)}, {literal(self.end)})"
+
+    def _as_texts(self, column: NDArray[Any]) -> NDArray[Any]:
         cells = column.tolist()
         texts = self._texts(cells)
         if texts is not cells:
@@ -59,18 +76,13 @@ class Layout:
             column[:] = texts
         return column
 
-    def in_sql(self, names: Iterable[str]) -> str:
-        """Return the line of a row as DuckDB makes it of columns that hold texts and numbers."""
-        between = f", {literal(self.between)}, "
-        # To the engine what is not a number is nothing.
-        cells = between.join(f"coalesce({name}::varchar, 'nan')" for name in names)
-        return f"concat({literal(self.start)}, {cells}, {literal(self.end)})"
-
     def _texts(self, cells: list[Any]) -> list[str]:
         """Return cells as text; those that are texts without an odd mark as they are."""
         kinds = {*map(type, cells)}
-        if kinds == {str} and _is_plain(cells):
-            return cells
+        if kinds == {str}:
+            often = len({*cells[:_MANY]}) < _MANY / 2  # the same again and again
+            if _is_plain({*cells} if often else cells):
+                return cells
         if kinds in _ALIKE:
             return [*map({cell: self._text(cell) for cell in {*cells}}.__getitem__, cells)]
         return [*map(self._text, cells)]
@@ -79,7 +91,17 @@ class Layout:
         return self.text(cell) if isinstance(cell, str) else spelled(cell)
 
 
-def _is_plain(texts: list[str]) -> bool:
+def _few(column: NDArray[np.float64]) -> NDArray[np.int64] | None:
+    """Return the different numbers of a column as their bits, in order, if there are few."""
+    bits = column.view(np.int64)
+    for some in (bits[:: max(1, len(bits) // _MANY)], bits):
+        found = np.unique(some)
+        if len(found) > _FEW:
+            return None
+    return found
+
+
+def _is_plain(texts: Collection[str]) -> bool:
     """Whether every layout writes these texts as they are."""
     whole = "\n".join(["", *texts])
     odd = any(mark in whole for mark in _ODD) or any(f"\n{mark}" in whole for mark in _FORMULA)

@@ -20,6 +20,7 @@ from halfnoise.privacy import definitions as dp
 from halfnoise.privacy import words as privacy
 from halfnoise.results.inference import Errors, Estimate
 from halfnoise.results.release import GroupedRelease, Release, Released
+from halfnoise.results.whole import families
 from halfnoise.workload.by import By
 from halfnoise.workload.question import Question
 
@@ -27,6 +28,7 @@ SCHEMA = 1
 # What a release writes itself; the rest are its public facts.
 OWN = ("schema", "guarantee", "level", "intervals", "by", "size", "queries", "groups", "notes")
 DEPTH = 20  # so far may facts be nested; ours are three deep
+MOST_CELLS = 2**24  # of a release by group that has no group
 LARGEST = 1e10  # no release of ours spends so much, or as little as one part of it
 _BROKEN = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _ASKED = (dp.GaussianDP, dp.ApproxDP, dp.ConcentratedDP, dp.RenyiDP, dp.PureDP)
@@ -93,8 +95,12 @@ def _template(found: dict[str, Any], values: dict[str, Any]) -> Release:
         count += len(question.names)
     sized = values["covariance"]["size"] == count + 1
     _hold(count and (sized or values["covariance"]["size"] == count))  # before one is made of it
+    # Of a table a few words name very many cells: as many as there are estimates.
+    rows = _list(values["estimates"]) if "groups" in found else [values["estimates"]]
+    _hold(count + sized == len(_list(rows[0])) if rows else count < MOST_CELLS)
     covariance = Covariance.from_dict(values["covariance"])
     _hold(not sized or covariance.variance(count) > 0)
+    _check_tables(questions, covariance)
     guarantee, asked = (privacy.from_dict(values[name]) for name in ("guarantee", "privacy"))
     kept = guarantee.kept if isinstance(guarantee, dp.DiscoveryDP) else guarantee
     _hold(isinstance(kept, dp.GaussianDP | dp.PureDP))
@@ -113,6 +119,27 @@ def _template(found: dict[str, Any], values: dict[str, Any]) -> Release:
         facts=facts,
         rounded_values=_yes_or_no(values["rounded"]),
     )
+
+
+def _check_tables(questions: tuple[Question, ...], covariance: Covariance) -> None:
+    """Refuse tables whose cells are not where the covariance has them, or whose margins lack."""
+    asked, tables = [each for each in questions if each.in_tables], covariance.tables
+    if tables is None:
+        return _hold(not asked)
+    starts = [(q, at) for q in asked for at in range(q.start, q.stop, q.cells)]
+    _hold([at for _, at in starts] == [at for _, _, at, _ in tables.tables])
+    axes, places = dict[str, Any](), dict[int, str]()
+    for (question, at), (_, own, _, stop) in zip(starts, tables.tables, strict=True):
+        shape = [len(categories) for _, categories in question.axes]
+        _hold(stop - at == math.prod(shape) and shape == [tables.levels[axis] for axis in own])
+        for (label, categories), axis in zip(question.axes, own, strict=True):
+            _hold(axes.setdefault(label, (categories, axis)) == (categories, axis))
+            _hold(places.setdefault(axis, label) == label)
+    for family in families(questions):
+        by = {*family.tables} | ({()} if family.question.kind == "table" else set())
+        _hold(all(each[:i] + each[i + 1 :] in by for each in by for i in range(len(each))))
+    _hold(len(starts) == sum(len(family.tables) for family in families(questions)))
+    return None
 
 
 def _check_facts(facts: dict[str, Any]) -> None:

@@ -118,7 +118,7 @@ class GroupedRelease(Published):
         A count, a sum, a mean or, with ``share``, the share of all people in a group.
         """
         one, other = self._place(a), self._place(b)
-        title = f"{name}, {self._title(one)} - {self._title(other)}"
+        title = f"{name}, {self.title(one)} - {self.title(other)}"
         if share or name in self.template.means:
             pair, (least, most) = self.template.fraction_of(name, share=share)
             if one == other:
@@ -145,7 +145,7 @@ class GroupedRelease(Published):
             raise refuse("groups", "at least one group, each named once", named or [])
         errors = self._errors(len(places), together=len(places))
         remarks = self._views().render.remarks(self, total=True)
-        values = self.values[places].sum(axis=0)
+        values = (self.values if named is None else self.values[places]).sum(axis=0)
         return replace(self.template, values=values, errors=errors, remarks=remarks)
 
     def intervals(self, *, level: float, simultaneous: bool = False) -> "GroupedRelease":
@@ -157,21 +157,22 @@ class GroupedRelease(Published):
         """
         each = fraction(level=level)
         if simultaneous and len(self):
-            others = len(self.template.means) + self.template.has_size
+            queries, means = self.template.counted
             alone = level ** (1 / (len(self) + (self.people is not None)))
-            each = simultaneous_level(self.errors, len(self.names), others, alone)
+            each = simultaneous_level(self.errors, queries, means + self.template.has_size, alone)
         return replace(self, template=replace(self.template, level=each))
 
     def rounded(self) -> "GroupedRelease":
         """Return the same with counts shown as whole numbers, as ``Release.rounded`` does."""
         return replace(self, template=self.template.rounded())
 
-    def columns(self) -> Columns:
+    def columns(self, *, tables: bool = True) -> Columns:
         """Return the table by column: the keys of a group, then as for one release.
 
         A column of keys with the title of another column gets " (group)" behind its title.
         """
-        table: Columns = self._views().table.columns(self.template, self.values)
+        listed, shown = self.template.listed(tables=tables), self._views().table
+        table: Columns = shown.columns(self.template, self.values, listed)
         rows = len(table["name"]) // max(1, len(self))
         keys: Columns = {}
         for place, by in enumerate(self.by):
@@ -213,7 +214,8 @@ class GroupedRelease(Published):
             raise unknown("group", key, self.keys())
         return place
 
-    def _title(self, place: int) -> str:
+    def title(self, place: int) -> str:
+        """Return what the group at some place is called."""
         key = self.group_keys[place]
         return " · ".join("(none)" if value is None else spelled(value) for value in key)
 

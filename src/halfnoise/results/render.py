@@ -2,10 +2,13 @@
 
 import html
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
+from halfnoise.results.cross import CrossTable
 from halfnoise.results.doubts import doubts
+from halfnoise.results.labelled import MOST_ROWS
 from halfnoise.results.release import GroupedRelease, Released
 from halfnoise.results.table import COLUMNS
 from halfnoise.text import meaningful, percent, short, spelled, text_table
@@ -15,6 +18,10 @@ NOISE_ONLY = (
     "Intervals cover the noise that protects people, not who was asked or how they answered."
 )
 ROUNDED = "Counts are rounded and kept in range after the release."
+TOGETHER = (
+    "Counts in tables are rounded together, so that margins add up, and may be negative:"
+    " to cut them off would break the sums."
+)
 BIASED = "small groups that pass are biased upward."
 DISCOVERED = (
     f"Groups were found in the data: only those that passed a threshold are here, and {BIASED}"
@@ -22,7 +29,7 @@ DISCOVERED = (
 FOUND = f"This group was found in the data and passed a threshold; {BIASED}"
 SELECTED = f"Only groups that passed a threshold are in this total, and {BIASED}"
 MOST = 0.5  # the share of people elsewhere from which it is worth a note
-MOST_ROWS = 200  # a longer table is cut off on the screen; files hold all of it
+MOST_TABLES = 20  # so many are shown in a notebook
 
 
 def table(release: Released) -> str:
@@ -30,7 +37,27 @@ def table(release: Released) -> str:
     keys, rows, more = _first(release)
     header = [*keys, "", "estimate", "standard error", f"{percent(release.level)} interval"]
     cells = [[*row[:-2], f"{row[-2]} to {row[-1]}"] for row in rows]
-    return text_table(header, cells, left=len(keys) + 1) + "".join(f"\n{line}" for line in more)
+    blocks, left = [], MOST_ROWS
+    if rows or not any(True for _ in tables(release)):
+        listed = text_table(header, cells, left=len(keys) + 1)
+        blocks.append("\n".join([listed, *more]))
+    for heading, each in tables(release):
+        if left <= 0:
+            return "\n\n".join([*blocks, "... and more tables"])
+        blocks.append(heading + each.text(most=left))
+        left -= blocks[-1].count("\n")
+    return "\n\n".join(blocks)
+
+
+def tables(release: Released) -> Iterator[tuple[str, CrossTable]]:
+    """Go through the tables that were asked for, each under the name of its group, if any."""
+    template = release.template if isinstance(release, GroupedRelease) else release
+    asked = [(each.labels, each.of) for each in template.tables if each.asked]
+    if not isinstance(release, GroupedRelease):
+        yield from (("", CrossTable.of(release, *each)) for each in asked)
+        return
+    for place, (_, group) in enumerate(release.items() if asked else ()):
+        yield from ((f"{release.title(place)}: ", CrossTable.of(group, *each)) for each in asked)
 
 
 def markup(release: Released) -> str:
@@ -44,7 +71,12 @@ def markup(release: Released) -> str:
         cells = zip(marks, map(html.escape, row), strict=True)
         body += "<tr>" + "".join(f"<{mark}>{cell}</{mark}>" for mark, cell in cells) + "</tr>"
     below = "<br>".join(map(html.escape, [*more, *beside(release)]))
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{below}</p>"
+    wide = "".join(
+        f"<p>{html.escape(heading)}</p>{each.wide(most=MOST_ROWS).markup()}"
+        for heading, each in islice(tables(release), MOST_TABLES)
+    )
+    listed = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f"{listed}{wide}<p>{below}</p>"
 
 
 def notes(release: Released) -> list[str]:
@@ -116,12 +148,14 @@ def _elsewhere(release: GroupedRelease, other: str | None) -> list[str]:
 def beside(release: Released) -> list[str]:
     """Say what to know beside the table."""
     rounded = [ROUNDED] if release.rounded_values else []
+    if rounded and any(each.in_tables for each in release.questions):
+        rounded.append(TOGETHER)
     return [*release.promises(), NOISE_ONLY, *rounded, *notes(release)]
 
 
 def _first(release: Released) -> tuple[list[str], list[list[str]], list[str]]:
     """Return the titles of keys, the rows that fit on a screen, and how many more there are."""
-    columns = release.columns()
+    columns = release.columns(tables=False)
     keys = list(columns)[: -len(COLUMNS)]
     rows = []
     for row in zip(*(each[:MOST_ROWS].tolist() for each in columns.values()), strict=True):

@@ -1,81 +1,172 @@
 """All estimates of all groups at once, as arrays: what every table and file is written from."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from halfnoise.results.inference import Floats, ratios
+from halfnoise.results.inference import Errors, Floats, ratios
 from halfnoise.results.published import Columns
 from halfnoise.results.release import Release
+from halfnoise.results.whole import whole
 from halfnoise.text import spelled
-from halfnoise.workload.question import SIZE, Row
+from halfnoise.workload.question import SIZE, CellNames, Question
 
 NUMBERS = ("estimate", "std", "low", "high")
 COLUMNS = ("name", "kind", *NUMBERS)
 
 
-def columns(release: Release, values: Floats) -> Columns:
+def columns(release: Release, values: Floats, asked: Sequence[Question]) -> Columns:
     """Return one row for each estimate, group by group, the number of people first.
 
     ``values`` has a row for each group. All groups have the errors of the ``release``, so only the
-    estimates themselves are computed for each of them.
+    estimates themselves are computed for each of them. ``asked``: the questions to be listed;
+    where tables are among them, a column for each axis says the category.
     """
-    rows, stds, margins = map(list, zip(*_rows(release), strict=True))
-    numbers = np.empty((len(NUMBERS), len(values), len(rows)))
-    numbers[0], numbers[1] = values[:, [row.place for row in rows]], stds
-    numbers[2], numbers[3] = numbers[0] - margins, numbers[0] + margins
-    if (known := release.known_size) is not None:
-        numbers[:, :, 0] = [[known], [0.0], [known], [known]]
-    for number, row in enumerate(rows):
-        if row.limits is not None:
-            pair = (row.place, row.below)
-            shown = ratios(values, release.errors, pair, release.level, row.limits)
-            numbers[:, :, number] = shown
+    at = int(release.has_size)
+    numbers = np.empty((len(NUMBERS), len(values), at + sum(map(_width, asked))))
+    names, kinds = np.empty((2, numbers.shape[2]), dtype=object)
+    shown = values
     if release.rounded_values:
-        _round(numbers, [number for number, row in enumerate(rows) if row.is_count], release)
-    text = np.array([[row.name, row.kind] for row in rows], dtype=object).T
-    named = [np.tile(each, len(values)) for each in text]
-    return dict(zip(COLUMNS, [*named, *(each.ravel() for each in numbers)], strict=True))
-
-
-def _rows(release: Release) -> Iterator[tuple[Row, float, float]]:
-    """Go through the rows of a group, with std and margin; those of a mean vary by group."""
-    size = Row("size", SIZE, len(release.names))
-    if release.known_size is not None:
-        yield size._replace(place=0), 0.0, 0.0
-    elif release.has_size:
-        yield size, *_errors(release, size.place)
-    for question in release.questions:
-        errors = _errors(release, question.start)
-        for row in question.rows():
-            if question.is_mean and row.place > question.start:
-                # But for a Mean the queries of one question share a margin.
-                errors = _errors(release, row.place)
-            yield row, *errors
-
-
-def _errors(release: Release, place: int) -> tuple[float, float]:
-    one = {place: 1.0}
-    return release.errors.std(one), release.errors.margin(one, release.level)
-
-
-def _round(numbers: Floats, counts: list[int], release: Release) -> None:
+        shown = whole(release.questions, values, release.known_size)
     most: Floats | float = math.inf
-    if release.has_size:
-        if release.known_size is None:
-            numbers[:, :, :1] = in_range(numbers[:, :, :1], most)
-        most = np.maximum(np.rint(numbers[0, :, :1]), 0.0)
-    numbers[:, :, counts] = in_range(numbers[:, :, counts], most)
+    if at:
+        names[0], kinds[0] = SIZE, "size"
+        most = _size(release, values, shown, numbers[:, :, :1])
+    for question in asked:
+        own = slice(at, at + _width(question))
+        _name(question, names[own], kinds[own])
+        _fill(release, question, (values, shown), numbers[:, :, own], most)
+        at = own.stop
+    text = _axes(asked, int(release.has_size)) | {"name": names, "kind": kinds}
+    if len(values) != 1:
+        text = {title: np.tile(each, len(values)) for title, each in text.items()}
+    return text | dict(zip(NUMBERS, (each.ravel() for each in numbers), strict=True))
 
 
-def in_range(numbers: Floats, most: Floats | float) -> Floats:
-    """Return counts rounded and within [0, most], and intervals that reach to them."""
-    x, std, low, high = numbers
+def _name(question: Question, names: Any, kinds: Any) -> None:
+    """Write names and kinds of what a question shows: behind a mean its sum and its count."""
+    own = question.names
+    listed = own.listed() if isinstance(own, CellNames) else [*own]
+    if not question.is_mean:
+        names[:], kinds[:] = listed, question.shown_as
+        return
+    means, number = question.means, question.cells
+    names[::3] = means.listed() if isinstance(means, CellNames) else [*means]
+    names[1::3], names[2::3] = listed[:number], listed[number:]
+    kinds[::3], kinds[1::3], kinds[2::3] = "mean", "sum", "count"
+
+
+def _fill(
+    release: Release,
+    question: Question,
+    both: tuple[Floats, Floats],
+    numbers: Floats,
+    most: Floats | float,
+) -> None:
+    """Write the numbers of a question; ``both``: as they came out, and with tables rounded."""
+    values, start, number = both[0], question.start, question.cells
+    if not question.is_mean:
+        _linear(release, question, both, numbers, most)
+        return
+    for part in (0, 1):
+        _linear(release, question, both, numbers[:, :, 1 + part :: 3], most, part=part)
+    errors, pair = release.errors, (start, start + number)
+    if not question.in_tables:
+        numbers[:, :, 0] = ratios(values, errors, pair, release.level, question.limits)
+        return
+    rows = [values[:, first : first + number].ravel() for first in pair]
+    two: Errors = errors.both(*pair)
+    found = ratios(np.stack(rows, axis=1), two, (0, 1), release.level, question.limits)
+    numbers[:, :, ::3] = found.reshape(len(NUMBERS), len(values), number)
+
+
+def _linear(
+    release: Release,
+    question: Question,
+    both: tuple[Floats, Floats],
+    numbers: Floats,
+    most: Floats | float,
+    *,
+    part: int = 0,
+) -> None:
+    """Write sums or counts, which all have one standard error and one margin."""
+    start = question.start + part * question.cells
+    own, (values, shown), one = slice(start, start + question.cells), both, {start: 1.0}
+    margin = release.errors.margin(one, release.level)
+    numbers[0], numbers[1] = values[:, own], release.errors.std(one)
+    numbers[2], numbers[3] = numbers[0] - margin, numbers[0] + margin
+    if not release.rounded_values or not question.is_count(start - question.start):
+        return
+    if question.in_tables:
+        numbers[0] = shown[:, own]
+        reaching(numbers)
+    else:
+        in_range(numbers, most)
+
+
+def _size(release: Release, values: Floats, shown: Floats, numbers: Floats) -> Floats | float:
+    """Write the number of people, and return the most that a rounded count may be."""
+    if (known := release.known_size) is not None:
+        numbers[:] = np.array([known, 0.0, known, known]).reshape(-1, 1, 1)
+    else:
+        last = values.shape[1] - 1
+        one = {last: 1.0}
+        margin = release.errors.margin(one, release.level)
+        numbers[0], numbers[1] = values[:, last:], release.errors.std(one)
+        numbers[2], numbers[3] = numbers[0] - margin, numbers[0] + margin
+        if release.rounded_values and any(each.kind == "table" for each in release.questions):
+            numbers[0] = shown[:, last:]
+            reaching(numbers)
+        elif release.rounded_values:
+            in_range(numbers, math.inf)
+    return np.asarray(np.maximum(np.rint(numbers[0]), 0.0))
+
+
+def in_range(numbers: Floats, most: Floats | float) -> None:
+    """Round counts and keep them within [0, most], with intervals that reach to them."""
     # Adding zero makes a negative one positive.
-    x = np.minimum(np.maximum(np.rint(x), 0.0), most) + 0.0
-    return np.stack([x, std, np.minimum(low, x), np.maximum(high, x)])
+    numbers[0] = np.minimum(np.maximum(np.rint(numbers[0]), 0.0), most) + 0.0
+    reaching(numbers)
+
+
+def reaching(numbers: Floats) -> None:
+    """Let intervals reach to what is shown."""
+    numbers[2], numbers[3] = np.minimum(numbers[2], numbers[0]), np.maximum(numbers[3], numbers[0])
+
+
+def _axes(asked: Sequence[Question], sized: int) -> Columns:
+    """Return the category of each row along each axis of a table, None where it has none."""
+    labels = dict.fromkeys(label for question in asked for label, _ in question.axes)
+    found: Columns = {}
+    for label in labels:
+        title, taken = label, {each.casefold() for each in (*COLUMNS, *found)}
+        while title.casefold() in taken:
+            title += " (axis)"
+        column = np.empty(sized + sum(map(_width, asked)), dtype=object)
+        at = sized
+        for question in asked:
+            own = column[at : at + _width(question)]
+            if label in dict(question.axes):
+                own[:] = _along(label, question)
+            at += len(own)
+        found[title] = column
+    return found
+
+
+def _along(label: str, question: Question) -> Any:
+    """Return the category of each row of a table along one of its axes."""
+    shape = [len(categories) for _, categories in question.axes]
+    axis = [each for each, _ in question.axes].index(label)
+    own = np.array(question.axes[axis][1], dtype=object)
+    spread = own.reshape([len(own) if i == axis else 1 for i in range(len(shape))])
+    cells = np.broadcast_to(spread, shape).ravel()
+    return np.repeat(cells, 3) if question.is_mean else cells
+
+
+def _width(question: Question) -> int:
+    return question.cells * (3 if question.is_mean else 1)
 
 
 def one_type(values: list[Any]) -> list[Any]:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from halfnoise.checks import refuse
+from halfnoise.data.dialects import DIALECTS
+from halfnoise.data.spelling import ISO, Spelling, day_alone
 from halfnoise.errors import InvalidParameterError
 from halfnoise.files import is_among
 from halfnoise.workload.listing import DISCOVER
@@ -25,19 +27,23 @@ class Lists:
     """Reads lists; a file of rows is none.
 
     ``data``: the files that hold rows. ``columns``: theirs. ``beside``: the folder of the spec that
-    names the list, which must lie there; what the command line names may lie anywhere.
+    names the list, which must lie there; what the command line names may lie anywhere. ``dates``:
+    how the file writes days, as declared, and so may the words.
     """
 
     data: Sequence[str] = ()
     columns: Sequence[str] = ()
     beside: Path | None = None
+    dates: str = ISO
 
     @classmethod
     def of(
         cls, words: Mapping[str, Any], name: str, data: Sequence[str], columns: Sequence[str]
     ) -> "Lists":
         """Return what reads the lists of one word, which a spec or the command line said."""
-        return cls(data=data, columns=columns, beside=words.get("beside", {}).get(name))
+        usual = DIALECTS.get(words.get("dialect", ""), {}).get("dates", ISO)
+        dates, beside = words.get("dates") or usual, words.get("beside", {}).get(name)
+        return cls(data=data, columns=columns, beside=beside, dates=dates)
 
     @classmethod
     def each(
@@ -101,6 +107,14 @@ class Lists:
     def rows(self, text: str, cells: int) -> list[list[str]]:
         """Return the lines of a file, each with so many values."""
         return [_cells(line) for line in self._lines(text[1:], cells) if line.strip()]
+
+    def day(self, text: str) -> str | None:
+        """Return a day that is written as in the file, in ISO form.
+
+        >>> Lists(dates="dd.mm.yyyy").day("1.2.2024"), ANYWHERE.day("1.2.2024")
+        ('2024-02-01', None)
+        """
+        return day_alone(text.strip(), Spelling(dates=self.dates))
 
     def names(self, flag: str, text: str) -> tuple[str, ...]:
         """Read columns; where the table has one whose name holds a comma, it is that one."""

@@ -33,7 +33,8 @@ def read_parts(
     try:
         return read(words, header, data), []
     except HalfnoiseError:
-        reader = _Reader(header, data, [{"beside": words.get("beside", {})}])
+        spelled = {name: words[name] for name in ("dates", "dialect") if name in words}
+        reader = _Reader(header, data, [{"beside": words.get("beside", {}), **spelled}])
     base, parts = reader.kept[0], [*_parts(words)]
     queries = [part for part in parts if {*part} & {*QUERIES}]
     for part in parts:

@@ -6,7 +6,7 @@ Conditions are words that no shell eats: ``over_65=age:at-least:65``.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
@@ -48,7 +48,8 @@ def queries(
     lists: Callable[[str], Lists],
 ) -> list[Asked]:
     """Read all queries; ``named``: columns that are named beside them."""
-    known, texts = () if header is None else header.names, words.get("count") or ()
+    known = frozenset(() if header is None else header.names)
+    texts = words.get("count") or ()
     asked: list[Query] = []
     if words.get("counts") is not None:
         asked.append(Counts(whole_number("--counts", words["counts"])))
@@ -78,7 +79,7 @@ def queries(
     return crossed(words, distinct(asked))
 
 
-def count(text: str, columns: Sequence[str] = (), lists: Lists = ANYWHERE) -> list[Count]:
+def count(text: str, columns: Collection[str] = (), lists: Lists = ANYWHERE) -> list[Count]:
     """Read ``--count COL``, or ``--count NAME=COL:at-least:65``.
 
     >>> count("over_65=age:at-least:65")[0].condition.values
@@ -98,7 +99,7 @@ def count(text: str, columns: Sequence[str] = (), lists: Lists = ANYWHERE) -> li
     return [Count(text)]
 
 
-def _is_pattern(text: str, columns: Sequence[str]) -> bool:
+def _is_pattern(text: str, columns: Collection[str]) -> bool:
     marked = any(mark in text for mark in "*?[") and not any(mark in text for mark in ":=")
     return marked and text not in columns
 
@@ -177,7 +178,7 @@ def distinct(queries: Sequence[Query]) -> list[Query]:
 
 
 def _condition(
-    flag: str, text: str, columns: Sequence[str], *, named: bool = False
+    flag: str, text: str, columns: Collection[str], *, named: bool = False
 ) -> Condition | None:
     """Part a text at its word; the header tells which mark is one, and two ways are refused."""
     every, usual = list[Condition](), list[Condition]()
@@ -203,10 +204,28 @@ def _rule(said: Condition, lists: Lists) -> dict[str, Any]:
         low, dots, high = value.partition("..")
         if not dots:
             raise refuse("between", "written LOW..HIGH", value, "for example between:18..64")
-        return {"between": (low, high)}
-    if word in ("in", "yes"):
-        return {"is_in" if word == "in" else "true": lists.split(value)}
-    return {"equals" if word == "is" else word.replace("-", "_"): value}
+        return {"between": (_size(low, lists), _size(high, lists))}
+    if word == "yes":
+        return {"true": lists.split(value)}
+    if word in ("is", "in"):
+        values = [_code(each, lists) for each in ([value] if word == "is" else lists.split(value))]
+        return {"equals": values[0]} if word == "is" else {"is_in": tuple(values)}
+    return {word.replace("-", "_"): _size(value, lists)}
+
+
+def _size(value: str, lists: Lists) -> str:
+    """Read what cells are more or less than; refuse what could be a number or a day."""
+    day = lists.day(value)
+    if day is not None and value.strip().isdecimal():
+        remedy = f"a day is written {day}, a number {value.strip()}.0"
+        raise refuse("a condition", "one on a number or on a day", value, remedy)
+    return value if day is None else day
+
+
+def _code(value: str, lists: Lists) -> str:
+    """Read what cells are: a day however they write it, or else what is written."""
+    day = None if value.isdecimal() else lists.day(value)
+    return value if day is None else day
 
 
 def column_and_rest(flag: str, text: str, *, name: str, listed: bool = False) -> tuple[str, str]:

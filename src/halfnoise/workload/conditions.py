@@ -97,7 +97,8 @@ below, up_to, between, equals, is_in, got none
         numbers = [number for number in map(as_number, self.values) if number is not None]
         if len(self.values) not in (len(days), len(numbers)):
             neither = f"{str(self)!r} compares with neither numbers nor days such as 2026-11-15"
-            raise InvalidParameterError(f"the condition {neither}; for text use equals or is_in")
+            remedy = "write a day so, or as --dates says, and for text use equals or is_in"
+            raise InvalidParameterError(f"the condition {neither}; {remedy}")
         if days != sorted(days) or numbers != sorted(numbers):
             raise refuse(self.word, "a lowest and a highest value, in this order", self.between)
 

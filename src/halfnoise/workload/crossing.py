@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from halfnoise.errors import NotSupportedError
 from halfnoise.workload.block import Block, Line
+from halfnoise.workload.categories import Choice
 from halfnoise.workload.grid import LEAST_TABLE_BITS, TABLE_BITS, VALUE_BITS, Grain
 from halfnoise.workload.numbers import Count, Mean, Sum
 from halfnoise.workload.question import CellNames, Question, Shown
@@ -112,9 +113,16 @@ class TableBlock(Block):
             shown = tuple((self.axes[axis].label, listed[axis]) for axis in axes)
             if not self.shape.layers[kind].answers:
                 asked = weighed.get((axes, value), False)
-                found.append(self._question(start, shown, value, asked=asked))
+                question = self._question(start, shown, value, asked=asked)
+                other = self._other(axes) if value is None else None
+                found.append(replace(question, other=other))
             start += number
         return found
+
+    def _other(self, axes: Axes) -> int | None:
+        """Return which cell of a table by one choice counts all other categories."""
+        (axis,) = (self.axes[place] for place in axes) if len(axes) == 1 else (None,)
+        return axis.categories.index(axis.other) if isinstance(axis, Choice) else None
 
     def _question(self, start: int, axes: Shown, value: int | None, *, asked: bool) -> Question:
         if value is None:

@@ -70,14 +70,15 @@ class Grouping:
         shared["missing"] = missing = check_missing(missing_group, other, columns)
         said = read_groups(columns, groups)
         if isinstance(said, list) and None in said:
-            parts = [None if part is None else listed_part(part, missing) for part in said]
-            return cls._found(parts, discover_delta, **shared, most=most)
+            some = [None if part is None else listed_part(part, missing) for part in said]
+            return cls._found(some, discover_delta, **shared, most=most)
         if discover_delta is not None:
             raise refuse("discover_delta", f"given with groups={DISCOVER!r}", discover_delta)
         if isinstance(said, int):
             return cls(**shared, number=said, most=min(most, said))
         if isinstance(said, list):
-            keys = tuple(itertools.product(*(listed_part(part, missing) for part in said)))
+            parts = [listed_part(part, missing) for part in said]
+            keys = (*itertools.product(*parts),)
         else:
             keys = listed_keys(columns, said, missing)
         keys = without_other(keys, other)
@@ -125,7 +126,8 @@ class Grouping:
     def released(self) -> tuple[Key, ...]:
         """The keys of all groups that are released, the others last."""
         others = () if self.other is None else ((self.other,) * len(self.by),)
-        return (*map(self.shown, self.keys or ()), *others)
+        keys = self.keys or ()
+        return (*keys, *others) if self.missing is None else (*map(self.shown, keys), *others)
 
     def shown(self, key: Key) -> Key:
         """Return a key as it is released: a missing value may have a name.

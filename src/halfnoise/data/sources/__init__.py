@@ -13,7 +13,8 @@ from halfnoise.data.sources.files import open_files
 from halfnoise.data.sources.frames import open_frame
 from halfnoise.data.sources.source import Source, TextFormat
 
-__all__ = ["Source", "TextFormat", "fetch", "fetch_whole", "open_source"]
+__all__ = ["Source", "TextFormat", "fetch", "fetch_columns", "open_source"]
+_PLAIN = {"VARCHAR", "BIGINT"}  # what DuckDB hands over whole as it is
 
 
 @contextlib.contextmanager
@@ -28,16 +29,25 @@ def open_source(data: object, *, text: TextFormat) -> Iterator[Source]:
             yield source
 
 
-def fetch_whole(frame: nw.LazyFrame[Any]) -> NDArray[np.int64]:
-    """Run what a lazy frame of whole numbers says and return them; what is missing is zero."""
+def fetch_columns(
+    frame: nw.LazyFrame[Any], names: int
+) -> tuple[list[tuple[Any, ...]], list[NDArray[np.int64]]]:
+    """Run what a lazy frame says; return what its first columns name, and the others by column.
+
+    Those are whole numbers, and what is missing there is zero.
+    """
     native: Any = frame.to_native()
-    if frame.implementation.is_duckdb():
+    if frame.implementation.is_duckdb() and {*map(str, native.types[:names])} <= _PLAIN:
         # Sums are wider than they need to be, and would come as fractions.
-        small = ", ".join(f'coalesce("{name}", 0)::bigint as "{name}"' for name in native.columns)
-        found = native.project(small).fetchnumpy()
-        return np.column_stack([np.asarray(found[name], np.int64) for name in native.columns])
-    rows = [[int(value or 0) for value in row] for row in fetch(frame)]
-    return np.array(rows, dtype=np.int64).reshape(len(rows), len(frame.collect_schema()))
+        titles = [f'"{name}"' for name in native.columns]
+        small = [f"coalesce({title}, 0)::bigint as {title}" for title in titles[names:]]
+        found = native.project(", ".join([*titles[:names], *small])).fetchnumpy()
+        columns = [found[name] for name in native.columns]
+        named = [*zip(*(column.tolist() for column in columns[:names]), strict=True)]
+        return named, [np.asarray(column, np.int64) for column in columns[names:]]
+    rows, width = fetch(frame), len(frame.collect_schema())
+    whole = [[int(row[i] or 0) for row in rows] for i in range(names, width)]
+    return [row[:names] for row in rows], [np.array(column, dtype=np.int64) for column in whole]
 
 
 def fetch(frame: nw.LazyFrame[Any]) -> list[tuple[Any, ...]]:

@@ -6,7 +6,7 @@ compares otherwise by default, or that lives in another time zone, is not comput
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +24,8 @@ _LARGE = ("HUGEINT", "UHUGEINT", "BIGNUM")  # Arrow has no whole numbers of that
 _WITHIN = re.compile(r"STRUCT|MAP|UNION|VARIANT|\[")
 _FRACTIONS = re.compile("FLOAT|DOUBLE")
 _QUOTED = re.compile("'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")  # labels of an ENUM, names of fields
+_ONE = "halfnoise_one_column"
+_SAID = re.compile('AS "?halfnoise_from"?, (.*) AS "?halfnoise_to"?\\s+FROM', re.DOTALL)
 _UTC = ("UTC", "Etc/UTC")
 _SETTINGS = "select current_setting('default_collation'), current_setting('TimeZone')"
 
@@ -52,13 +54,20 @@ def readable(relation: Any, *, nested: bool = True) -> Any:
 
     ``nested``: whether cells within cells cannot fail either; else no query takes them.
     """
-    kinds = zip(relation.columns, map(str, relation.types), strict=True)
-    for name in relation.columns:
+    kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
+    for name in kinds:
         if name.casefold().startswith(id_of("")):
             said = f"the column {name!r} is called as only halfnoise's own may be"
             raise InvalidParameterError(f"{said}; rename it")
-    own = [_Column(name, kind, nested) for name, kind in kinds]
-    return relation.project(", ".join(cells for column in own for cells in column.read))
+    own = [_quoted(name) for name in kinds]
+    cells = readable_cells(kinds, nested=nested)
+    return relation if cells == own else relation.project(", ".join(cells))
+
+
+def readable_cells(kinds: Mapping[str, str], *, nested: bool = True) -> list[str]:
+    """Return the same as SQL says it, of columns by their names and types."""
+    own = [_Column(name, kind, nested) for name, kind in kinds.items()]
+    return [cells for column in own for cells in column.read]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +101,7 @@ class _Column:
                 f"try_cast({own} as timestamp) as {own}",
                 f"{own} as {_quoted(id_of(self.name))}",
             ]
-        return [f"{cells} as {own}"]
+        return [own if cells == own else f"{cells} as {own}"]
 
 
 def without_nan(number: str) -> str:
@@ -102,6 +111,29 @@ def without_nan(number: str) -> str:
     for false: Parquet leaves NaN out of that.
     """
     return f"case when isfinite({number}) or isinf({number}) then {number} end"
+
+
+def renamed(relation: Any, columns: Mapping[str, str]) -> Any:
+    """Return columns under other names."""
+    pairs = (f"{_quoted(name)} as {_quoted(other)}" for other, name in columns.items())
+    return relation.project(", ".join(pairs))
+
+
+def with_each(relation: Any, columns: Mapping[str, str], rule: Callable[[str], nw.Expr]) -> Any:
+    """Return a relation with a column more for each of some: what one rule makes of them.
+
+    It is made once, and said of the others in its words: to make an expression takes longer than
+    to compute it.
+    """
+    one = _lazy(relation.project(f"{_quoted(next(iter(columns.values())))} as {_ONE}"))
+    said = _SAID.search(
+        one.select(halfnoise_from=nw.lit(0), halfnoise_to=rule(_ONE)).to_native().sql_query()
+    )
+    if said is None:  # a version that writes in another way
+        return _lazy(relation).with_columns(**{o: rule(n) for o, n in columns.items()}).to_native()
+    parts = re.split(f'"?{_ONE}"?', said[1])
+    made = (f"{_quoted(n).join(parts)} as {_quoted(o)}" for o, n in columns.items())
+    return relation.project(", ".join(["*", *made]))
 
 
 def plain_text(relation: Any, among: Sequence[str]) -> Any:

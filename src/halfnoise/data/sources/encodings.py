@@ -7,7 +7,7 @@ from dataclasses import dataclass
 # Beside those that have a table of all bytes: no byte in them says how a later line is read.
 _BY_LINE = (
     "ascii", "big5", "big5hkscs", "cp932", "cp949", "cp950", "euc_jis_2004", "euc_jisx0213",
-    "euc_jp", "euc_kr", "gb18030", "gb2312", "gbk", "iso8859-1", "johab", "shift_jis",
+    "euc_jp", "euc_kr", "gb18030", "gb2312", "gbk", "johab", "shift_jis",
     "shift_jis_2004", "shift_jisx0213", "utf-16", "utf-16-be", "utf-16-le", "utf-32", "utf-32-be",
     "utf-32-le", "utf-8", "utf-8-sig",
 )  # fmt: skip
@@ -20,7 +20,7 @@ _MARKS = {  # at the start of a file, the longer ones first
 }
 _EITHER = ("utf-16", "utf-32")  # of either order of bytes, by the mark
 _MISSING = "halfnoise-missing"
-_ASCII = bytes(range(128))
+_ASCII, _BYTES = bytes(range(128)), bytes(range(256))
 
 MISSING = "\0"
 """What stands for that which cannot be read; no readable text holds it."""
@@ -51,19 +51,36 @@ class Encoding:
         >>> [Encoding.reads_by_line(name) for name in ("cp1252", "utf-16", "iso2022_jp")]
         [True, True, False]
         """
-        found = codecs.lookup(name)
-        module = sys.modules.get(getattr(found.incrementaldecoder, "__module__", ""))
-        return found.name in _BY_LINE or hasattr(module, "decoding_table")
+        return codecs.lookup(name).name in _BY_LINE or _has_table(name)
 
     @staticmethod
     def needs_mark(name: str) -> bool:
         """Whether only a mark at the start of a file says the order of its bytes."""
         return codecs.lookup(name).name in _EITHER
 
+    def other(self, start: bytes) -> str | None:
+        """Return the encoding whose mark a file begins with, where it is none in UTF-8.
+
+        >>> Encoding.of("utf-8", b"").other("a".encode("utf-16"))
+        'utf-16'
+        """
+        found = (name for mark, name in _MARKS.items() if start.startswith(mark))
+        marked = next(found, "utf-8")
+        return None if self.codec != "utf-8" or marked == "utf-8" else marked[:-3]
+
     @property
     def width(self) -> int:
         """Bytes of one unit: a line break is one, and a file is made of whole ones."""
         return len(self.line_break)
+
+    @property
+    def is_by_unit(self) -> bool:
+        """Whether each unit is decoded by itself, or not at all, and none else is a line break.
+
+        >>> [Encoding.of(name, b"").is_by_unit for name in ("cp1252", "utf-16", "shift_jis")]
+        [True, True, False]
+        """
+        return self.width > 1 or (_has_table(self.codec) and self.decoded(_BYTES).count("\n") == 1)
 
     def first_break(self, found: bytes) -> int:
         """Return where the first line break begins, or -1; others begin between two units."""
@@ -100,7 +117,7 @@ class Encoding:
         """
         text = self.decoded(lines)
         # What cannot be decoded is one unit, or, where a unit is a byte, may hold a line break.
-        if self.width > 1 or text.count("\n") == lines.count(self.line_break):
+        if self.is_by_unit or text.count("\n") == lines.count(self.line_break):
             return text
         # At the end of all bytes a decoder may take more for one character than before a line.
         end = self.line_break * 4
@@ -112,3 +129,10 @@ class Encoding:
         # The type of errors in general does not tell where those of decoding end.
         codecs.register_error(_MISSING, lambda error: (MISSING, error.end))  # type: ignore[attr-defined]
         return found.decode(self.codec, _MISSING)
+
+
+def _has_table(name: str) -> bool:
+    """Whether an encoding has a table of all bytes: each is a character, or none, by itself."""
+    found = codecs.lookup(name)
+    module = sys.modules.get(getattr(found.incrementaldecoder, "__module__", ""))
+    return found.name == "iso8859-1" or hasattr(module, "decoding_table")

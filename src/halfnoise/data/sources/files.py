@@ -37,7 +37,7 @@ _KNOWN = (*_DELIMITERS, *_JSON, ".parquet", *BOOKS, *ENDINGS)
 def open_files(data: object, text: TextFormat) -> Iterator[Source]:
     """Open one or several files of one format; nothing is read but header lines."""
     paths, partitions = _paths(data, bare=text.names is not None)
-    kind = _ending(paths[0])
+    kind = ending_of(paths[0])
     _check_options(text, kind)
     named = ", ".join(repr(str(path)) for path in paths[:3])
     failed = f"{named} could not be read as {kind[1:]}; check that the file is complete"
@@ -71,19 +71,28 @@ def _quietly_narrowed(table: Source, failed: str, columns: Sequence[str]) -> Sou
 
 def _check_options(text: TextFormat, kind: str) -> None:
     """Refuse what was said about text where it would not be looked at."""
+    text.check_unused(*unused(kind))
+    if kind in _JSON:
+        text.check_order()
+
+
+def unused(kind: str) -> tuple[str, ...]:
+    """Return why some words about text are not looked at in files of an ending, and those words.
+
+    >>> unused(".csv")
+    ('a file is one table', 'sheet', 'table')
+    """
     itself = "a file says itself how it is written"
     if kind == ".parquet":
-        text.check_unused(itself, *OF_LINES, *OF_CELLS, *PLACES)
-    elif kind in BOOKS:
-        text.check_unused(itself, *OF_LINES, "table")
-    elif kind in ENDINGS:
-        text.check_unused(itself, *OF_LINES, *OF_CELLS, "sheet")
-    elif kind in _JSON:
-        unused = {*OF_LINES, *OF_CELLS, *PLACES} - {"encoding"}
-        text.check_unused("each line names its columns", *sorted(unused))
-        text.check_order()
-    else:
-        text.check_unused("a file is one table", *PLACES)
+        return (itself, *OF_LINES, *OF_CELLS, *PLACES)
+    if kind in BOOKS:
+        return (itself, *OF_LINES, "table")
+    if kind in ENDINGS:
+        return (itself, *OF_LINES, *OF_CELLS, "sheet")
+    if kind in _JSON:
+        others = {*OF_LINES, *OF_CELLS, *PLACES} - {"encoding"}
+        return ("each line names its columns", *sorted(others))
+    return ("a file is one table", *PLACES)
 
 
 def _unchanged(paths: Sequence[Path]) -> Callable[[], None]:
@@ -105,7 +114,7 @@ def _unchanged(paths: Sequence[Path]) -> Callable[[], None]:
 
 def _paths(data: Any, *, bare: bool) -> tuple[list[Path], Partitions]:
     found, partitions = listed(data)
-    endings = {_ending(path): path for path in found}
+    endings = {ending_of(path): path for path in found}
     for ending, path in endings.items():
         if ending not in _KNOWN:
             rule = "CSV, TSV, JSON lines, Parquet, a sheet or a database by its ending"
@@ -127,11 +136,12 @@ def _check_file(path: Path, *, bare: bool) -> None:
     """Refuse what cannot be read, before anything is charged for it."""
     if not os.access(path, os.R_OK):
         raise DataError(f"the file {str(path)!r} may not be read by you")
-    if path.stat().st_size == 0 and not bare and _ending(path) not in _JSON:
+    if path.stat().st_size == 0 and not bare and ending_of(path) not in _JSON:
         raise DataError(f"the file {str(path)!r} is empty: it has not even a header")
 
 
-def _ending(path: Path) -> str:
+def ending_of(path: Path) -> str:
+    """Return the ending that says of which format a file is, zipped or not."""
     name = path.name.lower()
     ending = Path(name.removesuffix(".gz")).suffix
     return ending if ending in _DELIMITERS or ending in _JSON else Path(name).suffix

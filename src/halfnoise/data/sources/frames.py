@@ -3,7 +3,7 @@
 import contextlib
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -52,13 +52,29 @@ def narrowed(source: Source, columns: Sequence[str]) -> nw.LazyFrame[Any]:
     names = [*dict.fromkeys([*names, *(source.ids[c] for c in columns if c in source.ids)])]
     if not names or source.is_narrowed or len(names) * _WIDE > len(source.names):
         return source.frame
-    if not source.frame.implementation.is_duckdb():
-        return source.frame.select(*names)
-    native: Any = source.frame.to_native()
+    return renamed(source.frame, {name: name for name in names})
+
+
+def renamed(frame: nw.LazyFrame[Any], columns: Mapping[str, str | nw.Expr]) -> nw.LazyFrame[Any]:
+    """Return columns, or what is made of some, under other names."""
+    names = {other: name for other, name in columns.items() if isinstance(name, str)}
+    if not frame.implementation.is_duckdb() or len(names) < len(columns):
+        return frame.select(**columns)
     # Spelled out: expressions would each be compared with all names of the table.
-    quoted = ('"' + name.replace('"', '""') + '"' for name in names)
-    narrow: nw.LazyFrame[Any] = nw.from_native(native.project(", ".join(quoted))).lazy()
-    return narrow
+    selected = duckdb_relations.renamed(frame.to_native(), names)
+    found: nw.LazyFrame[Any] = nw.from_native(selected).lazy()
+    return found
+
+
+def with_each(
+    frame: nw.LazyFrame[Any], columns: Mapping[str, str], rule: Callable[[str], nw.Expr]
+) -> nw.LazyFrame[Any]:
+    """Return a frame with a column more for each of some: what one rule makes of them."""
+    if not frame.implementation.is_duckdb():
+        return frame.with_columns(**{other: rule(name) for other, name in columns.items()})
+    made = duckdb_relations.with_each(frame.to_native(), columns, rule)
+    found: nw.LazyFrame[Any] = nw.from_native(made).lazy()
+    return found
 
 
 def _from_frame(data: Any, text: TextFormat, stack: ExitStack) -> Source:
@@ -77,7 +93,7 @@ def _from_frame(data: Any, text: TextFormat, stack: ExitStack) -> Source:
     if engine is not None and engine.is_polars():
         return polars_source(data, text)
     if engine is not None and engine.is_spark_like():
-        return spark_source(data, text)
+        return spark_source(data, text, stack)
     if engine is not None and engine.is_duckdb():
         return duckdb_source(data, text, stack)
     return arrow_source(data, text, stack)

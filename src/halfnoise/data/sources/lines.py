@@ -6,6 +6,7 @@ three marks that would confuse the engine, and the whole of a line that is too l
 """
 
 import codecs
+import concurrent.futures
 import gzip
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -58,6 +59,13 @@ class Lines:
         self.file.close()
         self.raw.close()
 
+    def check_mark(self) -> None:
+        """Refuse a file that begins with the mark of another encoding: before a header, no row."""
+        self.file.seek(0)
+        if other := self.encoding.other(self.file.read(4)):
+            said = f"the file {str(self.path)!r} begins with the mark of {other.upper()}"
+            raise DataError(f"{said}; try --encoding {other}")
+
     @property
     def zipped(self) -> bool:
         """Whether the file is zipped."""
@@ -108,14 +116,20 @@ class Lines:
         return self.encoding.is_utf8(lines)
 
     def copy(self, path: Path) -> Readable:
-        """Write as many lines that the engine reads as they are, with ``MISSING`` for the rest."""
+        """Write as many lines that the engine reads as they are, with ``MISSING`` for the rest.
+
+        While some are written, the next ones are read.
+        """
         spoiled = False
-        with path.open("wb") as target:
-            target.write(codecs.BOM_UTF8)  # which the engine leaves out, but no second one
+        with path.open("wb") as target, concurrent.futures.ThreadPoolExecutor(1) as writer:
+            # The engine leaves out a mark at the start, but no second one.
+            written = writer.submit(target.write, codecs.BOM_UTF8)
             for lines in self.blocks():
                 text = _BREAK if lines is None else _without_marks(self.encoding.utf8(lines))
                 spoiled = spoiled or _MISSING in text
-                target.write(text)
+                written.result()  # or what was wrong with it
+                written = writer.submit(target.write, text)
+            written.result()
         return Readable(path, spoiled=spoiled)
 
 

@@ -2,7 +2,6 @@
 
 import datetime as dt
 import re
-import zipfile
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +15,7 @@ from halfnoise.data.sources.xml_parts import (
     counted,
     each,
     parsed,
+    unzipped,
     whole,
 )
 from halfnoise.errors import DataError
@@ -31,7 +31,7 @@ class Ods:
 
     def __init__(self, path: Path) -> None:
         """Open the file; refuse one behind a password."""
-        self._archive = zipfile.ZipFile(path)
+        self._archive = unzipped(path)
         locked = each(lambda name, _: name if name == "encryption-data" else None)
         if whole(self._archive, _MANIFEST, locked):
             raise DataError(f"the file {str(path)!r} has a password; save it without one")

@@ -14,7 +14,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from halfnoise.data.sources.arrow_tables import typed
-from halfnoise.data.sources.duckdb_relations import readable
+from halfnoise.data.sources.duckdb_relations import readable, readable_cells
 from halfnoise.data.sources.folders import Partitions
 from halfnoise.data.sources.source import Source, TextFormat
 from halfnoise.data.sources.thrift import bare
@@ -56,7 +56,8 @@ def from_parquet(
     def narrow(wanted: Sequence[str]) -> Source:
         return typed(views.of(wanted), text, {name: name for name in wanted})
 
-    table = typed(_lazy(first), text, {name: name for name in columns})
+    known: nw.LazyFrame[Any] = nw.from_native(readable(first, nested=False)).lazy()
+    table = typed(known, text, {name: name for name in columns})
     more = dict.fromkeys(partitions.names, nw.String())
     names, dtypes = {**table.names, **{name: name for name in more}}, {**table.dtypes, **more}
     return replace(table, names=names, dtypes=dtypes, narrow=narrow, mend=views.mend)
@@ -64,7 +65,10 @@ def from_parquet(
 
 @dataclass(frozen=True, slots=True)
 class _Views:
-    """Rows under names by which they can be read in another way later, by some of the columns."""
+    """Rows under names by which they can be read in another way later, by some of the columns.
+
+    What makes cells readable is said there too: each question more has its price.
+    """
 
     connection: Any
     paths: Sequence[Path]
@@ -78,7 +82,8 @@ class _Views:
         view = f"{_ROWS}{len(self.wanted)}"
         self.wanted[view] = [*columns]
         self._show(view, lambda some, own: _read([self.paths[i] for i in some], map(_name, own)))
-        return _lazy(self.connection.view(view))
+        frame: nw.LazyFrame[Any] = nw.from_native(self.connection.view(view)).lazy()
+        return frame
 
     def mend(self) -> None:
         """Read copies of the files, in which no cell can fail."""
@@ -104,13 +109,10 @@ class _Views:
         own = [name for name in wanted if name in self.kinds]
         inside = {name: name.replace('"', '""') for name in wanted}
         rows = self.partitions.joined(lambda some: read(some, own), inside)
-        shown = f"from ({rows}) select {', '.join(map(_name, wanted)) or '1'}"
+        kinds = {name: self.kinds.get(name, "VARCHAR") for name in wanted}
+        cells = readable_cells(kinds, nested=False)
+        shown = f"from ({rows}) select {', '.join(cells) or '1'}"
         self.connection.execute(f"create or replace temp view {view} as {shown}")
-
-
-def _lazy(rows: Any) -> nw.LazyFrame[Any]:
-    frame: nw.LazyFrame[Any] = nw.from_native(readable(rows, nested=False)).lazy()
-    return frame
 
 
 def _read(paths: Sequence[Path], cells: Iterable[str] = "*") -> str:

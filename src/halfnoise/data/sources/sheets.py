@@ -142,11 +142,13 @@ def _sheet(path: Path, text: TextFormat, stack: ExitStack) -> _Sheet:
 
 def _chosen(names: Sequence[str], wanted: str | int | None, path: Path) -> str:
     """Return the sheet that is meant: by its name, or else by its number from 1."""
-    listed = f"the sheets of {str(path)!r}: {', '.join(map(repr, names[:20]))}"
-    if wanted is None and len(names) != 1:
-        why = "has several sheets" if names else "has no sheet with cells"
+    if not names:
+        said = f"the file {str(path)!r} has no sheet with cells; check that the file is complete"
+        raise DataError(said)
+    if wanted is None and len(names) > 1:
+        listed = f"the sheets of {str(path)!r}: {', '.join(map(repr, names[:20]))}"
         raise InvalidParameterError(
-            f"the file {str(path)!r} {why}; say which one, --sheet NAME; {listed}"
+            f"the file {str(path)!r} has several sheets; say which one, --sheet NAME; {listed}"
         )
     if wanted is None or wanted in names:
         return names[0] if wanted is None else str(wanted)

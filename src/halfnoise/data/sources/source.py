@@ -241,13 +241,23 @@ class Source:
         return found
 
     def of(self, columns: Sequence[str]) -> "Source":
-        """Return the table with these columns; refuse one that it lacks, with the nearest.
+        """Return the table with these columns; refuse one that it lacks."""
+        self.check(columns)
+        if self.extract is not None:
+            return replace(self.extract(columns), unchanged=self.unchanged, extract=self.extract)
+        if self.narrow is None:
+            return self
+        table = self.narrow(columns)
+        return replace(self, frame=table.frame, fill=table.fill)
+
+    def check(self, columns: Sequence[str]) -> None:
+        """Refuse a column that the table lacks, with the nearest.
 
         The columns there are become known only to somebody who knows one of them: in a file without
         a header they are a person's cells.
         """
-        if self.extract is not None:
-            return replace(self.extract(columns), unchanged=self.unchanged, extract=self.extract)
+        if self.extract is not None or all(column in self.dtypes for column in columns):
+            return
         hidden = self.could_be_a_row
         for column in columns:
             if column in self.dtypes:
@@ -261,10 +271,6 @@ class Source:
             hint = f"did you mean {near[0]!r}? The table has" if near else "the table has"
             listed = ", ".join(map(repr, known[:20])) + (", ..." if len(known) > 20 else "")
             raise InvalidParameterError(f"there is no column {column!r}; {hint} {listed}")
-        if self.narrow is None:
-            return self
-        table = self.narrow(columns)
-        return replace(self, frame=table.frame, fill=table.fill)
 
 
 def spelled(names: Sequence[str]) -> dict[str, str]:

@@ -1,6 +1,8 @@
 """Frames of Spark: text is valid and compared letter by letter, and a snapshot stays what it is."""
 
-from collections.abc import Collection, Sequence
+import contextlib
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -10,8 +12,9 @@ from halfnoise.data.sources.source import Source, TextFormat, spelled
 from halfnoise.errors import InvalidParameterError
 
 
-def spark_source(data: Any, text: TextFormat) -> Source:
+def spark_source(data: Any, text: TextFormat, stack: ExitStack) -> Source:
     """Return a frame as a table, with names that Spark can spell."""
+    stack.enter_context(_unwatched())
     if data.isStreaming:
         said = "a stream of Spark has no end, so nothing can be released of it"
         raise InvalidParameterError(f"{said}; release a table that it was written to")
@@ -28,6 +31,26 @@ def spark_source(data: Any, text: TextFormat) -> Source:
         return kept
 
     return replace(source, settle=settle)
+
+
+@contextlib.contextmanager
+def _unwatched() -> Iterator[None]:
+    """Let PySpark not note, for its error messages, on which line each expression is made.
+
+    That takes longer than to make it, and nobody sees those messages. What is forgotten in the end
+    PySpark looks up again in its settings, so threads need not wait for each other.
+    """
+    import pyspark.errors
+
+    noted: Any = getattr(pyspark.errors, "utils", None)
+    known = hasattr(noted, "_enable_debugging_cache")  # which there is since version 4
+    if known:
+        noted._enable_debugging_cache = False  # noqa: SLF001  # settings are read but once
+    try:
+        yield
+    finally:
+        if known:
+            noted._enable_debugging_cache = None  # noqa: SLF001
 
 
 def plain_text(frame: Any, among: Sequence[str] | None = None) -> Any:

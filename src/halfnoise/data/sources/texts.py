@@ -88,6 +88,7 @@ class TextFiles:
 
     def _first(self, path: Path) -> "_Line":
         lines, spans = self._lines(path), self.text.quote_newlines
+        lines.check_mark()
         found = self._from_header(lines, LONGEST if spans else _HEADER)
         if not spans:
             found = found[: lines.encoding.first_break(found)]

@@ -7,7 +7,6 @@ a time where the format of its cell shows one.
 import datetime as dt
 import posixpath
 import re
-import zipfile
 from collections.abc import Generator, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -18,10 +17,12 @@ from halfnoise.data.sources.xml_parts import (
     Attributes,
     Elements,
     Gathered,
+    Numbered,
     begins,
     counted,
     each,
     parsed,
+    unzipped,
     whole,
 )
 
@@ -41,7 +42,7 @@ class Xlsx:
 
     def __init__(self, path: Path) -> None:
         """Open the file."""
-        self._archive = zipfile.ZipFile(path)
+        self._archive = unzipped(path)
         self._listed = self._texts()
 
     def close(self) -> None:
@@ -77,11 +78,12 @@ class Xlsx:
         """Yield the rows of a sheet that hold anything."""
         with self._archive.open(self.sheets[sheet]) as file:
             yield from parsed(file, _Rows(self))  # type: ignore[arg-type]
+        self.strings.finish()
 
     @cached_property
-    def strings(self) -> "_Strings":
+    def strings(self) -> Numbered:
         """Texts that cells name by number."""
-        return _Strings(self._listed)
+        return Numbered(self._listed)
 
     def _texts(self) -> Generator[str, None, None]:
         if _TEXTS in self._archive.namelist():
@@ -109,22 +111,6 @@ class Xlsx:
 
 
 _BOOK, _STYLES, _TEXTS = "xl/workbook.xml", "xl/styles.xml", "xl/sharedStrings.xml"
-
-
-class _Strings:
-    """Texts by number, read from the file as far as somebody asked."""
-
-    def __init__(self, coming: Iterator[str]) -> None:
-        self.coming, self.read = coming, list[str]()
-
-    def at(self, number: int) -> str | None:
-        """Return a text; None where there is none."""
-        while len(self.read) <= number:
-            text = next(self.coming, None)
-            if text is None:
-                return None
-            self.read.append(text)
-        return self.read[number] if number >= 0 else None
 
 
 class _Texts(Elements):

@@ -2,6 +2,7 @@
 
 import zipfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 from xml.parsers import expat
 
@@ -12,6 +13,19 @@ T = TypeVar("T")
 Attributes = dict[str, str]
 _PIECE = 2**13  # bytes of which all that they make is held
 _DIGITS = 9  # of a number that is read
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_LOCKED = 1  # the flag of a part behind a password
+
+
+def unzipped(path: Path) -> zipfile.ZipFile:
+    """Open a file of parts; refuse one with parts that cannot be unpacked."""
+    archive = zipfile.ZipFile(path)
+    for part in archive.infolist():
+        if part.compress_type not in _METHODS or part.flag_bits & _LOCKED:
+            archive.close()
+            said = f"the file {str(path)!r} is packed in a way, or with a password, that sheets are"
+            raise DataError(f"{said} not; save it anew")
+    return archive
 
 
 class Elements:
@@ -117,6 +131,37 @@ class Gathered:
     def __str__(self) -> str:
         """Return the text by now."""
         return "".join(self.parts) if self.length <= LONGEST else ""
+
+
+class Numbered:
+    """Texts by number, read from a part as far as somebody asked.
+
+    Where they break off is told at the end, whichever of them were asked for.
+    """
+
+    def __init__(self, coming: Iterator[str]) -> None:
+        """Begin with none."""
+        self.coming, self.read = coming, list[str]()
+        self.failed: Exception | None = None
+
+    def at(self, number: int) -> str | None:
+        """Return a text; None where there is none."""
+        while len(self.read) <= number:
+            try:
+                self.read.append(next(self.coming))
+            except StopIteration:
+                return None
+            except Exception as error:  # noqa: BLE001  # it is raised in the end
+                self.failed = error
+                return None
+        return self.read[number] if number >= 0 else None
+
+    def finish(self) -> None:
+        """Read what is left; raise what it breaks off with."""
+        while self.at(len(self.read)) is not None:
+            pass
+        if self.failed is not None:
+            raise self.failed
 
 
 def counted(said: str, most: int) -> int | None:

@@ -1,0 +1,202 @@
+"""A table of a release, to be asked: shares, totals and differences with their errors.
+
+All cells of a table have the same error, and all covariances are sums over common margins, so what
+is said of every cell is computed once (``design.cross_errors``), and no matrix is built.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from halfnoise.checks import refuse, unknown
+from halfnoise.errors import NotSupportedError
+from halfnoise.results.inference import ANYTHING, Errors, Estimate, Floats, apart_by, ratios
+from halfnoise.results.labelled import Labelled
+from halfnoise.results.tabled import Cells, Tabled
+from halfnoise.results.wide import Wide, between
+from halfnoise.text import spelled
+
+WORDS = ("row", "column", "total")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Shares(Labelled):
+    """What part of its margin each cell is, with Fieller's intervals; ``of``: by what that is."""
+
+    of: tuple[str, ...]
+    level: float
+    found: Floats
+
+    @property
+    def numbers(self) -> Floats:
+        """Estimates, standard errors, low and high ends, by axes."""
+        return self.found
+
+    def wide(
+        self, *, digits: int | None = None, long: bool = False, most: int | None = None
+    ) -> Wide:
+        """Return it in texts, in per cent."""
+        columns = 1 if long or not self.columns else self.shape[-1]
+        x, std = (100 * each.reshape(-1, columns) for each in (self.estimates, self.std))
+        shown = self._texts(x[:most], std[:most], digits)
+        kind = f"share of {self.name}" if self.name else "share of people"
+        within = f" in {','.join(self.of)}" if self.of else ""
+        errors = between(std.min(), std.max())
+        return Wide(
+            title=f"{kind}{within}, in per cent, by {','.join(self.labels)}",
+            heads=self.labels if long else self.rows,
+            titles=self._titles(0, long=long),
+            lines=[*zip(self._heads(0, long=long), shown, strict=False)],
+            below=(f"Standard errors: {errors} per cent.",),
+        )
+
+
+class CrossTable(Cells):
+    """A table by the axes ``labels``: of people, or of a value by cell."""
+
+    def total(self, chosen: Mapping[str, object] | None = None, /, **more: object) -> Estimate:
+        """Return the total over some categories of each axis, and all of the axes not named.
+
+        Of a table of means it is the mean of all in these cells. The variance is a sum over
+        margins, however many cells there are.
+        """
+        given = {**(chosen or {}), **more}
+        if strange := [label for label in given if label not in self.labels]:
+            raise unknown("label", strange[0], self.labels)
+        places, said = [], []
+        for axis, label in enumerate(self.labels):
+            wanted = given.get(label, self.categories[axis])
+            several = (
+                [wanted] if isinstance(wanted, str) or not isinstance(wanted, Sequence) else wanted
+            )
+            own = [self._place(axis, each) for each in several]
+            if not own or len({*own}) < len(own):
+                raise refuse(label, "at least one category, each once", wanted)
+            places.append(own)
+            said += [f"{label}={' or '.join(map(spelled, several))}"] if label in given else []
+        name = ", ".join([*([self.name] if self.name else []), *(said or ["total"])])
+        return self._block(name, places)
+
+    def _block(self, name: str, places: list[list[int]]) -> Estimate:
+        release, start, inside = self.release, self.question.start, np.ix_(*places)
+        many = dict(zip(self.order, map(len, places), strict=True))
+        chosen = [many[axis] for axis in range(len(self.order))]
+        below, covariance = start + self.question.cells, release.errors.covariance
+        top = covariance.block(start, start, chosen)
+        if self.question.is_mean:
+            bottom = covariance.block(below, below, chosen)
+            both = release.errors.two(top, bottom, covariance.block(start, below, chosen))
+            sums = [float(self.cells_of(release.values, part)[inside].sum()) for part in (0, 1)]
+            found = ratios(np.array([sums]), both, (0, 1), self.level, self.question.limits)
+            return _estimate(name, found[:, 0])
+        x, shown = (
+            float(self.cells_of(each)[inside].sum()) for each in (release.values, self._shown)
+        )
+        return _reaching(name, x, shown, release, release.errors.two(top, 0.0, 0.0))
+
+    def difference(self, one: object, other: object) -> Estimate:
+        """Return one cell minus another; noise that the two share cancels."""
+        name, release = f"{self._named(one)} - {self._named(other)}", self.release
+        a, b = (self._at(self._cell(each)) for each in (one, other))
+        if a == b:
+            return Estimate(name=name, estimate=0.0, std=0.0, low=0.0, high=0.0)
+        if self.question.is_mean:
+            far, (least, most) = self.question.cells, self.question.limits
+            pairs = ((a, a + far), (b, b + far))
+            found = _estimate(name, apart_by(release.values, release.errors, pairs, self.level))
+            return found.within(least - most, most - least)
+        x, shown = (float(each[a] - each[b]) for each in (release.values, self._shown))
+        variance = release.errors.covariance.of({a: 1.0, b: -1.0})
+        return _reaching(name, x, shown, release, release.errors.two(variance, 0.0, 0.0))
+
+    def linear(self, weights: object, *, name: str = "weighted sum") -> Estimate:
+        """Return a weighted sum of all cells; ``weights``: an array by the same axes."""
+        w = np.asarray(weights, dtype=np.float64)
+        if w.shape != self.shape or not np.isfinite(w).all():
+            raise refuse("weights", f"finite numbers in the shape {self.shape}", weights)
+        if self.question.is_mean:
+            raise refuse("a table", "of people, counts or sums", self.name, "means have no total")
+        own = w.transpose(np.argsort(self.order))
+        variance = self.release.errors.covariance.weighted(self.question.start, own)
+        x, shown = (
+            float((w * self.cells_of(each)).sum()) for each in (self.release.values, self._shown)
+        )
+        return _reaching(name, x, shown, self.release, self.release.errors.two(variance, 0.0, 0.0))
+
+    def shares(self, part: str = "total", *, of: Sequence[str] | None = None) -> Shares:
+        """Return what part of its row, its column or the total each cell is.
+
+        ``of``: any margin, by the labels it has; () is the total. With V the variance of a cell of
+        the margin, which holds m cells, its covariance with each of these is V/m.
+        """
+        by = {"row": self.rows, "column": self.columns, "total": ()}
+        if part not in by:
+            raise refuse("a share", f"of {', '.join(WORDS)}", part, "or say of=(labels)")
+        margin = by[part] if of is None else (of,) if isinstance(of, str) else tuple(of)
+        if strange := [label for label in margin if label not in self.labels]:
+            raise unknown("label", strange[0], self.labels)
+        if len(margin) >= len(self.labels) or self.question.is_mean:
+            raise refuse(
+                "a share", "of a margin, and of people, counts or sums", margin or self.name
+            )
+        low, high = self.question.bounds or (0.0, 1.0)
+        bounds = (0.0, 1.0) if low >= 0 or high <= 0 else ANYTHING
+        known = self.release.known_size
+        if margin or self.name or known is None:
+            found = ratios(*self._beside(margin), (0, 1), self.level, bounds)
+        else:
+            found = self._of_known(known)
+        return Shares(
+            labels=self.labels,
+            categories=self.categories,
+            name=self.name,
+            of=margin,
+            level=self.level,
+            found=found.reshape(4, *self.shape),
+        )
+
+    def _beside(self, labels: Sequence[str]) -> tuple[Floats, Errors]:
+        """Return cells, each with its cell of a margin, and the errors of such a pair."""
+        release, start, last = self.release, self.question.start, self.release.questions[-1].stop
+        top = self.cells_of(release.values)
+        if labels or self.name:
+            inside = [label for label in self.labels if label in labels]
+            margin = self.margin(*inside) if inside else self._whole
+            kept = [n if x in inside else 1 for x, n in zip(self.labels, self.shape, strict=True)]
+            below, at = margin.cells_of(release.values).reshape(kept), margin.question.start
+        elif len(release.values) > last:
+            below, at = release.values[last], last
+        else:
+            raise NotSupportedError("this release does not give the number of people; say of=...")
+        pairs = [each.ravel() for each in np.broadcast_arrays(top, below)]
+        return np.stack(pairs, axis=1), release.errors.both(start, at)
+
+    def _of_known(self, people: float) -> Floats:
+        """Return cells as shares of a number of people without error; of nobody, anything."""
+        cells, one = self.cells_of(self.release.values).ravel(), {self.question.start: 1.0}
+        std, margin = self.release.errors.std(one), self.release.errors.margin(one, self.level)
+        if not people:
+            std, margin, people = math.inf, math.inf, 1.0
+        with np.errstate(over="ignore"):
+            shares, ends = cells / people, np.array([cells - margin, cells + margin]) / people
+            errors = np.full_like(shares, std) / people
+        return np.vstack([np.clip(shares, 0.0, 1.0), errors, np.clip(ends, 0.0, 1.0)])
+
+    def _at(self, cell: tuple[int, ...]) -> int:
+        shape = tuple(len(categories) for _, categories in self.question.axes)
+        own = [cell[axis] for axis in np.argsort(self.order)]
+        return self.question.start + int(np.ravel_multi_index(own, shape))
+
+
+def _estimate(name: str, numbers: Floats) -> Estimate:
+    x, std, low, high = map(float, numbers)
+    return Estimate(name=name, estimate=x, std=std, low=low, high=high)
+
+
+def _reaching(name: str, x: float, shown: float, release: Tabled, errors: Errors) -> Estimate:
+    """Return what is shown, with the interval of what came out, which reaches to it."""
+    std, margin = errors.std({0: 1.0}), errors.margin({0: 1.0}, release.level)
+    low, high = min(x - margin, shown), max(x + margin, shown)
+    return Estimate(name=name, estimate=shown, std=std, low=low, high=high)

@@ -1,0 +1,258 @@
+"""A table of a release with its margins: its numbers as arrays, and laid out as one reads it."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import NamedTuple, Protocol, Self
+
+import numpy as np
+
+from halfnoise.checks import unknown
+from halfnoise.results.inference import Errors, Floats, ratios
+from halfnoise.results.labelled import PEOPLE, Labelled
+from halfnoise.results.whole import rounded
+from halfnoise.results.wide import Wide, between, written
+from halfnoise.text import short, spelled
+from halfnoise.workload.question import Question
+
+
+class Tabled(Protocol):
+    """A release, as far as its tables go."""
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """What was asked."""
+
+    @property
+    def values(self) -> Floats:
+        """The estimates as they came out, the number of people last."""
+
+    @property
+    def whole_values(self) -> Floats:
+        """The same with counts of tables in whole numbers."""
+
+    @property
+    def errors(self) -> Errors:
+        """Their joint error."""
+
+    @property
+    def level(self) -> float:
+        """How often an interval holds."""
+
+    @property
+    def known_size(self) -> float | None:
+        """The number of people where it is known."""
+
+    @property
+    def rounded_values(self) -> bool:
+        """Whether whole numbers are shown."""
+
+
+class Listed(NamedTuple):
+    """A table that a release has: by what, of which value if not of people, whether asked for."""
+
+    labels: tuple[str, ...]
+    of: str | None
+    asked: bool
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Cells(Labelled):
+    """A table by the axes ``labels``; ``order``: which axis of the question each label is."""
+
+    release: Tabled
+    question: Question
+    order: tuple[int, ...]
+
+    @classmethod
+    def of(cls, release: Tabled, labels: Sequence[object], of: str | None = None) -> Self:
+        """Return a table by its labels, in the order in which it is to be shown."""
+        wanted = [*map(spelled, labels)]
+        for question in release.questions:
+            own = [label for label, _ in question.axes]
+            if wanted and named(question) == of and sorted(own) == sorted(wanted):
+                return cls._made(release, question, tuple(map(own.index, wanted)))
+        known = [_said(each) for each in listed(release)]
+        raise unknown("table", _said(Listed(tuple(wanted), of, asked=True)), known)
+
+    @classmethod
+    def _made(cls, release: Tabled, question: Question, order: tuple[int, ...]) -> Self:
+        axes = [question.axes[axis] for axis in order]
+        return cls(
+            release=release,
+            question=question,
+            order=order,
+            labels=tuple(label for label, _ in axes),
+            categories=tuple(categories for _, categories in axes),
+            name=named(question) or "",
+        )
+
+    @property
+    def kind(self) -> str:
+        """What its numbers are: table (people), count, sum or mean."""
+        return self.question.shown_as
+
+    @property
+    def level(self) -> float:
+        """How often an interval holds the value that the data would give without noise."""
+        return self.release.level
+
+    @property
+    def _shown(self) -> Floats:
+        return self.release.whole_values if self.release.rounded_values else self.release.values
+
+    def cells_of(self, values: Floats, part: int = 0) -> Floats:
+        """Return its cells among some values, by axes; of a mean sums, and then who answered."""
+        start = self.question.start + part * self.question.cells
+        shape = tuple(len(categories) for _, categories in self.question.axes)
+        own = values[start : start + self.question.cells].reshape(shape)
+        return np.asarray(own.transpose(self.order))
+
+    @cached_property
+    def numbers(self) -> Floats:
+        """Estimates, standard errors, low and high ends, by axes."""
+        errors, start = self.release.errors, self.question.start
+        if self.question.is_mean:
+            pair = [self.cells_of(self.release.values, part).ravel() for part in (0, 1)]
+            both = errors.both(start, start + self.question.cells)
+            found = ratios(np.stack(pair, axis=1), both, (0, 1), self.level, self.question.limits)
+            return found.reshape(4, *self.shape)
+        x, shown, one = self.cells_of(self.release.values), self.cells_of(self._shown), {start: 1.0}
+        margin = errors.margin(one, self.level)
+        std = np.full(self.shape, errors.std(one))
+        return np.stack([shown, std, np.minimum(x - margin, shown), np.maximum(x + margin, shown)])
+
+    def margin(self, *labels: str) -> Self:
+        """Return the margin by some of the axes."""
+        return self.of(self.release, labels, self.name or None)
+
+    def margins(self) -> Iterator[Self]:
+        """Go through all margins that are tables, small ones first."""
+        for number in range(1, len(self.labels)):
+            yield from (self.margin(*labels) for labels in combinations(self.labels, number))
+
+    @property
+    def _whole(self) -> Self:
+        """All of the value, by nothing."""
+        questions = self.release.questions
+        whole = next(q for q in questions if q.in_tables and not q.axes and q.name == self.name)
+        return self._made(self.release, whole, ())
+
+    def _with_margins(self, factor: float = 0.0) -> dict[frozenset[str], Floats]:
+        """Return the table and all its margins by their labels, in the order of this table.
+
+        With a ``factor`` they are rounded to whole multiples of its inverse, together.
+        """
+        own = self._made(self.release, self.question, (*range(len(self.order)),))
+        shown = {each.labels: each.cells_of(self._shown) for each in (*own.margins(), own)}
+        shown[()] = np.array(self._all(self._shown))
+        if factor:
+            whole = rounded({each: factor * cells[np.newaxis] for each, cells in shown.items()})
+            shown = {each: cells[0] / factor for each, cells in whole.items()}
+        return {
+            frozenset(each): cells.transpose([each.index(a) for a in self.labels if a in each])
+            for each, cells in shown.items()
+        }
+
+    def _all(self, values: Floats) -> float:
+        """Return the total of all cells."""
+        if self.name:
+            return float(values[self._whole.question.start])
+        last, known = self.release.questions[-1].stop, self.release.known_size
+        if len(values) > last:
+            return float(values[last])
+        return float(self.cells_of(values).sum()) if known is None else known
+
+    def _means(self, place: int) -> dict[frozenset[str], Floats]:
+        """Return one of the numbers of the table and of the margins that are shown with it."""
+        shown = {each: self.margin(*each) for each in (self.rows, self.columns) if each}
+        shown |= {self.labels: self, (): self._whole}
+        return {frozenset(each): table.numbers[place] for each, table in shown.items()}
+
+    def _laid(self, tables: Mapping[frozenset[str], Floats], *, long: bool = False) -> Floats:
+        """Return rows and columns with their totals."""
+        by = (self.labels, self.rows, self.columns, ())
+        cells, rows, columns, whole = (tables[frozenset(each)] for each in by)
+        if long or not self.columns:
+            return np.vstack([cells.reshape(-1, 1), whole.reshape(1, 1)])
+        by_rows = np.hstack([cells.reshape(-1, self.shape[-1]), rows.reshape(-1, 1)])
+        return np.vstack([by_rows, np.hstack([columns.reshape(1, -1), whole.reshape(1, 1)])])
+
+    def _grid(self) -> Floats:
+        return self._laid(self._means(0) if self.question.is_mean else self._with_margins())
+
+    def wide(
+        self, *, digits: int | None = None, long: bool = False, most: int | None = None
+    ) -> Wide:
+        """Return it in texts; counts and sums are rounded together, and add up as shown."""
+        if self.question.is_mean:
+            x, std = (self._laid(self._means(place), long=long) for place in (0, 1))
+            shown = self._texts(x[:most], std[:most], digits)
+        else:
+            places = self._digits() if digits is None else digits
+            grid = self._laid(self._with_margins(10.0**places), long=long)
+            shown = [[written(x, places) for x in row] for row in grid[:most].tolist()]
+        kind = {"table": PEOPLE, "count": "count of ", "sum": "sum of ", "mean": "mean of "}
+        return Wide(
+            title=f"{kind[self.kind]}{self.name} by {','.join(self.labels)}",
+            heads=self.labels if long else self.rows,
+            titles=self._titles(1, long=long),
+            lines=[*zip(self._heads(1, long=long), shown, strict=False)],
+            below=tuple(self._below_it(long=long)),
+        )
+
+    def _digits(self) -> int:
+        """Return how many digits behind the point the smallest standard error leaves meaningful."""
+        if self.kind != "sum":
+            return 0
+        least = min(float(each.std.min()) for each in (self, *self.margins()))
+        return max(0, 1 - math.floor(math.log10(least))) if 0 < least < math.inf else 0
+
+    def _below_it(self, *, long: bool) -> Iterator[str]:
+        """Say how large the errors are, and how far cells were moved by rounding."""
+        shown = {"cells": self.std}
+        for labels in (self.rows, self.columns) if not long and self.columns else ():
+            shown[f"totals by {','.join(labels)}"] = self.margin(*labels).std
+        shown["total"] = self._whole.std if self.question.is_mean else self._total_std
+        parts = (f"{what} {between(std.min(), std.max())}" for what, std in shown.items())
+        yield f"Standard errors: {', '.join(parts)}."
+        if self.release.rounded_values and self.kind in ("table", "count"):
+            yield f"Rounding moved cells by {short(self.rounding)} (root mean square)."
+
+    @property
+    def _total_std(self) -> Floats:
+        start, errors = self.question.start, self.release.errors
+        all_cells = [len(categories) for _, categories in self.question.axes]
+        variance = errors.covariance.block(start, start, all_cells)
+        return np.array(errors.two(variance, 0.0, 0.0).std({0: 1.0}))
+
+    @property
+    def rounding(self) -> float:
+        """By how much rounding moved the cells: the root mean square."""
+        moved = self.cells_of(self._shown) - self.cells_of(self.release.values)
+        return float(np.sqrt(np.mean(moved**2)))
+
+
+def named(question: Question) -> str | None:
+    """Return of which value a table is, None where it is of people."""
+    return None if question.kind == "table" else question.name
+
+
+def listed(release: Tabled) -> tuple[Listed, ...]:
+    """Return what tables there are, those that were asked for first."""
+    found = [
+        Listed(
+            tuple(label for label, _ in question.axes),
+            named(question),
+            question.asked,
+        )
+        for question in release.questions
+        if question.axes
+    ]
+    return tuple(sorted(found, key=lambda each: not each.asked))
+
+
+def _said(each: Listed) -> str:
+    return ",".join(each.labels) + (f" of {each.of}" if each.of else "")
