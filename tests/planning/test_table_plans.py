@@ -66,6 +66,10 @@ def test_what_an_average_cell_has() -> None:
     assert "±2.23%" in text
     assert "Mostly noise" not in text
     assert "average" not in repr(hn.plan(GOLDEN, privacy=GAUSSIAN))
+    grouped = blocks(GOLDEN, people=600, by="g", groups=["x"], other=None)
+    assert [each["average_cell"] for each in grouped] == [300, 200, 100]
+    grouped = blocks(GOLDEN, people=600, by="g", groups=["x", "y"])  # and others
+    assert [each["average_cell"] for each in grouped] == pytest.approx([100, 200 / 3, 100 / 3])
     with pytest.raises(hn.InvalidParameterError, match="people must be a positive number, got 0"):
         hn.plan(GOLDEN, privacy=GAUSSIAN, people=0)
     means = blocks([SEX, hn.Mean("pay", bounds=(0, 9), by=["sex"])], people=600)
@@ -107,7 +111,7 @@ def test_what_tables_cost_one_by_one(importance: float) -> None:
     with_others = hn.plan([*tables, hn.Counts(9)], privacy=hn.GaussianDP(mu=0.5))
     assert with_others.tables == pytest.approx(found)
     said = "One by one, with the best split of the budget, the tables would have a standard error"
-    assert said in with_others.why
+    assert said in repr(with_others)
     assert with_others.to_dict()["tables"] == with_others.tables
 
 
@@ -129,7 +133,7 @@ def test_one_table_is_compared_with_nothing() -> None:
     for queries in some:
         found = hn.plan(queries, privacy=GAUSSIAN)
         assert found.tables == {}
-        assert "One by one" not in found.why
+        assert "One by one" not in repr(found)
         assert "tables" not in found.to_dict()
 
 

@@ -78,7 +78,7 @@ class Plan:
         else:
             words = f"It has {percent(saved)} less standard error than {plain}"
             words += ", and gives the number of people too." if design.size_scale else "."
-        return words + tables.compared(self.tables) + design.remark(errors) + self._against(errors)
+        return words + design.remark(errors) + self._against(errors)
 
     @cached_property
     def tables(self) -> dict[str, float]:
@@ -170,6 +170,13 @@ class Plan:
         return self.chosen.margins(self.level)
 
     @property
+    def in_one_group(self) -> float | None:
+        """How many people there may be in an average group, or in all where there is none."""
+        grouping = self.workload.grouping
+        groups = 1 if grouping is None or grouping.discovers else grouping.number
+        return None if self.people is None else self.people / groups
+
+    @property
     def best_guess(self) -> float:
         """How often the best guess is right after all releases of the chosen design."""
         return compose(*[self.measurement.guarantee] * self.releases).best_guess
@@ -199,7 +206,7 @@ class Plan:
         """Return the designs and their margins of error as text; of tables, that of the chosen."""
         if tables.crosses(self.workload):
             people = self._size_margin(self.chosen, self.chosen.size_std)
-            return tables.shown(self.chosen, self.level, people, self.people)
+            return tables.shown(self.chosen, self.level, people, self.in_one_group)
         header = [f"margin of error ({percent(self.level)})"]
         header += [*(line.heading for line in self.workload.lines), "people"]
         rows = [
@@ -233,7 +240,8 @@ class Plan:
             f"Chosen (*): {self.chosen.name}. {self.why}",
             *self._adding_up(),
             *([] if self.discovery is None else [str(self.discovery)]),
-            *tables.noisy(self.chosen, self.level, self.people),
+            *tables.compared(self.tables),
+            *tables.noisy(self.chosen, self.level, self.in_one_group),
         ]
         return "\n".join([*lines, *self.notes()])
 
@@ -275,7 +283,7 @@ def _design(design: Design, plan: Plan, discovery: Discovery | None) -> dict[str
         entry = {"kind": line.kind, "label": line.label, "queries": line.queries}
         entry |= {"std": noise.std(parts["sum"]), "margin": margin}
         entry |= {f"{name}_std": noise.std(ps) for name, ps in parts.items() if name != "sum"}
-        blocks.append(entry | each.facts(margin, plan.people))
+        blocks.append(entry | each.facts(margin, plan.in_one_group))
     shown = {
         "name": design.name,
         "noise": noise.value,

@@ -36,9 +36,9 @@ class Entry(NamedTuple):
     @property
     def name(self) -> str:
         """What a row is called."""
-        if not self.of_tables:
-            return self.line.heading
-        return self.line.label if self._counts else f"{self.line.kind} of {self.line.label}"
+        kind, label = self.line.kind, self.line.label
+        of_values = kind in ("sum", "mean") or (kind == "count" and self.of_tables)
+        return f"{kind} of {label}" if of_values else label
 
     @property
     def _counts(self) -> bool:
@@ -161,12 +161,12 @@ def _is_axis(query: Asked, axes: Sequence[str]) -> bool:
     return isinstance(query, Choice | Bins) and query.label in axes
 
 
-def compared(found: Mapping[str, float]) -> str:
-    """Say what the tables would cost one by one."""
+def compared(found: Mapping[str, float]) -> Iterator[str]:
+    """Say what the tables would cost one by one, where there are several."""
     if not found:
-        return ""
+        return
     together, apart = (short(found[name]) for name in ("std", "one_by_one_std"))
-    return (
-        " One by one, with the best split of the budget, the tables would have a standard error of"
+    yield (
+        "One by one, with the best split of the budget, the tables would have a standard error of"
         f" {apart} a cell, and would not add up; together, with nothing else, they have {together}."
     )
