@@ -1,10 +1,6 @@
 from fractions import Fraction
 
-import numpy as np
-import pytest
-
 import halfnoise as hn
-from halfnoise.errors import NotSupportedError
 from support.soak import MORE, tell
 from support.table_people import costs
 from support.table_workloads import drawn

@@ -56,7 +56,9 @@ def corners(block: Block) -> Iterator[list[int]]:
             yield row
 
 
-def everybody(blocks: tuple[Block, ...], most: int, rng: random.Random) -> tuple[list[Person], bool]:
+def everybody(
+    blocks: tuple[Block, ...], most: int, rng: random.Random
+) -> tuple[list[Person], bool]:
     """List people, and whether these are all; so many at random if there are more."""
     each = [list(corners(block)) for block in blocks]
     number = int(np.prod([len(own) for own in each], dtype=object))

@@ -33,7 +33,7 @@ def drawn(seed: int) -> hn.Workload:
     queries: list[Any] = [*axes]  # asked for by themselves
     if rng.random() < 0.6:
         queries = []
-        held = {label: axis for label, axis in zip(labels, axes, strict=True)}
+        held = dict(zip(labels, axes, strict=True))
         chosen = [tuple(labels), *(c for c in chosen if len(c) < number)]
         margins = [rng.choice([0.0, 0.01, 1.0]) for _ in chosen]
         for place, (table, margin) in enumerate(zip(chosen, margins, strict=True)):

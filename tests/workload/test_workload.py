@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import halfnoise as hn
+from halfnoise.workload.gathering import KINDS
 from halfnoise.workload.queries import Query
-from halfnoise.workload.workload import KINDS
 
 COUNT, SUM = hn.Count("a"), hn.Sum("x", bounds=(0, 20))
 

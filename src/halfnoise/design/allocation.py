@@ -58,7 +58,7 @@ class Rates:
             candidates: list[Scales] = [(1 / max(a for (a,) in costs),)]
         elif len(costs) == 1:
             candidates = [_one_binds(costs[0], weights, noise)]
-        elif len(weights) > 2:
+        elif len(weights) > 2 or len(costs) > 2:
             candidates = [_balanced(costs, weights)]
         else:
             candidates = [_one_binds(case, weights, noise) for case in costs if all(case)]
@@ -129,7 +129,8 @@ class Allocation:
         replacement; its proof gives 1/mu^2, as eta is half the noise of n, and so does this.)
         """
         seen = zip(self.rates, self.views, strict=True)
-        change = sum(rates.cost(self.noise) * rates.worst(view.change.near(rates.rates)) for rates, view in seen)
+        dearest = [(rates, view.change.near(rates.rates)) for rates, view in seen]
+        change = sum(rates.cost(self.noise) * rates.worst(cases) for rates, cases in dearest)
         return float(budget**self.noise.p * self.own / change)
 
 

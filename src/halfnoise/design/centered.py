@@ -159,7 +159,7 @@ class Centered(Design):
         setting = Setting(workload=workload, noise=self.noise, budget=budget)
         size = Size.GIVEN if self.size_is_given else Size.UNUSED
         size = size if self.size_scale is None else Size.MEASURED
-        final = best_scales(setting, centers, self.name, size, blocks, self.interest)
+        final = best_scales(setting, centers, self.name, size, blocks, interest=self.interest)
         root = None if final.size_scale is None else Root.of(final.size_scale, Fraction(1))
         channels = final.channels()
         return CenteredMeasurement(design=final, blocks=blocks, channels=channels, root=root)
@@ -171,6 +171,7 @@ def best_scales(
     name: str,
     size: Size,
     blocks: Blocks = (),
+    *,
     interest: float | None = None,
 ) -> Centered:
     """Return the design with these centres and the best scales, certified to cost the budget.

@@ -7,11 +7,12 @@ as good as the bound.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
 from halfnoise.design.design import Design
+from halfnoise.workload.grid import Floats
 from halfnoise.workload.workload import Workload
 
 MOST_ROUNDS, CLOSE = 400, 1e-7
@@ -44,8 +45,8 @@ def least_largest(first: Design, again: Callable[[Workload], Design], workload: 
     return best
 
 
-def _weighed(workload: Workload, pi: Sequence[float]) -> Workload:
+def _weighed(workload: Workload, pi: Floats) -> Workload:
     """Return the workload in which goals weigh so much, all together."""
     size = workload.size_importance * float(pi[-1]) if workload.size_importance else 0.0
     lines = zip(workload.lines, pi, strict=False)
-    return workload.weighed([x * line.goal / line.queries for line, x in lines], size)
+    return workload.weighed([float(x) * line.goal / line.queries for line, x in lines], size)

@@ -54,8 +54,7 @@ class TableBlock(Block):
         label, number = self.named(table.axes), cells(self.shape.levels, table.axes)
         if table.value is None:
             heading = f"{label} ({number})"
-            told = Line("table", label, heading, number, table.weight, asked=table.asked)
-            return told._replace(spread=number)
+            return Line("table", label, heading, number, table.weight, 1.0, table.asked, number)
         query, value = self.values[table.value], self.shape.values[table.value]
         label = f"{query.label} by {label}" if label else query.label
         heading, width = f"{query.kind} of {label} ({number})", float(2 * value.half)
@@ -95,6 +94,8 @@ class TableBlock(Block):
 
     def on_grid(self, *scales: float) -> "TableBlock":
         """Return the block with the bounds of its values on their grids."""
+        if not self.values:
+            return self
         largest = max(cells(self.shape.levels, table.axes) for table in self.tables)
         bits = TABLE_BITS - math.ceil(math.log2(largest))
         bits, moved = min(VALUE_BITS, max(LEAST_TABLE_BITS, bits)), list[ByCell]()
@@ -216,8 +217,8 @@ class _Weights:
         self.margins_of(table, margins)
 
     def margins_of(self, table: Axes, weight: float) -> None:
-        for margin in within(table):
-            if weight and margin:
+        for margin in within(table) if weight else ():
+            if margin:
                 self._add(self.margins, margin, weight)
 
     def _add(self, kept: dict[Axes, float], table: Axes, weight: float) -> None:

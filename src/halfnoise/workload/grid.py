@@ -59,8 +59,11 @@ def power(x: float) -> Fraction:
     return Fraction(2**exponent) if exponent >= 0 else Fraction(1, 2**-exponent)
 
 
-def step_for(scale: float, quantum: Fraction, reach: float = 1.0) -> Fraction:
-    """Return a power of two that divides the quantum, near scale/2^20 and at least reach/2^22."""
+def step_for(scale: float, quantum: Fraction, reach: float = 1.0, *, cells: int = 1) -> Fraction:
+    """Return a power of two that divides the quantum, near scale/2^20 and at least reach/2^22.
+
+    ``cells``: of the table that it is for, by which all of these are multiplied.
+    """
     bits = ((SCALE_BITS, REACH_BITS), (FINE_SCALE_BITS, FINE_REACH_BITS))
     fine: list[Fraction] = [
         max(power(scale) / Fraction(2**s), power(reach) / Fraction(2 ** (r - 1))) for s, r in bits
@@ -70,6 +73,12 @@ def step_for(scale: float, quantum: Fraction, reach: float = 1.0) -> Fraction:
         raise InvalidParameterError(
             "the budget is too large: the noise would be finer than what can be drawn, and hide"
             " nobody; use a smaller budget"
+        )
+    if scale / step > 2.0**MOST_SCALE_BITS and cells > 1:
+        raise InvalidParameterError(
+            f"the budget is too small for a table of {cells:,} cells: the noise would be more than"
+            " 2^36 times the finest difference that a person makes; use a larger budget, fewer"
+            " attributes or coarser bands"
         )
     if scale / step > 2.0**MOST_SCALE_BITS:
         raise InvalidParameterError(

@@ -6,6 +6,8 @@ from types import MappingProxyType
 
 from halfnoise.checks import finite, not_negative, positive, refuse
 
+OBJECTIVES = ("total", "largest")
+
 
 def check_importance(
     importance: Mapping[str, float], size: float, known: Collection[str]
@@ -23,6 +25,12 @@ def check_importance(
     if size := not_negative(size_importance=size):
         _within_reason(size_importance=size)
     return MappingProxyType({name: float(weight) for name, weight in importance.items()}), size
+
+
+def check_objective(objective: str) -> None:
+    """Refuse what nobody can make least: it is the total of squared errors or the largest."""
+    if objective not in OBJECTIVES:
+        raise refuse("objective", " or ".join(map(repr, OBJECTIVES)), objective)
 
 
 def importance_of_dial(size_dial: float, d: int) -> float:

@@ -1,7 +1,7 @@
 """Tables of people by several attributes, as they are asked for."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar, TypeAlias
 
 from halfnoise.checks import is_name, known_keywords, not_negative, positive, refuse, said_twice
@@ -20,7 +20,7 @@ class Table:
     ``axes``: what it is by: a Choice or Bins, which is not thereby asked for by itself, or the
     label of one that stands elsewhere in the workload. ``importance``: how much the mean squared
     error of its cells counts; ``margins``: that of each of its margins, which come out in any case
-    and add up with it.
+    and add up with it. ``labels``: what the axes are called; ``label``: what the table is.
 
     >>> Table([Choice("sex", ["f", "m"]), Bins("age", [18, 65]), "region"]).label
     'sex,age,region'
@@ -31,6 +31,8 @@ class Table:
     importance: float = 1.0
     margins: float = 0.01
     kind: ClassVar[str] = "table"
+    labels: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    label: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         axes: object = self.axes
@@ -41,6 +43,9 @@ class Table:
             if not isinstance(axis, Choice | Bins) and not is_name(axis):
                 raise refuse("an axis", "a Choice, a Bins or the label of one", axis, example)
         object.__setattr__(self, "axes", tuple(axes))
+        labels = tuple(axis if isinstance(axis, str) else axis.label for axis in axes)
+        object.__setattr__(self, "labels", labels)
+        object.__setattr__(self, "label", ",".join(labels))
         if (twice := said_twice(self.labels)) is not None:
             raise refuse("axes", "different from each other", twice, "name each one once")
         object.__setattr__(self, "importance", positive(importance=self.importance))
@@ -50,16 +55,6 @@ class Table:
     def own(self) -> tuple[Axis, ...]:
         """The axes that are said here."""
         return tuple(axis for axis in self.axes if not isinstance(axis, str))
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """What the axes are called."""
-        return tuple(axis if isinstance(axis, str) else axis.label for axis in self.axes)
-
-    @property
-    def label(self) -> str:
-        """What it is called."""
-        return ",".join(self.labels)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -94,7 +89,7 @@ def attributes(
     found: dict[str, Axis] = {}
     for axis in (*asked, *(axis for table in tables for axis in table.own)):
         known = found.setdefault(axis.label, axis)
-        if known != axis:
+        if known is not axis and known != axis:
             rule = f"the attribute {axis.label!r} has two lists of categories"
             raise InvalidParameterError(f"{rule}; use one of them in all tables and choices")
     used = [*dict.fromkeys(labels)]

@@ -6,34 +6,19 @@ from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import partial
 from typing import Any, TypedDict, Unpack
 
-from halfnoise.checks import check_at_most, finite, known_keywords, refuse, said_twice
+from halfnoise.checks import finite, known_keywords, refuse, said_twice
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.workload.block import Block, Line
-from halfnoise.workload.categories import Bins, Choice, Items
+from halfnoise.workload.categories import Items
 from halfnoise.workload.conditions import Where
-from halfnoise.workload.crossing import crossing, used
+from halfnoise.workload.gathering import blocks_of
 from halfnoise.workload.groups import Grouping
-from halfnoise.workload.importance import check_importance, importance_of_dial
+from halfnoise.workload.importance import check_importance, check_objective, importance_of_dial
 from halfnoise.workload.listing import OTHER, Columns, Groups
-from halfnoise.workload.numbers import Count, Mean, Sum
-from halfnoise.workload.queries import Asked, Query
+from halfnoise.workload.queries import Asked
 from halfnoise.workload.question import Question, only_rows
-from halfnoise.workload.sets import AtMost, Box
-from halfnoise.workload.tables import Table
-
-KINDS = (
-    "count",
-    "sum",
-    "mean",
-    "choice",
-    "bins",
-    "items",
-    "table",
-)  # the order of blocks everywhere
-
-
-OBJECTIVES = ("total", "largest")
+from halfnoise.workload.sets import Box
 
 
 class Rules(TypedDict, total=False):
@@ -111,13 +96,12 @@ class Workload:
         _check_queries(self.queries)
         if not isinstance(self.neighbors, Neighbors):
             raise refuse("neighbors", "Neighbors.ADD_REMOVE or Neighbors.REPLACE", self.neighbors)
-        if self.objective not in OBJECTIVES:
-            raise refuse("objective", " or ".join(map(repr, OBJECTIVES)), self.objective)
+        check_objective(self.objective)
         _set(self, where=_check_where(self))
         named = {query.label for query in self.queries}
         weights, size = check_importance(self.importance, self.size_importance, named)
         _set(self, grouping=_check_groups(self), importance=weights, size_importance=size)
-        _set(self, blocks=tuple(_blocks(self)))
+        _set(self, blocks=tuple(blocks_of(self.queries, self.importance, self.at_most)))
         if self.size_dial is not None:
             _set(self, size_importance=_dialled(self, self.size_dial))
 
@@ -232,7 +216,7 @@ class Workload:
         return replace(self, queries=few) if any(isinstance(q, Items) for q in few) else self
 
     def weighed(self, weights: Sequence[float], size: float) -> "Workload":
-        """Return the same where squared errors weigh so much, line by line, and that of the size.
+        """Return the same where squared errors weigh so much, by line, and of the size.
 
         >>> workload = Workload([Count("a"), Sum("b", bounds=(0, 1))]).weighed([1.0, 2.0], 0.0)
         >>> [block.importance for block in workload.blocks]
@@ -253,37 +237,6 @@ class Workload:
 def _set(workload: Workload, **fields: object) -> None:
     for name, value in fields.items():
         object.__setattr__(workload, name, value)
-
-
-def _blocks(workload: Workload) -> Iterator[Block]:
-    """Gather counts of equal importance into one block; every other query is a block of its own."""
-    counts: dict[float, list[Query]] = {}
-    tables = [query for query in workload.queries if isinstance(query, Table)]
-    values = [q for q in workload.queries if isinstance(q, Count | Sum | Mean) and q.by]
-    crossed = used(tables, values)
-    asked = [query for query in workload.queries if isinstance(query, Choice | Bins)]
-    inside = [*tables, *values, *(query for query in asked if query.label in crossed)]
-    others = [q for q in workload.queries if not isinstance(q, Table) and q not in inside]
-    for query in others:
-        if query.kind == "count":
-            counts.setdefault(workload.importance.get(query.label, 1.0), []).append(query)
-    if workload.at_most is not None and len(counts) > 1:
-        rule = "counts with a joint at_most must have equal importance"
-        raise NotSupportedError(f"{rule}; leave one of the two out")
-    if workload.at_most is not None and not counts:
-        raise refuse("at_most", "given together with counts", workload.at_most)
-    for weight, queries in counts.items():
-        size = sum(query.shape.size for query in queries)
-        label = queries[0].label if len(queries) == 1 else f"{size} counts"
-        shape = AtMost.of(size, check_at_most(workload.at_most, size))
-        yield Block(kind="count", shape=shape, importance=weight, label=label, asked=tuple(queries))
-    for kind in KINDS[1:]:
-        for query in (query for query in others if query.kind == kind):
-            shape, label = query.shape, query.label
-            weight = workload.importance.get(label, 1 / shape.width**2)
-            yield Block(kind=kind, shape=shape, importance=weight, label=label, asked=(query,))
-    if crossed:
-        yield crossing(tables, asked, values, workload.importance)
 
 
 def _check_queries(queries: Sequence[Asked]) -> None:

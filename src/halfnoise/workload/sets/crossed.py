@@ -143,11 +143,12 @@ class Crossed(ContributionSet):
 
     def made_of(self, value: int | None, table: Axes) -> Iterator[int]:
         """Return the classes of the residuals that a table is made of, in order."""
-        layers, parts = [0], list(within(table))
+        places, parts = self.places, list(within(table))
+        yield from (places[0, axes] for axes in parts[1:])
         if value is not None:
             own = self.layer_of(value)
-            layers += range(own, own + self.values[value].layers)
-        return (self.places[each] for each in itertools.product(layers, parts) if each != (0, ()))
+            for layer in range(own, own + self.values[value].layers):
+                yield from (places[layer, axes] for axes in parts)
 
     def noises(self, place: int, table: Axes, scales: Scales) -> list[float]:
         """Return the scales of the noises of one layer in a cell of a table, n's not among them."""
@@ -220,8 +221,8 @@ class Crossed(ContributionSet):
         del center, quantum
         found = []
         for each, scale in zip(self.classes, scales, strict=True):
-            finest, reach = self._grain(self.layers[each.layer])
-            found.append(step_for(scale * each.cells, finest, reach * each.cells) / each.cells)
+            (finest, reach), many = self._grain(self.layers[each.layer]), each.cells
+            found.append(step_for(scale * many, finest, reach * many, cells=many) / many)
         return tuple(found)
 
     def _grain(self, layer: Layer) -> tuple[Fraction, float]:

@@ -15,11 +15,11 @@ from halfnoise.workload.sets.base import (
     Center,
     Channel,
     ContributionSet,
+    Listed,
     Mixture,
     Number,
     Parts,
     Scales,
-    Listed,
     View,
 )
 

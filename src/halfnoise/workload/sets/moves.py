@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
@@ -27,6 +28,8 @@ from halfnoise.workload.sets.base import Case, Cases
 from halfnoise.workload.sets.by_cell import ByCell
 from halfnoise.workload.sets.residuals import Axes, Levels
 
+State: TypeAlias = tuple[Fraction, ...]  # how far a person is from the centre of some layers
+Pair: TypeAlias = tuple[State, State]
 SLACK = Fraction(1, 2**40)
 MOST_ATTRIBUTES = 16  # for which all sets of attributes are gone through
 
@@ -46,12 +49,13 @@ class Moves:
         return tuple(sorted({axis for _, axes in self.places for axis in axes}))
 
     @cached_property
-    def states(self) -> list[tuple[list[int], list[tuple[Fraction, ...]]]]:
+    def states(self) -> list[tuple[list[int], list[State]]]:
         """People, and each value: the layers, and how far from their centres a person can be."""
-        found, place = [([0], [(Fraction(1),)])], 1
+        everybody: list[State] = [(Fraction(1),)]
+        found, place = [([0], everybody)], 1
         for value in self.values:
             parts = [value.states(answers=answers) for answers in (False, True)[: value.layers]]
-            kinds = list(dict.fromkeys(zip(*parts, strict=True)))
+            kinds: list[State] = list(dict.fromkeys(zip(*parts, strict=True)))
             found.append(([*range(place, place + value.layers)], kinds))
             place += value.layers
         return found
@@ -118,17 +122,15 @@ class Coming:
 
         That is whoever is, for each value, in the state that costs most.
         """
-        moves, far, all_of_it = self.moves, dict[int, Fraction](), dict[int, Fraction]()
-        whole = moves.whole(rates)
+        moves, whole = self.moves, self.moves.whole(rates)
+        far, answers = dict[int, Fraction](), dict[int, Fraction]()
         for layers, kinds in moves.states:
-
-            def cost(kind: Sequence[Fraction], layers: Sequence[int] = layers) -> float:
-                return sum(float(x**2) * whole[i] for x, i in zip(kind, layers, strict=True))
-
-            far |= zip(layers, max(kinds, key=cost), strict=True)
-            all_of_it |= zip(layers, kinds[0], strict=True)
-        found = [tuple(x[c.layer] ** 2 * c.distance for c in moves.classes) for x in (all_of_it, far)]
-        return tuple(dict.fromkeys(found))
+            own = [whole[layer] for layer in layers]
+            costs = [sum(float(x**2) * y for x, y in zip(kind, own, strict=True)) for kind in kinds]
+            far |= zip(layers, kinds[costs.index(max(costs))], strict=True)
+            answers |= zip(layers, kinds[0], strict=True)
+        found = [[x[c.layer] ** 2 * c.distance for c in moves.classes] for x in (answers, far)]
+        return tuple(dict.fromkeys(map(tuple, found)))
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ class Changing:
     """What a change of cell and of values costs.
 
     Of more than 16 attributes, the most for each residual: together no less than any. That wastes
-    up to an eighth of the variance where attributes have ten categories, up to half if two.
+    up to an eighth of the variance where attributes have ten categories, up to half where two.
     """
 
     moves: Moves
@@ -156,7 +158,7 @@ class Changing:
             return (tuple(self._most()),)
         whole = moves.whole(rates)
         differ = [moves.together(layer, rates) for layer in range(len(whole))]
-        total, chosen = np.zeros(2 ** len(moves.used)), list[tuple[np.ndarray, list[_Pair]]]()
+        total, chosen = np.zeros(2 ** len(moves.used)), list[tuple[np.ndarray, list[Pair]]]()
         for layers, kinds in moves.states:
             pairs = list(itertools.combinations_with_replacement(kinds, 2))
             costs = np.array([_cost(pair, layers, whole, differ) for pair in pairs])
@@ -170,7 +172,7 @@ class Changing:
         ends = [(kinds[0], kinds[1 % len(kinds)]) for _, kinds in moves.states]
         return dearest, self._case([0] * len(kappas), ends)
 
-    def _case(self, kappas: Sequence[int], pairs: Sequence["_Pair"]) -> Case:
+    def _case(self, kappas: Sequence[int], pairs: Sequence[Pair]) -> Case:
         """Return what one change costs exactly, class by class."""
         moves, far, found = self.moves, dict[int, tuple[Fraction, Fraction]](), list[Fraction]()
         for (layers, _), (one, other) in zip(moves.states, pairs, strict=True):
@@ -201,11 +203,8 @@ class Changing:
             )
 
 
-_Pair = tuple[tuple[Fraction, ...], tuple[Fraction, ...]]
-
-
 def _cost(
-    pair: _Pair, layers: Sequence[int], whole: Sequence[float], differ: Sequence[Floats]
+    pair: Pair, layers: Sequence[int], whole: Sequence[float], differ: Sequence[Floats]
 ) -> Floats:
     """Return what a change between two states costs, for every set of attributes that differ."""
     found = np.zeros_like(differ[0])

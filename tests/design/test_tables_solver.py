@@ -1,0 +1,79 @@
+from typing import Any
+
+import pytest
+
+import halfnoise as hn
+from support.levels import MU, axes, tables
+from support.soak import SOAKS
+from support.table_solver import least_largest, least_total
+
+REPLACE = hn.Neighbors.REPLACE
+EXACT = 2e-4
+"""What the solver leaves."""
+
+A, B = axes((2, 3))
+
+
+def total(queries: Any, **rules: Any) -> tuple[float, float]:
+    """Return the error of the design that is taken, and the least of any noise."""
+    workload = hn.Workload(queries, **rules)
+    design = hn.plan(workload, privacy=MU).chosen
+    return design.total_error(workload.size_importance), least_total(workload)
+
+
+OPTIMAL: list[tuple[Any, dict[str, Any]]] = [
+    (tables((2, 3), (1, 2)), {}),
+    (tables((2, 3), (2,)), {}),
+    (tables((2, 3), (2,), margins=0.01), {"size_importance": 0.3}),
+    (tables((3, 2), (1,), importance=3.0), {}),
+    (tables((2, 3), (1, 2)), {"neighbors": REPLACE}),
+    (tables((2, 3), (2,)), {"neighbors": REPLACE}),
+    (tables((3, 2), (1,)), {"neighbors": REPLACE}),
+    ([hn.Table([A, B]), hn.Sum("x", bounds=(-1, 1), by=["a0"])], {}),
+]
+MORE: list[tuple[Any, dict[str, Any]]] = [
+    (tables((2, 2, 2), (1, 2)), {}),
+    (tables((2, 2, 3), (2, 3)), {}),
+    (tables((2, 2, 2), (1, 2)), {"neighbors": REPLACE}),
+    (tables((3, 3), (1, 2)), {"neighbors": REPLACE}),
+]
+
+
+@pytest.mark.parametrize(("queries", "rules"), OPTIMAL + MORE * SOAKS)
+def test_no_noise_has_less_error(queries: Any, rules: dict[str, Any]) -> None:
+    """Tables alone, and with a sum around zero by cell: no Gaussian noise has less error."""
+    ours, least = total(queries, **rules)
+    assert ours == pytest.approx(least, rel=EXACT)
+
+
+EACH_CELL = hn.Table([A, B], importance=6.0)
+NEAR: list[tuple[Any, dict[str, Any], float]] = [
+    ([*tables((2, 3), (1, 2)), hn.Counts(2)], {}, 0.0005),
+    ([*tables((2, 3), (2,), importance=6.0), hn.Counts(2)], {}, 0.0045),
+    ([*tables((2, 3), (2,)), hn.Sum("x", bounds=(10, 20))], {}, 0.01),
+    ([hn.Table([A, B], margins=0), hn.Sum("x", bounds=(0, 10), by=["a0"])], {}, 0.008),
+    ([hn.Table([A, B], margins=0), hn.Count("c", by=["a0"])], {}, 0.008),
+    ([hn.Table([A], margins=0), hn.Mean("m", bounds=(5, 6), by=["a0"])], {}, 0.01),
+    ([EACH_CELL, hn.Sum("x", bounds=(0, 1), by=["a0"])], {"neighbors": REPLACE}, 0.007),
+]
+FARTHER: list[tuple[Any, dict[str, Any], float]] = [
+    ([*tables((2, 3), (2,)), hn.Counts(2)], {}, 0.03),
+    ([hn.Table([A, B]), hn.Sum("x", bounds=(10, 20), by=["a0"])], {"neighbors": REPLACE}, 0.022),
+]
+"""Where a table weighs so little that counts or sums have to carry the number of people."""
+
+
+@pytest.mark.parametrize(("queries", "rules", "above"), NEAR + FARTHER)
+def test_little_is_left_of_any_noise(queries: Any, rules: dict[str, Any], above: float) -> None:
+    """With counts, sums and means beside or by cell, no noise has much less error."""
+    ours, least = total(queries, **rules)
+    assert least * (1 - EXACT) <= ours <= least * (1 + above + EXACT)
+
+
+@pytest.mark.parametrize("rules", [{}, {"neighbors": REPLACE}])
+@pytest.mark.parametrize("levels", [(2, 3), (3, 3)])
+def test_no_noise_has_a_smaller_largest_error(levels: Any, rules: dict[str, Any]) -> None:
+    """Nor has any the largest error of a table smaller than where that is the objective."""
+    workload = hn.Workload(tables(levels, (1, 2)), objective="largest", **rules)
+    ours = hn.plan(workload, privacy=MU).chosen.error(workload)
+    assert ours == pytest.approx(least_largest(workload), rel=EXACT)

@@ -1,0 +1,80 @@
+"""The least error of tables under any Gaussian noise, however correlated, by a convex solver."""
+
+import itertools
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+import halfnoise as hn
+from halfnoise.workload.block import Block
+from halfnoise.workload.crossing import TableBlock
+from support.convex import cp, least_error
+
+Vector = NDArray[np.floating]
+
+
+def people(workload: hn.Workload) -> list[Vector]:
+    """List what everybody adds to all sums, the number of people last; or what changes move."""
+    rows = [np.array((*corner, 1.0)) for corner in workload.corners()]
+    if workload.neighbors is hn.Neighbors.ADD_REMOVE:
+        return rows
+    return [one - other for one, other in itertools.permutations(rows, 2)]
+
+
+def goals(workload: hn.Workload) -> Iterator[list[Vector]]:
+    """Go through the lines: what each weighs, as rows in what people add, each at weight one."""
+    unit, start = np.eye(workload.size + 1), 0
+    for block in workload.blocks:
+        yield from _of_block(block, unit[start : start + block.shape.size])
+        start += block.shape.size
+    if workload.size_importance:
+        yield [unit[-1]]
+
+
+def _of_block(block: Block, unit: Vector) -> Iterator[list[Vector]]:
+    if not isinstance(block, TableBlock):
+        assert block.kind != "mean"
+        yield list(unit)
+        return
+    at, places = 0, dict[tuple[int, tuple[int, ...]], int]()
+    for place, layer in enumerate(block.shape.layers):
+        for axes in layer.axes:
+            places[place, axes] = at
+            at += math.prod(block.shape.levels[axis] for axis in axes)
+    for table in block.tables:
+        kind = 0 if table.value is None else block.shape.layer_of(table.value)
+        own = unit[places[kind, table.axes] :][
+            : math.prod(block.shape.levels[i] for i in table.axes)
+        ]
+        if table.value is None or not block.shape.values[table.value].optional:
+            yield list(own)
+            continue
+        value = block.shape.values[table.value]
+        answered = unit[places[kind + 1, table.axes] :][: len(own)]
+        yield [*(own - float(value.middle) * answered), *(float(2 * value.half) * answered)]
+
+
+def least_total(workload: hn.Workload) -> float:
+    """Return the least sum of squared errors at mu = 1, each times its importance."""
+    weights = [line.importance for line in workload.lines] + [workload.size_importance]
+    wanted = [w**0.5 * row for w, rows in zip(weights, goals(workload)) for row in rows]  # noqa: B905
+    return least_error(people(workload), wanted)
+
+
+def least_largest(workload: hn.Workload) -> float:
+    """Return the least of the largest mean squared error of a line at mu = 1."""
+    rows, sets = np.array(people(workload)), [np.array(rows) for rows in goals(workload)]
+    _, sizes, directions = np.linalg.svd(rows, full_matrices=False)
+    basis = directions[sizes > 1e-9 * sizes[0]]
+    rows = np.unique((rows @ basis.T).round(12), axis=0)
+    information = cp.Variable((len(basis), len(basis)), PSD=True)
+    costs = [cp.quad_form(row, information) <= 1 for row in rows if row.any()]
+    lines = workload.lines
+    largest = [
+        line.goal / line.queries * cp.matrix_frac((own @ basis.T).T, information)
+        for line, own in zip(lines, sets, strict=True)
+    ]
+    programme = cp.Problem(cp.Minimize(cp.maximum(*largest)), costs)
+    return float(programme.solve(solver=cp.CLARABEL))
