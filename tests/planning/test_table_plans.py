@@ -179,3 +179,11 @@ def test_tables_need_gaussian_noise(queries: Any) -> None:
     found = hn.plan(queries, privacy=both)
     assert "Laplace" not in repr(found)
     assert max(hn.plan(queries, privacy=hn.budget_for(queries, margin=10)).margins) <= 10
+
+
+def test_the_budget_for_a_margin_is_that_of_what_was_asked() -> None:
+    """Margins of tables that nobody asked for may have more."""
+    budget = hn.budget_for([hn.Table([SEX, AGE, REGION])], margin=10)
+    cells, *margins = hn.plan([hn.Table([SEX, AGE, REGION])], privacy=budget).margins
+    assert cells == pytest.approx(10)
+    assert max(margins) > 20

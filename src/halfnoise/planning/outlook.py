@@ -12,7 +12,7 @@ from halfnoise.noise.law import Noise
 from halfnoise.planning.choice import best
 from halfnoise.planning.plan import Plan
 from halfnoise.planning.spending import Spending, split_delta
-from halfnoise.planning.tables import by_line, crosses
+from halfnoise.planning.tables import by_line, crosses, widest
 from halfnoise.privacy.allowance import Allowance
 from halfnoise.privacy.definitions import ApproxDP, Budget, GaussianDP, Privacy
 from halfnoise.privacy.reason import KNOW, MOST_EPSILON, check_reason
@@ -191,6 +191,7 @@ def budget_for(
 ) -> ApproxDP:
     """Return the smallest budget with which no query's margin of error is above ``margin``.
 
+    Margins of tables that nobody asked for may have more.
     The margin is in people for counts and in units for sums; for a mean it is the margin times the
     number who answered. The noise is the one that ``plan`` takes, ``limit`` included. ``by`` and
     ``rules`` are those of ``Workload``, where queries are a list.
@@ -205,7 +206,7 @@ def budget_for(
 
     def worst(budget: Budget) -> float:
         offered = designs(workload, budget, known_size=known_size)
-        return max(best(offered, workload).margins(level))
+        return widest(best(offered, workload), level)
 
     # Margins go with 1/mu and 1/epsilon, so one look at 1 tells what each kind of noise needs.
     rest, _ = split_delta(delta, workload.grouping)
@@ -221,7 +222,7 @@ def budget_for(
 
     def enough(epsilon: float) -> bool:
         budget = ApproxDP(epsilon=epsilon, delta=delta)
-        return max(plan(workload, privacy=budget, **shared).margins) <= target
+        return widest(plan(workload, privacy=budget, **shared).chosen, level) <= target
 
     if not tried or not enough(high := max(tried)):
         raise refuse("margin", "larger: no budget that protects anybody gives it", target)

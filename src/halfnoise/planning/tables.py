@@ -102,6 +102,12 @@ def by_line(
     return text_table(header, [[*row, *[""] * (len(header) - len(row))] for row in rows])
 
 
+def widest(design: Design, level: float) -> float:
+    """Return the largest margin of error of what was asked for."""
+    margins = zip(design.lines, design.margins(level), strict=True)
+    return max(margin for line, margin in margins if line.asked)
+
+
 def noisy(design: Design, level: float, people: float | None) -> Iterator[str]:
     """Name the tables that are mostly noise where so many people are in them."""
     found = list[str]()

@@ -17,6 +17,7 @@ from halfnoise.errors import InvalidParameterError
 from halfnoise.spec.header import Header
 from halfnoise.spec.lists import ANYWHERE, Lists
 from halfnoise.spec.tables import crossed
+from halfnoise.spec.vocabulary import CROSSED
 from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.numbers import Count, Counts, Mean, Sum
@@ -76,7 +77,8 @@ def queries(
         if "," in query.label == query.column and query.column not in known:
             remedy = "say it once for each column"
             raise refuse(f"--{query.kind}", "given one column", query.column, remedy)
-    return crossed(words, distinct(asked))
+    found = distinct(asked)
+    return crossed(words, found) if {*CROSSED} & {*words} else [*found]
 
 
 def count(text: str, columns: Collection[str] = (), lists: Lists = ANYWHERE) -> list[Count]:

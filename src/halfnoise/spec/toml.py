@@ -71,7 +71,7 @@ def read_spec(
         except InvalidParameterError as error:
             heard(error)
     try:
-        words = parted(words)
+        words = parted(words) if "table" in words else words
     except InvalidParameterError as error:
         heard(error)
     return words | {"beside": dict.fromkeys(words, Path(path).parent)}
@@ -221,7 +221,8 @@ def gather(words: Words, data: Sequence[str] = (), heard: Hear = at_once) -> dic
     names = [name for name, _, _ in settings]
     if len(set(names)) < len(names):
         raise refuse("--set", "said once for each name", words["set"])
-    own = parted({name: words[name] for name in words if name not in ("spec", "set")})
+    own = {name: words[name] for name in words if name not in ("spec", "set")}
+    own = parted(own) if "table" in own else own
     if "spec" not in words:
         return own
     stored = read_spec(words["spec"], {name: value for name, _, value in settings}, data, heard)

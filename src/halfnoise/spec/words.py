@@ -42,7 +42,7 @@ _MARKS: Mapping[str, Mapping[str, str | None]] = {
 
 def text_format(words: Words) -> TextFormat:
     """Read what text files look like."""
-    words = parted(words)
+    words = parted(words) if "table" in words else words
     marks = {name.replace("-", "_"): words[name] for name in TEXT if words.get(name) is not None}
     marks |= {"table": marks.pop("file_table")} if "file_table" in marks else {}
     for name, spelled in _MARKS.items():
