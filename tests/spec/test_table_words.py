@@ -123,6 +123,12 @@ def test_a_name_alone_is_the_table_of_a_file(said: list[Any], words: dict[str, A
     assert parted(parted({"table": said})) == parted({"table": said})
 
 
+def test_a_table_of_nothing_says_what_is_missing() -> None:
+    """Without its axes there is nothing to publish, and it says which word is missing."""
+    with pytest.raises(hn.InvalidParameterError, match=r"got 'sex'; .*--choice sex=A,B,C or"):
+        read({"table": ["sex,age"], "mu": "1"})
+
+
 def test_an_axis_is_no_table_of_a_file() -> None:
     """What is the label of a choice is one axis; the other word names the file's table."""
     assert parted({"table": ["sex"], "choice": ["sex=f,m"]})["table"] == ["sex"]

@@ -173,7 +173,7 @@ class Plan:
     def in_one_group(self) -> float | None:
         """How many people there may be in an average group, or in all where there is none."""
         grouping = self.workload.grouping
-        groups = 1 if grouping is None or grouping.discovers else grouping.number
+        groups = 1 if grouping is None else grouping.number or 1
         return None if self.people is None else self.people / groups
 
     @property

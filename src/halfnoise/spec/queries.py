@@ -70,7 +70,7 @@ def queries(
         shown = [name for name in header.shown(patterns, [*named, *also]) if name not in unit]
         counts |= {text: matching(text, shown) for text in patterns}
     asked = [*(query for text in texts for query in counts[text]), *asked]
-    if not asked:
+    if not asked and not words.get("table"):
         ask = "ask for something, for example --count smoker, or --counts 100 to try things out"
         raise InvalidParameterError(f"there is nothing to publish yet; {ask}")
     for query in asked:
