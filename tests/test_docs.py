@@ -63,9 +63,9 @@ def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Monke
     assert isinstance(names["table"], hn.Release)
 
 
-def commands() -> list[list[str]]:
-    """Return the README's commands, as a shell reads them."""
-    text = README.replace("\\\n", " ")
+def commands(page: str = README) -> list[list[str]]:
+    """Return the commands of a page, as a shell reads them."""
+    text = page.replace("\\\n", " ")
     found = re.findall(r"^ +halfnoise (.+)$", text, re.MULTILINE)
     return [shlex.split(line, comments=True) for line in found]
 
@@ -84,6 +84,26 @@ def test_the_commands_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.Monk
             ran = run(each, *others)
             assert ran.status == 0, ran.err
     assert (tmp_path / "table.csv").exists()
+
+
+def test_the_commands_of_the_page_of_tables_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each command works as it stands, as a plan and as a check, and so does the spec."""
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "tables.md").read_text(encoding="utf-8")
+    rows = "p1,f,20,north,100\np2,m,40,south,200\np3,,70,west,300\n"
+    Path("survey.csv").write_text(f"person_id,sex,age,region,income\n{rows}", encoding="utf-8")
+    Path("regions.txt").write_text("north\nsouth\neast\n", encoding="utf-8")
+    (spec,) = re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL)
+    Path("tables.toml").write_text(spec, encoding="utf-8")
+    found = [*commands(page), ["release", "survey.csv", "--spec", "tables.toml"]]
+    assert len(found) == 3
+    for _, *words in found:
+        for each in ("check", "plan", "release"):
+            ran = run(each, *words)
+            assert ran.status == 0, ran.err
+    assert "sex=f, age=18 to 30, region=north" in Path("table.csv").read_text(encoding="utf-8")
 
 
 def test_what_can_be_asked_can_be_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,6 +45,20 @@ def one(query: Any, **said: Any) -> Asked:
     return {"queries": [query], **said}
 
 
+SEX, AGE = hn.Choice("sex", ["f", "m"]), hn.Bins("age", [18, 65])
+
+
+def crossed(*queries: Any, table: Any = ("sex", "age"), **said: Any) -> Asked:
+    """Ask for a table of two axes, and what is said of it."""
+    rules = {name: said.pop(name) for name in ("importance",) if name in said}
+    return {"queries": [SEX, AGE, hn.Table(table, **said), *queries], **rules}
+
+
+def paid(kind: Any = hn.Mean, by: Any = ("sex", "age"), **said: Any) -> Asked:
+    """Ask for a value by cell."""
+    return crossed(kind("pay", bounds=(0, 9), by=by, **said))
+
+
 DIFFERENT: dict[str, tuple[Asked, Asked]] = {
     "a product and two keys": (
         BOTH | {"groups": [["x", "y"], ["u", "v"]]},
@@ -153,6 +167,31 @@ DIFFERENT: dict[str, tuple[Asked, Asked]] = {
         {"about": TextFormat.of_dialect("en-gb")},
     ),
 }
+DIFFERENT |= {
+    "a table, and none": (crossed(), {"queries": [SEX, AGE]}),
+    "a table of fewer axes": (
+        {"queries": [hn.Table([SEX, AGE])]},
+        {"queries": [hn.Table([SEX]), hn.Table([AGE])]},
+    ),
+    "a table that weighs more": (crossed(), crossed(importance={"sex,age": 2})),
+    "margins that weigh more": (
+        {"queries": [hn.Table([SEX, AGE])]},
+        {"queries": [hn.Table([SEX, AGE], margins=1)]},
+    ),
+    "the largest error": (crossed(), crossed() | {"objective": "largest"}),
+    "an axis that is asked for": ({"queries": [hn.Table([SEX, AGE])]}, crossed()),
+    "an axis with another list": (
+        {"queries": [hn.Table([SEX, AGE])]},
+        {"queries": [hn.Table([hn.Choice("sex", ["f", "x"]), AGE])]},
+    ),
+    "by cell, and not": (paid(), crossed(hn.Mean("pay", bounds=(0, 9)))),
+    "by fewer cells": (paid(), paid(by=["sex"])),
+    "within its margins": (paid(), paid(within=[["sex"]])),
+    "within other margins": (paid(within=[["age"]]), paid(within=[["sex"]])),
+    "a mean and a sum by cell": (paid(), paid(hn.Sum)),
+    "a mean by cell that weighs more": (paid(), paid() | {"importance": {"pay": 7}}),
+    "by cell of another column": (paid(), crossed(hn.Mean("rent", bounds=(0, 9), by=["sex"]))),
+}
 SAME: dict[str, tuple[Asked, Asked]] = {
     "a mapping and lists": (
         BOTH | {"groups": {"b": ["u"], "a": range(3)}},
@@ -193,6 +232,15 @@ SAME: dict[str, tuple[Asked, Asked]] = {
         one(hn.Sum("s", bounds=(0, 20))),
         one(hn.Sum("s", bounds=[0, 20.0]), importance={"s": 1 / 400}),
     ),
+    "a table's importance in other words": (
+        {"queries": [hn.Table([SEX, AGE], importance=2)]},
+        {"queries": [hn.Table([SEX, AGE])], "importance": {"sex,age": 2}},
+    ),
+    "a table by its own axes, or by their labels": (
+        crossed(),
+        crossed(table=[hn.Choice("sex", ("f", "m")), "age"]),
+    ),
+    "by cells in another order": (paid(), paid(by=["age", "sex"])),
     "a dial": ({"size_dial": 2}, {"size_dial": np.float64(2)}),
     "a dial and what it means": ({"size_dial": 2}, {"size_importance": 15 / 4}),
     "kinds in another order": (
@@ -252,6 +300,12 @@ MUTANTS: dict[str, tuple[Any, str, Any, str]] = {
     "parts without their types": (expressions, "_written", _shown, "col(t)"),
     "keys without their types": (identity, "_kind", lambda _: "", "the keys"),
     "codes as they were said": (identity, "_as_set", _each, "codes in another order"),
+    "tables without their weights": (
+        identity,
+        "_weighed",
+        lambda block: (block.importance, block.asked),
+        "a table that weighs more",
+    ),
     "numbers are not read": (identity, "as_number", lambda _: None, "limits"),
 }
 

@@ -24,7 +24,7 @@ from halfnoise.spec.toml import beside, read_spec, said_in_python
 from halfnoise.spec.words import read, text_format
 from halfnoise.workload.by import By
 from halfnoise.workload.listing import Columns
-from halfnoise.workload.queries import Query
+from halfnoise.workload.queries import Asked
 from halfnoise.workload.workload import Rules, Workload
 
 _log = logging.getLogger("halfnoise")
@@ -58,7 +58,7 @@ class OptionsAndRules(Options, Rules, total=False):
 @overload
 def release(
     data: object,
-    queries: Sequence[Query],
+    queries: Sequence[Asked],
     *,
     spec: None = None,
     by: None = None,
@@ -67,7 +67,7 @@ def release(
 @overload
 def release(
     data: object,
-    queries: Sequence[Query],
+    queries: Sequence[Asked],
     *,
     spec: str | Path | None = None,
     by: Named,
@@ -80,7 +80,7 @@ def release(
 @overload
 def release(
     data: object,
-    queries: Sequence[Query] | None = None,
+    queries: Sequence[Asked] | None = None,
     *,
     spec: str | Path,  # where groups may stand
     by: Columns = None,
@@ -89,7 +89,7 @@ def release(
 @known_keywords
 def release(  # noqa: PLR0913  # the face of the library
     data: object,
-    queries: Sequence[Query] | Workload | None = None,
+    queries: Sequence[Asked] | Workload | None = None,
     *,
     privacy: Privacy | None = None,
     unit: str | Sequence[str] | None = None,

@@ -20,15 +20,18 @@ from typing import cast
 from halfnoise.data.expressions import written
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import NotSupportedError
+from halfnoise.workload.block import Block
 from halfnoise.workload.by import By
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import WORDS, Literal, Where, as_date, as_number
+from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.groups import Grouping
 from halfnoise.workload.workload import Workload
 
 VERSION = 2  # of what is below: another one makes every request another
 _KINDS = (type(None), bool, int, float, str, dt.datetime, dt.date)
 _ANY_ORDER = ("true", "missing")  # of a query: codes, of which any will do
+_BY_CELL = ("by", "within")  # of a query: which tables it is in, told with those
 
 
 def digest(*values: object) -> str:
@@ -91,7 +94,8 @@ def _condition(where: Where) -> str:
 @told.register
 def _query(query: ColumnQuery) -> str:
     said = {each.name: getattr(query, each.name) for each in fields(query)}
-    known = {name: told(value) for name, value in said.items() if name not in (*WORDS, "column")}
+    apart = (*WORDS, *_BY_CELL, "column")
+    known = {name: told(value) for name, value in said.items() if name not in apart}
     known |= {name: dumps(_as_set(said[name])) for name in _ANY_ORDER if name in said}
     column = query.column if isinstance(query.column, str) else written(query.column)
     condition = told(getattr(query, "condition", None))
@@ -124,11 +128,18 @@ def _column(by: By) -> str:
 @told.register
 def _workload(workload: Workload) -> str:
     """Tell what is asked block by block, which is how it comes out, each with its weight."""
-    blocks = [(block.importance, block.asked) for block in workload.blocks]
+    blocks = [_weighed(block) for block in workload.blocks]
     groups = None if workload.grouping is None else (workload.grouping, workload.group_sizes)
     rules = (workload.who, workload.neighbors, groups, workload.at_most, workload.size_importance)
     objective = [dumps(workload.objective)] if workload.objective != "total" else []
     return _list([dumps("Workload"), told(blocks), told(rules), *objective])
+
+
+def _weighed(block: Block) -> object:
+    """Return what a block asks and what that weighs; of tables also which, and their margins."""
+    if not isinstance(block, TableBlock):
+        return block.importance, block.asked
+    return "tables", block.axes, block.values, block.tables
 
 
 @told.register

@@ -17,10 +17,14 @@ from support.commands import run, write_survey
 
 PAGE = (Path(__file__).parents[2] / "docs" / "spec.md").read_text(encoding="utf-8")
 ROWS = dict(re.findall(r"^\| `([a-z-]+)` \| `(.+?)` \|", PAGE, re.MULTILINE))
+CHOICES = 'choice = ["blood=A,B", "day=2026-01-05"]\nbins = "age=0,18,65"'
 # What an example needs beside itself; groups by two columns are listed for both.
 WITH = {
     "at-most": 'items = "blood=A,B"',
     "split": 'items = "blood=A,B"',
+    "table": CHOICES,
+    "margins": f'{CHOICES}\ntable = "blood,age"',
+    "by-cell": f'{CHOICES}\nmean = "income=0:1000"',
     "importance": 'count = "smoker"',
     "by": ROWS["groups"],
     "groups": ROWS["by"],
@@ -31,11 +35,12 @@ WITH = {
     "discover-delta": 'by = "blood"\ngroups = "discover"\nepsilon = 1\ndelta = 1e-6',
     "delta": "epsilon = 1",
     "size-dial": "counts = 4",
+    "objective": f'{CHOICES}\ntable = "blood,age"',
     "missing": 'where = "age:at-least:18"',
 }
 STORED = {
     "sheet": lambda columns, folder: stored.xlsx({"a": []}, folder, Visits=columns),
-    "table": stored.sqlite,
+    "file-table": stored.sqlite,
 }
 TITLES = {"skip": 3, "header-row": 3}  # lines before the header, where an example says so
 

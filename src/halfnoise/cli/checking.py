@@ -33,7 +33,10 @@ from halfnoise.spec.queries import NAMELESS, Words
 from halfnoise.spec.toml import gather
 from halfnoise.spec.vocabulary import BUDGET
 from halfnoise.spec.words import for_plans, privacy, text_format
-from halfnoise.workload.numbers import Count, Counts
+from halfnoise.workload.crossing import used
+from halfnoise.workload.numbers import Count, Counts, Mean, Sum
+from halfnoise.workload.queries import Asked
+from halfnoise.workload.tables import Table
 from halfnoise.workload.workload import Workload
 
 T = TypeVar("T")
@@ -138,7 +141,7 @@ def _look(found: Checked, request: Request, words: Words) -> None:
     source, books = found.source, found.books
     found.refused += for_plans(request, words)
     found.refused += request.faults(counted=source is None or source.counted)
-    asked = [q for q in request.workload.queries if not _is_nameless(q)]
+    asked = _of_columns(request.workload.queries)
     if source is not None and asked:
         some = len(asked) < len(request.workload.queries)
         workload = replace(request.workload, queries=asked, importance={}) if some else None
@@ -154,18 +157,26 @@ def _look(found: Checked, request: Request, words: Words) -> None:
         return
     request, times = part
     known = request.known_size is not None
-    found.planned = found.hear(
-        lambda: planned(request, known=known, releases=times, limit=books.limit)
-    )
+    said: dict[str, Any] = {"releases": times, "people": words.get("people")}
+    found.planned = found.hear(lambda: planned(request, known=known, limit=books.limit, **said))
     if isinstance(found.planned, Plan) and found.books is not None:
         cost, alike = found.planned.measurement.guarantee, request.workload.neighbors
-        said: dict[str, Any] = {"request": "", "what": "", "unit": request.unit, "times": times}
+        said = {"request": "", "what": "", "unit": request.unit, "times": times}
         bill = Bill(guarantee=cost, neighbors=alike, name=books.name, **said)
         found.after = found.hear(lambda: books.check(bill))
 
 
-def _is_nameless(query: Any) -> bool:
-    return isinstance(query, Counts) or query.column in NAMELESS
+def _of_columns(queries: Sequence[Asked]) -> list[Asked]:
+    """Return the queries of columns that are named, and the tables that are by such alone."""
+    plain = [query for query in queries if not isinstance(query, Table)]
+    nameless = {q.label for q in plain if isinstance(q, Counts) or q.column in NAMELESS}
+
+    def axes(query: Asked) -> list[str]:
+        if isinstance(query, Count | Sum | Mean):
+            return used([], [query])
+        return used([query], []) if isinstance(query, Table) else []
+
+    return [q for q in queries if not nameless & {q.label, *axes(q)}]
 
 
 def part_of(request: Request, books: Booking, releases: int) -> tuple[Request, int]:
@@ -184,6 +195,7 @@ def planned(
     margin: str | None = None,
     releases: int = 1,
     limit: Privacy | Allowance | None = None,
+    people: str | None = None,
 ) -> Plan | Outlook:
     """Return what a budget brings, or several budgets where none was given."""
     workload, delta = request.workload, DELTA if request.delta is None else request.delta
@@ -194,6 +206,7 @@ def planned(
         if budget is not None:
             raise InvalidParameterError("give a budget or --margin, not both: one tells the other")
         budget = budget_for(workload, margin=number("--margin", margin), delta=delta, **terms)
+    many = request.known_size if people is None else number("--people", people)
     if budget is None:
-        return plan(workload, delta=delta, **terms)
-    return plan(workload, privacy=budget, **terms)
+        return plan(workload, delta=delta, people=many, **terms)
+    return plan(workload, privacy=budget, people=many, **terms)

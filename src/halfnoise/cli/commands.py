@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -45,8 +46,8 @@ def plan_command(words: Words, data: Sequence[str]) -> None:
     save = _saving(words, request, [*data, *books.files])
     releases, margin = whole_number("--releases", words.get("releases", "1")), words.get("margin")
     request, releases = part_of(request, books, releases)
-    known = "known-size" in words
-    found = planned(request, known=known, margin=margin, releases=releases, limit=books.limit)
+    terms: dict[str, Any] = {"known": "known-size" in words, "people": words.get("people")}
+    found = planned(request, margin=margin, releases=releases, limit=books.limit, **terms)
     shown, commands = found.to_dict(), list[str]()
     if releases > 1 and isinstance(found, Plan) and "one-of" not in words:
         commands = one_of_them(words, data, request, found.privacy, releases)

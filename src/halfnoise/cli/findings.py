@@ -1,5 +1,6 @@
 """What was found out about a release before it is made: as lines, and as JSON."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -14,6 +15,12 @@ from halfnoise.ledger.booking import NO_LEDGER
 from halfnoise.ledger.words import left
 from halfnoise.request import Request
 from halfnoise.spec.queries import Words
+from halfnoise.spec.vocabulary import TEXT
+from halfnoise.workload.crossing import TableBlock
+from halfnoise.workload.numbers import Count, Mean, Sum
+from halfnoise.workload.queries import Query
+from halfnoise.workload.tables import Table
+from halfnoise.workload.workload import Workload
 
 _FORMATS = {".jsonl": "JSON lines", ".ndjson": "JSON lines", ".parquet": "Parquet"}
 NOTHING = "No row was read and nothing was spent."
@@ -69,7 +76,8 @@ def _file(source: Source, words: Words) -> dict[str, Any]:
     settled = ("delimiter", *PLACES)  # what the file itself may have told
     said = {n for n, v in marks.items() if n not in settled and v != getattr(plain, n)}
     said |= {"delimiter"} if text.delimiter == text.comma != plain.comma else set()  # by a dialect
-    said |= {name.replace("-", "_") for name in words}  # or by another word that stands for it
+    named = {name.removeprefix("file-").replace("-", "_") for name in words if name in TEXT}
+    said |= named  # or by another word that stands for it
     declared = {n: _plain(v) for n, v in marks.items() if n in said}
     default = {n: _plain(v) for n, v in marks.items() if n not in declared and v not in (None, ())}
     return {
@@ -103,7 +111,9 @@ def _asked(found: Checked, request: Request) -> dict[str, Any]:
             "name": query.label,
             "meaning": query.meaning,
             "columns": {c: kind_of(types[c]) for c in query.columns if c in types},
-            "read_as": [*readings(query, types, text.spelling)]
+            "read_as": [*_cells_of(query, workload)]
+            if isinstance(query, Table)
+            else [*readings(query, types, text.spelling), *_broken(query)]
             if query.columns and all(column in types for column in query.columns)
             else [],
         }
@@ -122,6 +132,22 @@ def _asked(found: Checked, request: Request) -> dict[str, Any]:
         "weights": dict(workload.importance),
         "look_up": open_questions(workload, types, text, request.unit, rows=request.row_is_person),
     }
+
+
+def _cells_of(table: Table, workload: Workload) -> Iterator[str]:
+    """Say how many cells a table has, and how many each of its axes."""
+    blocks = [block for block in workload.blocks if isinstance(block, TableBlock)]
+    levels = {axis.label: len(axis.names) for block in blocks for axis in block.axes}
+    each = [levels[label] for label in table.labels]
+    by = " x ".join(map(str, each))
+    yield f"{math.prod(each):,} cells: {by}, with what is missing or not listed"
+
+
+def _broken(query: Query) -> Iterator[str]:
+    """Say by which cells a number is broken down."""
+    if isinstance(query, Count | Sum | Mean) and query.by:
+        tables = [" x ".join(labels) for labels in (query.by, *query.within)]
+        yield f"in each cell of {', of '.join(tables)}, with all margins"
 
 
 def _people(shown: dict[str, Any]) -> Iterator[str]:

@@ -50,6 +50,9 @@ OPTIONS = (
     Word("choice", "COL=A,B,C", ASK, "How many chose each; the rest is 'other'."),
     Word("bins", "COL=0,18,65", ASK, "How many are in each band of a number."),
     Word("items", "COL=a,b,c", ASK, "How many have each item; E11.* is all that begin so."),
+    Word("table", "A,B", ASK, "How many are in each cell of a table by these choices and bands."),
+    Word("margins", "W", ASK, "How much the margins of each table weigh: 0.01 unless given."),
+    Word("by-cell", "NAME=A,B", ASK, "Break a count, sum or mean down by choices and bands."),
     Word("split", "MARK", ASK, "What parts the items in a cell: ; for J45;E11."),
     Word("at-most", "K", ASK, "Nobody has more than K of the items (or of the counts)."),
     Word("counts", "N", ASK, "To try things out: N counts (also --sum 0:20, --choice 5, ...)."),
@@ -76,6 +79,7 @@ OPTIONS = (
     Word("importance", "NAME=W", RULES, "How much a squared error of a query weighs."),
     Word("size-importance", "W", RULES, "The same for the number of people: 0 unless given."),
     Word("size-dial", "C", RULES, "The same, as the C of the paper."),
+    Word("objective", "GOAL", RULES, "What is least: the total error, or the largest one."),
     Word("known-size", "N", RULES, "The number of people, where it is public."),
     Word("dialect", "NAME", TEXT, f"What is usual where: {', '.join(DIALECTS)}."),
     Word("delimiter", "MARK", TEXT, "What separates columns: by the file's ending unless given."),
@@ -97,7 +101,7 @@ OPTIONS = (
     Word("skip", "N", TEXT, "How many lines or rows before the header are passed over."),
     Word("header-row", "N", TEXT, "The same in other words: which line or row holds the names."),
     Word("sheet", "NAME", TEXT, "The sheet of an .xlsx, .ods or .xls file, or its number from 1."),
-    Word("table", "NAME", TEXT, "The table of a DuckDB or SQLite file."),
+    Word("file-table", "NAME", TEXT, "The table of a DuckDB or SQLite file; or --table NAME."),
     Word("level", "P", SHOW, "The level of the margins of error: 0.95 unless given."),
     Word("spec", "FILE", SHOW, "Take all this from a TOML file."),
     Word("set", "NAME=VALUE", SHOW, "Fill {NAME} in that file."),
@@ -105,11 +109,13 @@ OPTIONS = (
 )
 _WHERE = "A file (DATA.ledger unless given), or postgresql://host/db#name."
 LEDGER = Word("ledger", "FILE", SPEND, _WHERE)
+EXPECTED = Word("people", "N", SHOW, "How many there may be: which tables are mostly noise.")
 PLAN = (
     *OPTIONS,
     LEDGER,
     Word("margin", "M", SPEND, "The other way round: the budget for a margin of error of M."),
     Word("releases", "N", SPEND, "Split over N releases."),
+    EXPECTED,
     Word("json", None, SHOW, "Print JSON."),
     # A plan becomes a release by changing one word.
     Word("out", "FILE", SHOW, "For release."),
@@ -128,9 +134,10 @@ RELEASE = (
     Word("name", "NAME", SPEND, "The same name and request return the same result, drawn once."),
     Word("resume", "NAME", SPEND, "Go on with a charge that stands; never charge anew."),
 )
-CHECK = (*RELEASE, Word("json", None, SHOW, "Print JSON."))
+CHECK = (*RELEASE, EXPECTED, Word("json", None, SHOW, "Print JSON."))
 SPEC = (
     *(option for option in OPTIONS if option.panel == TEXT),
+    Word("table", "NAME", TEXT, "The table of a DuckDB or SQLite file."),
     Word("out", "FILE", SHOW, "Where to, if not printed; never over a file that exists."),
 )
 

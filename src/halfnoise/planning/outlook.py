@@ -12,15 +12,16 @@ from halfnoise.noise.law import Noise
 from halfnoise.planning.choice import best
 from halfnoise.planning.plan import Plan
 from halfnoise.planning.spending import Spending, split_delta
+from halfnoise.planning.tables import by_line, crosses, widest
 from halfnoise.privacy.allowance import Allowance
 from halfnoise.privacy.definitions import ApproxDP, Budget, GaussianDP, Privacy
 from halfnoise.privacy.reason import KNOW, MOST_EPSILON, check_reason
 from halfnoise.text import percent, short, text_table
 from halfnoise.workload.listing import Columns
-from halfnoise.workload.queries import Query
+from halfnoise.workload.queries import Asked
 from halfnoise.workload.workload import Rules, Workload
 
-Queries: TypeAlias = Workload | Sequence[Query]
+Queries: TypeAlias = Workload | Sequence[Asked]
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)  # what a plan without a budget compares
 DELTA = 1e-6  # where none is stated
 HALVINGS = 40
@@ -54,6 +55,12 @@ class Outlook:
 
     def table(self) -> str:
         """Return budgets, what each is worth, and margins of error as text."""
+        if crosses(self.workload):
+            header = ["epsilon", *(f"{epsilon:g}" for epsilon in EPSILONS)]
+            margins = zip(*(p.margins for p in self.plans), strict=True)
+            cells = [[f"±{short(margin)}" for margin in each] for each in margins]
+            last = ["best guess", *(percent(p.best_guess) for p in self.plans)]
+            return by_line(self.workload.blocks, header, cells, last)
         header = ["epsilon", "best guess", *(line.heading for line in self.workload.lines)]
         rows = [
             [f"{epsilon:g}", percent(p.best_guess), *(f"±{short(margin)}" for margin in p.margins)]
@@ -78,13 +85,20 @@ class Outlook:
 
 
 @overload
-def plan(workload: Queries, *, privacy: Privacy, **terms: Unpack[Terms]) -> Plan: ...
+def plan(
+    workload: Queries, *, privacy: Privacy, people: float | None = None, **terms: Unpack[Terms]
+) -> Plan: ...
 @overload
 def plan(
-    workload: Queries, *, privacy: None = None, delta: float = DELTA, **terms: Unpack[Terms]
+    workload: Queries,
+    *,
+    privacy: None = None,
+    delta: float = DELTA,
+    people: float | None = None,
+    **terms: Unpack[Terms],
 ) -> Outlook: ...
 @known_keywords
-def plan(
+def plan(  # noqa: PLR0913  # the face of the library
     workload: Queries,
     *,
     privacy: Privacy | None = None,
@@ -95,6 +109,7 @@ def plan(
     noise: str | None = None,
     i_know: bool = False,
     limit: Privacy | Allowance | None = None,
+    people: float | None = None,
     by: Columns = None,
     **rules: Unpack[Rules],
 ) -> Plan | Outlook:
@@ -106,7 +121,8 @@ def plan(
     given, Laplace noise is taken for pure epsilon, and beside a delta where it has a fifth less
     standard error than Gaussian noise, at least. ``i_know``: allow budgets that protect hardly
     anybody. ``limit``: that of the ledger which will be charged; both kinds of noise are then
-    compared at equal cost there. ``by`` and ``rules``: those of ``Workload``, where the queries are
+    compared at equal cost there. ``people``: how many there may be, to see which tables would be
+    mostly noise. ``by`` and ``rules``: those of ``Workload``, where the queries are
     a list.
 
     **Guarantee.** A plan sees no data. Every design in it is proved to cost at most the budget.
@@ -128,7 +144,7 @@ def plan(
         shared: Terms = {"releases": releases, "known_size": known_size, "level": level}
         shared |= {"noise": noise, "i_know": i_know, "limit": limit}
         budgets = [ApproxDP(epsilon=epsilon, delta=delta) for epsilon in EPSILONS]
-        plans = tuple(plan(workload, privacy=budget, **shared) for budget in budgets)
+        plans = tuple(plan(workload, privacy=each, people=people, **shared) for each in budgets)
         return Outlook(workload=workload, delta=delta, plans=plans)
     if not hasattr(privacy, "budget"):
         raise refuse("privacy", "a privacy definition", privacy, "for example GaussianDP(mu=1)")
@@ -152,6 +168,7 @@ def plan(
         designs=offered,
         noise=kind,
         limit=limit,
+        people=None if people is None else positive(people=people),
     )
     _ = found.measurement  # what has no grid is refused here, not after it was charged
     return found
@@ -174,6 +191,7 @@ def budget_for(
 ) -> ApproxDP:
     """Return the smallest budget with which no query's margin of error is above ``margin``.
 
+    Margins of tables that nobody asked for may have more.
     The margin is in people for counts and in units for sums; for a mean it is the margin times the
     number who answered. The noise is the one that ``plan`` takes, ``limit`` included. ``by`` and
     ``rules`` are those of ``Workload``, where queries are a list.
@@ -188,7 +206,7 @@ def budget_for(
 
     def worst(budget: Budget) -> float:
         offered = designs(workload, budget, known_size=known_size)
-        return max(best(offered, workload).margins(level))
+        return widest(best(offered, workload), level)
 
     # Margins go with 1/mu and 1/epsilon, so one look at 1 tells what each kind of noise needs.
     rest, _ = split_delta(delta, workload.grouping)
@@ -204,7 +222,7 @@ def budget_for(
 
     def enough(epsilon: float) -> bool:
         budget = ApproxDP(epsilon=epsilon, delta=delta)
-        return max(plan(workload, privacy=budget, **shared).margins) <= target
+        return widest(plan(workload, privacy=budget, **shared).chosen, level) <= target
 
     if not tried or not enough(high := max(tried)):
         raise refuse("margin", "larger: no budget that protects anybody gives it", target)

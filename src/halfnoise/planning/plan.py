@@ -10,6 +10,7 @@ from typing import Any
 from halfnoise.design.design import Design, Measurement
 from halfnoise.errors import InvalidParameterError
 from halfnoise.noise.law import Noise
+from halfnoise.planning import tables
 from halfnoise.planning.choice import best, compared, in_words, there
 from halfnoise.planning.spending import Discovery, Spending
 from halfnoise.privacy.account import BEYOND, Account
@@ -37,6 +38,7 @@ class Plan:
     designs: tuple[Design, ...]
     noise: Noise | None = None  # the one that was asked for
     limit: Privacy | Allowance | None = None  # that of the ledger which will be charged
+    people: float | None = None  # how many there may be, to tell what is mostly noise
 
     @cached_property
     def chosen(self) -> Design:
@@ -77,6 +79,15 @@ class Plan:
             words = f"It has {percent(saved)} less standard error than {plain}"
             words += ", and gives the number of people too." if design.size_scale else "."
         return words + design.remark(errors) + self._against(errors)
+
+    @cached_property
+    def tables(self) -> dict[str, float]:
+        """The standard error of a cell of the tables, ``std``, and ``one_by_one_std``.
+
+        Empty where there are not several tables.
+        """
+        found = tables.crosses(self.workload)
+        return tables.one_by_one(self.chosen, self.workload) if found else {}
 
     def _against(self, errors: Mapping[str, float]) -> str:
         """Say how the other kind of noise compares, where both can keep the promise."""
@@ -159,6 +170,13 @@ class Plan:
         return self.chosen.margins(self.level)
 
     @property
+    def in_one_group(self) -> float | None:
+        """How many people there may be in an average group, or in all where there is none."""
+        grouping = self.workload.grouping
+        groups = 1 if grouping is None else grouping.number or 1
+        return None if self.people is None else self.people / groups
+
+    @property
     def best_guess(self) -> float:
         """How often the best guess is right after all releases of the chosen design."""
         return compose(*[self.measurement.guarantee] * self.releases).best_guess
@@ -185,7 +203,10 @@ class Plan:
         return ready.discovering(grouping.most, delta)
 
     def table(self) -> str:
-        """Return the designs and their margins of error as text."""
+        """Return the designs and their margins of error as text; of tables, that of the chosen."""
+        if tables.crosses(self.workload):
+            people = self._size_margin(self.chosen, self.chosen.size_std)
+            return tables.shown(self.chosen, self.level, people, self.in_one_group)
         header = [f"margin of error ({percent(self.level)})"]
         header += [*(line.heading for line in self.workload.lines), "people"]
         rows = [
@@ -219,6 +240,8 @@ class Plan:
             f"Chosen (*): {self.chosen.name}. {self.why}",
             *self._adding_up(),
             *([] if self.discovery is None else [str(self.discovery)]),
+            *tables.compared(self.tables),
+            *tables.noisy(self.chosen, self.level, self.in_one_group),
         ]
         return "\n".join([*lines, *self.notes()])
 
@@ -247,17 +270,20 @@ class Plan:
             "why": self.why,
             "noise": {"chosen": self.chosen.noise.value, "ten_releases": self.ten_releases}
             | ({"share_of_limit": in_words(self.shares)} if self.shares else {}),
-            "designs": [_design(design, self.level, discovery) for design in self.designs],
-        }
+            "designs": [_design(design, self, discovery) for design in self.designs],
+        } | ({"tables": self.tables} if self.tables else {})
 
 
-def _design(design: Design, level: float, discovery: Discovery | None) -> dict[str, Any]:
-    noise, margins, blocks = design.noise, design.margins(level), []
-    for line, parts, margin in zip(design.lines, design.parts(), margins, strict=True):
+def _design(design: Design, plan: Plan, discovery: Discovery | None) -> dict[str, Any]:
+    noise, margins, blocks = design.noise, design.margins(plan.level), []
+    for each, parts, margin in zip(
+        tables.entries(design.blocks), design.parts(), margins, strict=True
+    ):
+        line = each.line
         entry = {"kind": line.kind, "label": line.label, "queries": line.queries}
         entry |= {"std": noise.std(parts["sum"]), "margin": margin}
         entry |= {f"{name}_std": noise.std(ps) for name, ps in parts.items() if name != "sum"}
-        blocks.append(entry)
+        blocks.append(entry | each.facts(margin, plan.in_one_group))
     shown = {
         "name": design.name,
         "noise": noise.value,

@@ -29,6 +29,10 @@ mean = []
 choice = []
 bins = []
 
+# Tables by several of these choices and bands: "A,B"; means, sums and counts by cell: "NAME=A,B".
+# table = []
+# by-cell = []
+
 # Codes that stand for no answer, wherever they are: "-99", "N/A".
 missing = []
 

@@ -8,13 +8,15 @@ from halfnoise.errors import HalfnoiseError
 from halfnoise.request import Request
 from halfnoise.spec.header import Header
 from halfnoise.spec.queries import Words
-from halfnoise.spec.vocabulary import BUDGET, GROUPS, QUERIES, WORDS
+from halfnoise.spec.vocabulary import BUDGET, CROSSED, GROUPS, LISTS, QUERIES, WORDS
 from halfnoise.spec.words import read
 from halfnoise.workload.numbers import Counts
 
 _TOGETHER = (GROUPS, BUDGET)  # words that mean something only with each other
-_WEIGHTS = ("importance", "at-most", "size-importance", "size-dial")  # and these with queries
-_ONE_BY_ONE = (*(name for name in QUERIES if name != "counts"), "importance", "where", "missing")
+# And these with queries.
+_WEIGHTS = (*CROSSED, "importance", "at-most", "size-importance", "size-dial")
+_ONE_BY_ONE = tuple(name for name in (*QUERIES, *CROSSED) if name in LISTS)
+_ONE_BY_ONE = (*_ONE_BY_ONE, "importance", "where", "missing")
 _ANYTHING = [Counts(1)]  # is asked while the rest is read
 Part = dict[str, Any]
 

@@ -16,10 +16,12 @@ from halfnoise.checks import number, refuse, whole_number
 from halfnoise.errors import InvalidParameterError
 from halfnoise.spec.header import Header
 from halfnoise.spec.lists import ANYWHERE, Lists
+from halfnoise.spec.tables import crossed
+from halfnoise.spec.vocabulary import CROSSED
 from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.numbers import Count, Counts, Mean, Sum
-from halfnoise.workload.queries import Query
+from halfnoise.workload.queries import Asked, Query
 
 Words = Mapping[str, Any]  # what was said, by word: text, a list of texts, or yes
 NAMELESS = "(amount)", "(choice)", "(bands)", "(items)"  # the columns of plain numbers
@@ -45,7 +47,7 @@ def queries(
     unit: Sequence[str],
     named: Sequence[str],
     lists: Callable[[str], Lists],
-) -> list[Query]:
+) -> list[Asked]:
     """Read all queries; ``named``: columns that are named beside them."""
     known = frozenset(() if header is None else header.names)
     texts = words.get("count") or ()
@@ -68,14 +70,15 @@ def queries(
         shown = [name for name in header.shown(patterns, [*named, *also]) if name not in unit]
         counts |= {text: matching(text, shown) for text in patterns}
     asked = [*(query for text in texts for query in counts[text]), *asked]
-    if not asked:
+    if not asked and not words.get("table"):
         ask = "ask for something, for example --count smoker, or --counts 100 to try things out"
         raise InvalidParameterError(f"there is nothing to publish yet; {ask}")
     for query in asked:
         if "," in query.label == query.column and query.column not in known:
             remedy = "say it once for each column"
             raise refuse(f"--{query.kind}", "given one column", query.column, remedy)
-    return distinct(asked)
+    found = distinct(asked)
+    return crossed(words, found) if {*CROSSED} & {*words} else [*found]
 
 
 def count(text: str, columns: Collection[str] = (), lists: Lists = ANYWHERE) -> list[Count]:

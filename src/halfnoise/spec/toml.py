@@ -15,12 +15,14 @@ from halfnoise.request import Request
 from halfnoise.spec.groups import Listed, is_number
 from halfnoise.spec.lists import ANYWHERE, Lists, moved, one_value, quoted
 from halfnoise.spec.queries import Words
-from halfnoise.spec.vocabulary import BUDGET, LISTS, QUERIES, WORDS, YES
+from halfnoise.spec.tables import parted, spec_tables
+from halfnoise.spec.vocabulary import BUDGET, CROSSED, LISTS, QUERIES, WORDS, YES
 from halfnoise.workload.by import BANDS
 from halfnoise.workload.listing import DISCOVER
 
 Hear = Callable[[InvalidParameterError], None]  # is told what is refused, and may go on
 MOST_BYTES = 2**24  # of a spec: what is larger is none
+_OWN: Mapping[str, Callable[[Any], Any]] = {"groups": Listed, "table": spec_tables}
 
 
 def at_once(error: InvalidParameterError) -> None:
@@ -68,6 +70,10 @@ def read_spec(
             words[name] = _as_words(name, value)
         except InvalidParameterError as error:
             heard(error)
+    try:
+        words = parted(words) if "table" in words else words
+    except InvalidParameterError as error:
+        heard(error)
     return words | {"beside": dict.fromkeys(words, Path(path).parent)}
 
 
@@ -122,9 +128,13 @@ def _moved(said: Any, beside: Path | None, folder: Path) -> Any:
 
 
 def in_toml(value: Any) -> str:
-    """Write text, or lists of it, as TOML that is read as just that."""
+    """Write text, or lists and tables of it, as TOML that is read as just that."""
     # A JSON string is a TOML string, but for the delete character; a name in braces, which would
     # be filled, is put in two pairs.
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(in_toml, value))}]"
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{name} = {in_toml(each)}' for name, each in value.items())} }}"
     text = re.sub(r"\{(\w+)\}", r"{{\1}}", json.dumps(value, ensure_ascii=False))
     return text.replace("\x7f", "\\u007F")
 
@@ -149,6 +159,8 @@ def _filled(value: dict[str, Any], parameters: Mapping[str, str]) -> dict[str, A
     def fill(value: Any) -> Any:
         if isinstance(value, list):
             return [fill(each) for each in value]
+        if isinstance(value, dict):
+            return {name: fill(each) for name, each in value.items()}
         return _PLACE.sub(place, value) if isinstance(value, str) else value
 
     filled = {name: fill(each) for name, each in value.items()}
@@ -162,8 +174,8 @@ def _as_words(name: str, value: Any) -> Any:
         near = get_close_matches(name, WORDS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else ""
         raise refuse("a word of the spec", f"one of {', '.join(WORDS)}", name, hint)
-    if name == "groups":
-        return Listed(value)
+    if name in _OWN:
+        return _OWN[name](value)
     if name in YES:
         if not isinstance(value, bool):
             raise refuse(f"{name} in the spec", "true or false", value)
@@ -209,7 +221,8 @@ def gather(words: Words, data: Sequence[str] = (), heard: Hear = at_once) -> dic
     names = [name for name, _, _ in settings]
     if len(set(names)) < len(names):
         raise refuse("--set", "said once for each name", words["set"])
-    own = {name: value for name, value in words.items() if name not in ("spec", "set")}
+    own = {name: words[name] for name in words if name not in ("spec", "set")}
+    own = parted(own) if "table" in own else own
     if "spec" not in words:
         return own
     stored = read_spec(words["spec"], {name: value for name, _, value in settings}, data, heard)
@@ -234,4 +247,4 @@ def said_in_python(names: Sequence[str], *, queries: bool) -> list[str]:
     words = [name.replace("_", "-") for name in names if name != "where"]
     words += BUDGET if {"privacy", "one_of"} & {*names} else ()
     words += ["no-group-sizes"] if "group_sizes" in names else []
-    return [*words, *(QUERIES if queries else ())]
+    return [*words, *((*QUERIES, *CROSSED) if queries else ())]

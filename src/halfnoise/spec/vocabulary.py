@@ -1,16 +1,17 @@
 """The words themselves: which there are, and of which kind each is."""
 
 QUERIES = ("count", "counts", "sum", "mean", "choice", "bins", "items")
+CROSSED = ("table", "margins", "by-cell")  # and tables of them
 GROUPS = ("by", "groups", "other", "missing-group", "max-groups", "no-group-sizes")
 YES = ("row-is-person", "no-group-sizes", "quote-newlines", "ignore-case", "i-know")
-LISTS = (*(name for name in QUERIES if name != "counts"), "importance", "unit", "by", "groups")
-LISTS = (*LISTS, "where", "missing")  # what may be said several times
+LISTS = tuple(name for name in (*QUERIES, *CROSSED) if name not in ("counts", "margins"))
+LISTS = (*LISTS, "importance", "unit", "by", "groups", "where", "missing")  # may be said again
 _SIZE = ("size-importance", "size-dial")
 WHO = ("where", "missing", "neighbors")
-RULES = ("at-most", "split", *GROUPS, "discover-delta", *WHO, *_SIZE)
+RULES = ("at-most", "split", *GROUPS, "discover-delta", *WHO, *_SIZE, "objective")
 BUDGET = ("epsilon", "delta", "mu", "rho", "rdp", "one-of")
 SPELLING = ("decimal", "thousands", "dates", "yes", "no", "ignore-case")
-WITHIN = ("skip", "header-row", "sheet", "table")  # where in a file the table is
+WITHIN = ("skip", "header-row", "sheet", "file-table")  # where in a file the table is
 TEXT = ("dialect", "delimiter", "quote", "quote-newlines", "encoding", *SPELLING, "names", *WITHIN)
 OTHERS = ("row-is-person", "known-size", "level", "noise", "i-know")
-WORDS = (*QUERIES, "importance", "unit", *RULES, *BUDGET, *TEXT, *OTHERS)
+WORDS = (*QUERIES, *CROSSED, "importance", "unit", *RULES, *BUDGET, *TEXT, *OTHERS)

@@ -22,14 +22,16 @@ from halfnoise.spec.groups import grouping
 from halfnoise.spec.header import Header
 from halfnoise.spec.lists import ANYWHERE, Lists
 from halfnoise.spec.queries import NAMELESS, Words, column_and_rest, queries, where
+from halfnoise.spec.tables import parted
 from halfnoise.spec.vocabulary import LISTS, RULES, TEXT
 from halfnoise.workload.categories import Items
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Where
-from halfnoise.workload.queries import Query
+from halfnoise.workload.queries import Asked
+from halfnoise.workload.tables import Table
 from halfnoise.workload.workload import Workload
 
-Coded = TypeVar("Coded", ColumnQuery, Where)  # what looks at answers, of which some are none
+Coded = TypeVar("Coded", bound=ColumnQuery | Where)  # what looks at answers, of which some are none
 # Marks that have a word, since they are hard to type or to see.
 _MARKS: Mapping[str, Mapping[str, str | None]] = {
     "delimiter": {"tab": "\t", "\\t": "\t"},
@@ -40,7 +42,9 @@ _MARKS: Mapping[str, Mapping[str, str | None]] = {
 
 def text_format(words: Words) -> TextFormat:
     """Read what text files look like."""
+    words = parted(words) if "table" in words else words
     marks = {name.replace("-", "_"): words[name] for name in TEXT if words.get(name) is not None}
+    marks |= {"table": marks.pop("file_table")} if "file_table" in marks else {}
     for name, spelled in _MARKS.items():
         if name in marks:
             marks[name] = spelled.get(marks[name], marks[name])
@@ -74,7 +78,7 @@ def read(
     header: Header | None = None,
     data: Sequence[str] = (),
     *,
-    asked: Sequence[Query] | Workload | None = None,
+    asked: Sequence[Asked] | Workload | None = None,
     rules: Mapping[str, Any] | None = None,
     release: bool = False,
 ) -> Request:
@@ -128,7 +132,7 @@ def read(
 def for_plans(request: Request, words: Words) -> Iterator[InvalidParameterError]:
     """Yield what can be planned but not released."""
     for query in request.workload.queries:
-        if query.column in NAMELESS:
+        if not isinstance(query, Table) and query.column in NAMELESS:
             rule = "given a column to release"
             yield refuse(f"--{query.kind}", rule, query.label, "a plan does without")
     if "known-size" in words and request.known_size is None:
@@ -149,7 +153,7 @@ def _rules(words: Words, lists: Callable[[str], Lists]) -> dict[str, Any]:
 
 
 def _workload(
-    asked: Sequence[Query] | Workload,
+    asked: Sequence[Asked] | Workload,
     codes: Sequence[str],
     stored: dict[str, Any],
     own: Mapping[str, Any],
@@ -168,7 +172,10 @@ def _workload(
     def coded(each: Coded) -> Coded:
         return replace(each, missing=(*each.codes, *codes)) if codes else each
 
-    def looking(query: Query) -> Query:
+    def looking(query: Asked) -> Asked:
+        if isinstance(query, Table):
+            axes = [axis if isinstance(axis, str) else coded(axis) for axis in query.axes]
+            return replace(query, axes=axes)
         if isinstance(query, Items) and most is not None and query.at_most is None:
             query = replace(query, at_most=most)
         if isinstance(query, Items) and split is not None and query.split is None:
@@ -251,6 +258,7 @@ _RULES: Mapping[str, Callable[[str, Any], object]] = {
     "max-groups": whole_number,
     "missing-group": lambda _, text: text,
     "neighbors": _neighbors,
+    "objective": lambda _, text: text,
     "other": lambda _, text: None if text.lower() == "none" else text,
     "size-dial": number,
     "size-importance": number,

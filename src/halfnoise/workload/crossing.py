@@ -19,6 +19,7 @@ from halfnoise.workload.tables import MOST_CELLS, Axis, Table, attributes, names
 
 Value: TypeAlias = Count | Sum | Mean
 Alike: TypeAlias = tuple[int | None, ...]
+MOST_NAMED = 20  # tables that are named in a sentence
 MARGINS = 0.01  # what people, and margins, weigh where nobody says how much
 
 
@@ -91,9 +92,9 @@ class TableBlock(Block):
     @property
     def words(self) -> str:
         """What is asked, in words."""
-        return ", ".join(
-            f"{line.label} ({line.queries} cells)" for line in self.lines if line.asked
-        )
+        asked = [f"{line.label} ({line.queries} cells)" for line in self.lines if line.asked]
+        more = f" and {len(asked) - MOST_NAMED:,} more tables" if len(asked) > MOST_NAMED else ""
+        return ", ".join(asked[:MOST_NAMED]) + more
 
     def on_grid(self, *scales: float) -> "TableBlock":
         """Return the block with the bounds of its values on their grids."""

@@ -62,6 +62,18 @@ class Table:
         return tuple(column for axis in self.own for column in axis.columns)
 
     @property
+    def meaning(self) -> str:
+        """What it is, in words.
+
+        >>> Table(["sex", "age", "region"]).meaning
+        'people by sex, age and region, with all margins'
+        """
+        *first, last = self.labels
+        if not first:
+            return f"people by {last}"
+        return f"people by {', '.join(first)} and {last}, with all margins"
+
+    @property
     def names(self) -> tuple[str, ...]:
         """No name but its own: cells are found by their categories."""
         return (self.label,)
@@ -70,7 +82,7 @@ class Table:
 def attributes(
     tables: Sequence[Table], asked: Sequence[Axis], labels: Iterable[str]
 ) -> dict[str, Axis]:
-    """Return those axes that go by some labels: one column is one attribute.
+    """Return those axes that go by some labels, in their order: one column is one attribute.
 
     ``asked``: the choices and bands of the workload itself.
     """
@@ -80,12 +92,12 @@ def attributes(
         if known is not axis and known != axis:
             rule = f"the attribute {axis.label!r} has two lists of categories"
             raise InvalidParameterError(f"{rule}; use one of them in all tables and choices")
-    used = set(labels)
-    for label in sorted(used - found.keys()):
+    used = [*dict.fromkeys(labels)]
+    for label in sorted(set(used) - found.keys()):
         known_labels = ", ".join(map(repr, found)) or "none"
         rule = f"the label of a Choice or Bins of the workload ({known_labels})"
         raise refuse("an axis", rule, label)
-    kept = {label: axis for label, axis in found.items() if label in used}
+    kept = {label: found[label] for label in used}
     for axis in kept.values():
         if axis.where is not None:
             rule = f"an axis of a table has no condition of its own, got one for {axis.label!r}"

@@ -1,0 +1,189 @@
+"""What a plan says of tables."""
+
+import json
+from typing import Any
+
+import pytest
+
+import halfnoise as hn
+
+SEX, AGE = hn.Choice("sex", ["f"]), hn.Bins("age", [18, 65])  # two and three categories
+REGION = hn.Choice("region", ["n", "s", "e"])
+GAUSSIAN = hn.GaussianDP(mu=1)
+GOLDEN: list[Any] = [SEX, AGE, hn.Table(["sex", "age"], margins=0)]
+
+
+def blocks(queries: Any, **terms: Any) -> list[dict[str, Any]]:
+    """Return the blocks of the chosen design."""
+    found = hn.plan(queries, privacy=GAUSSIAN, **terms)
+    shown = json.loads(json.dumps(found.to_dict()))
+    (design,) = (each for each in shown["designs"] if each["name"] == shown["chosen"])
+    return list(design["blocks"])
+
+
+def test_a_block_for_each_table() -> None:
+    """Asked tables come first, then their margins, marked; each with its cells and error."""
+    found = blocks([SEX, hn.Table(["sex", AGE, REGION]), hn.Count("x")])
+    shown = [(each["kind"], each["label"], each["queries"]) for each in found]
+    assert shown == [
+        ("count", "x", 1),
+        ("table", "sex", 2),
+        ("table", "sex,age,region", 24),
+        ("table", "age", 3),
+        ("table", "region", 4),
+        ("table", "sex,age", 6),
+        ("table", "sex,region", 8),
+        ("table", "age,region", 12),
+    ]
+    assert [each.get("asked") for each in found] == [None, True, True, *[False] * 5]
+    assert all(each["margin"] == pytest.approx(1.959964 * each["std"]) for each in found)
+    assert all("average_cell" not in each for each in found)
+
+
+def test_the_golden_numbers_are_shown() -> None:
+    """Those of the theory, as JSON and as text."""
+    stds = {each["label"]: each["std"] for each in blocks(GOLDEN)}
+    known = {"sex": 1.396853, "age": 1.313977, "sex,age": 1.136770}
+    assert stds == pytest.approx(known, abs=1e-6)
+    header, *rows = hn.plan(GOLDEN, privacy=GAUSSIAN).table().splitlines()
+    assert header.split("  ")[0] == "* correlated-gaussian"
+    assert [row.split() for row in rows] == [
+        ["sex", "2", "1.4", "±2.74"],
+        ["age", "3", "1.31", "±2.58"],
+        ["sex,age", "6", "1.14", "±2.23"],
+        ["people", "1.89", "±3.71"],
+    ]
+
+
+def test_what_an_average_cell_has() -> None:
+    """With a number of people, a plan says how large the error is beside an average cell."""
+    found = {each["label"]: each for each in blocks(GOLDEN, people=600)}
+    assert found["sex,age"]["average_cell"] == 100
+    relative = found["sex,age"]["margin"] / 100
+    assert found["sex,age"]["relative_error"] == pytest.approx(relative)
+    text = repr(hn.plan(GOLDEN, privacy=GAUSSIAN, people=600))
+    assert "average cell" in text
+    assert "±2.23%" in text
+    assert "Mostly noise" not in text
+    assert "average" not in repr(hn.plan(GOLDEN, privacy=GAUSSIAN))
+    grouped = blocks(GOLDEN, people=600, by="g", groups=["x"], other=None)
+    assert [each["average_cell"] for each in grouped] == [300, 200, 100]
+    grouped = blocks(GOLDEN, people=600, by="g", groups=["x", "y"])  # and others
+    assert [each["average_cell"] for each in grouped] == pytest.approx([100, 200 / 3, 100 / 3])
+    with pytest.raises(hn.InvalidParameterError, match="people must be a positive number, got 0"):
+        hn.plan(GOLDEN, privacy=GAUSSIAN, people=0)
+    means = blocks([SEX, hn.Mean("pay", bounds=(0, 9), by=["sex"])], people=600)
+    assert [each["label"] for each in means if "average_cell" in each] == ["sex"]
+
+
+def test_what_is_mostly_noise() -> None:
+    """Half of an average cell is the line; margins that nobody asked for are not named."""
+    noise = blocks([hn.Table([SEX, AGE])])[0]["margin"]
+    (few, enough) = (
+        repr(hn.plan([hn.Table([SEX, AGE])], privacy=GAUSSIAN, people=6 * 2 * noise * factor))
+        for factor in (0.99, 1.01)
+    )
+    assert "Mostly noise, by an average cell: sex,age (3." in few
+    assert "; use fewer axes, coarser bands or a larger budget before you publish them." in few
+    assert "Mostly noise" not in enough
+
+
+def alone(importances: list[float], mu: float) -> float:
+    """Return the least error of tables by themselves, found by trying splits of the budget."""
+    one, other = importances
+    return min(
+        one / (mu**2 * share) + other / (mu**2 * (1 - share))
+        for share in (i / 2000 for i in range(1, 2000))
+    )
+
+
+@pytest.mark.parametrize("importance", [1.0, 4.0])
+def test_what_tables_cost_one_by_one(importance: float) -> None:
+    """With the best split of the budget, each with noise on its own cells alone."""
+    tables: list[Any] = [hn.Table([SEX, AGE], importance=importance), hn.Table([AGE, REGION])]
+    found = hn.plan(tables, privacy=hn.GaussianDP(mu=0.5)).tables
+    apart = alone([importance, 1.0], 0.5) / (importance + 1)
+    assert found["one_by_one_std"] ** 2 == pytest.approx(apart, rel=1e-5)
+    listed = blocks(tables)
+    here = sum(each["std"] ** 2 * w for each, w in zip(listed, (importance, 1), strict=False))
+    assert found["std"] ** 2 == pytest.approx(here / (importance + 1) / 0.25)
+    assert found["std"] < found["one_by_one_std"]
+    with_others = hn.plan([*tables, hn.Counts(9)], privacy=hn.GaussianDP(mu=0.5))
+    assert with_others.tables == pytest.approx(found)
+    said = "One by one, with the best split of the budget, the tables would have a standard error"
+    assert said in repr(with_others)
+    assert with_others.to_dict()["tables"] == with_others.tables
+
+
+def test_the_largest_error_one_by_one() -> None:
+    """Then every table alone has the same error, each times its importance."""
+    tables = [hn.Table([SEX, AGE], importance=4), hn.Table([AGE, REGION])]
+    found = hn.plan(tables, privacy=GAUSSIAN, objective="largest").tables
+    assert found["one_by_one_std"] == pytest.approx(2**0.5)
+    shown = blocks([hn.Table([SEX, AGE]), hn.Table([AGE, REGION])], objective="largest")
+    alike = hn.plan(
+        [hn.Table([SEX, AGE]), hn.Table([AGE, REGION])], privacy=GAUSSIAN, objective="largest"
+    )
+    assert alike.tables["std"] == pytest.approx(max(each["std"] for each in shown if each["asked"]))
+
+
+def test_one_table_is_compared_with_nothing() -> None:
+    """Nor are queries without tables."""
+    some: list[list[Any]] = [[hn.Table([SEX, AGE])], [SEX, AGE]]
+    for queries in some:
+        found = hn.plan(queries, privacy=GAUSSIAN)
+        assert found.tables == {}
+        assert "One by one" not in repr(found)
+        assert "tables" not in found.to_dict()
+
+
+def test_people_replaced_cost_two_cells_each() -> None:
+    """A person who is replaced leaves one cell of a table and enters another."""
+    tables = [hn.Table([SEX, AGE]), hn.Table([AGE, REGION])]
+    added, replaced = (
+        hn.plan(tables, privacy=GAUSSIAN, neighbors=rule).tables["one_by_one_std"]
+        for rule in (hn.Neighbors.ADD_REMOVE, hn.Neighbors.REPLACE)
+    )
+    assert replaced == pytest.approx(2**0.5 * added)
+
+
+def test_budgets_side_by_side() -> None:
+    """Without a budget, tables are the rows and budgets the columns."""
+    header, *rows = hn.plan(GOLDEN).table().splitlines()
+    assert header.split() == ["epsilon", "0.1", "0.5", "1", "2", "3", "5", "10"]
+    assert [row.split()[0] for row in rows] == ["sex", "age", "sex,age", "best"]
+
+
+def test_many_tables_are_not_a_book() -> None:
+    """A plan as text shows some of them, and says how many more there are."""
+    axes = [hn.Choice(f"a{i}", ["x"]) for i in range(9)]
+    tables = [hn.Table([axes[i], axes[j]]) for i in range(9) for j in range(i)]
+    found = hn.plan([hn.Table(axes), *tables], privacy=GAUSSIAN)
+    text = repr(found)
+    assert len(text.splitlines()) < 80
+    assert "and 451 more, in the JSON" in text
+    assert "and 17 more tables" in text
+    assert len(found.to_dict()["designs"][0]["blocks"]) == 511
+    assert max(map(len, found.table().splitlines())) < 100
+
+
+@pytest.mark.parametrize("queries", [GOLDEN, [SEX, AGE, hn.Sum("pay", bounds=(0, 9), by=["sex"])]])
+def test_tables_need_gaussian_noise(queries: Any) -> None:
+    """Pure epsilon and Laplace noise are refused, and Laplace noise is no choice."""
+    both = hn.ApproxDP(epsilon=1, delta=1e-6)
+    for refused in ({"privacy": hn.PureDP(epsilon=1)}, {"privacy": both, "noise": "laplace"}):
+        with pytest.raises(hn.NotSupportedError, match=r"Gaussian noise, got .*--delta 1e-6"):
+            hn.plan(queries, **refused)
+    with pytest.raises(hn.NotSupportedError, match=r"Gaussian noise, got .*--delta 1e-6"):
+        hn.budget_for(queries, margin=10, noise="laplace")
+    found = hn.plan(queries, privacy=both)
+    assert "Laplace" not in repr(found)
+    assert max(hn.plan(queries, privacy=hn.budget_for(queries, margin=10)).margins) <= 10
+
+
+def test_the_budget_for_a_margin_is_that_of_what_was_asked() -> None:
+    """Margins of tables that nobody asked for may have more."""
+    budget = hn.budget_for([hn.Table([SEX, AGE, REGION])], margin=10)
+    cells, *margins = hn.plan([hn.Table([SEX, AGE, REGION])], privacy=budget).margins
+    assert cells == pytest.approx(10)
+    assert max(margins) > 20
