@@ -60,7 +60,7 @@ SMALL = (
 # A release is shown by modules that know it: the only late import of ours below the command.
 LATE = (f"{OURS}.results.published", f"{OURS}.results.formats")
 
-MOST_LINES, MOST_LINES_IN_ALL = 300, 25_000
+MOST_LINES, MOST_LINES_IN_ALL = 300, 27_000
 
 Sources = Mapping[str, str]
 Rule = Callable[[Sources], list[str]]
@@ -221,7 +221,7 @@ def packages_stay_in_their_rooms(sources: Sources) -> list[str]:
 
 
 def files_are_short(sources: Sources) -> list[str]:
-    """Hold that no file has more than 300 lines, and all together at most 25,000."""
+    """Hold that no file has more than 300 lines, and all together at most 27,000."""
     lines = {module: text.count("\n") for module, text in sources.items()}
     broken = [
         f"{name} has more than {MOST_LINES} lines" for name, n in lines.items() if n > MOST_LINES
