@@ -20,7 +20,7 @@ def axes(levels: Sequence[int]) -> list[hn.Choice]:
 
 def tables(
     levels: Sequence[int], orders: Iterable[int], *, each_cell: bool = False, **said: Any
-) -> list[hn.Table]:
+) -> list[Any]:
     """Return all tables of so many attributes; of importance one, or one for ``each_cell``."""
     attributes, found = axes(levels), []
     for order in orders:

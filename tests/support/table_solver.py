@@ -45,9 +45,8 @@ def _of_block(block: Block, unit: Vector) -> Iterator[list[Vector]]:
             at += math.prod(block.shape.levels[axis] for axis in axes)
     for table in block.tables:
         kind = 0 if table.value is None else block.shape.layer_of(table.value)
-        own = unit[places[kind, table.axes] :][
-            : math.prod(block.shape.levels[i] for i in table.axes)
-        ]
+        number = math.prod(block.shape.levels[axis] for axis in table.axes)
+        own = unit[places[kind, table.axes] :][:number]
         if table.value is None or not block.shape.values[table.value].optional:
             yield list(own)
             continue
