@@ -5,7 +5,7 @@ Other words keep the lines that hold them all, where a bench takes them: ``bench
 
 import sys
 
-from bench import files, groups, growth, ledger, noise, release, spark, start
+from bench import files, groups, growth, ledger, noise, release, spark, start, tables
 
 WHOLE = {
     "noise": noise.main,
@@ -17,6 +17,7 @@ NARROWED = {
     "start": start.main,
     "files": files.main,
     "growth": growth.main,
+    "tables": tables.main,
     "spark": spark.main,
 }
 

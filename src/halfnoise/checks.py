@@ -17,7 +17,7 @@ import inspect
 import math
 import numbers
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, TypeGuard, TypeVar
 
@@ -170,6 +170,22 @@ def comparable(value: object) -> bool:
     if isinstance(value, int | float | dt.date):
         return bool(value == value)  # noqa: PLR0124  # not NaN
     return is_text(value)
+
+
+def check_told(name: str, values: Iterable[object]) -> None:
+    r"""Refuse text that no cell says: empty, or with NUL, which stands for what is unreadable.
+
+    >>> check_told("a category", ["A", ""])
+    Traceback (most recent call last):
+    halfnoise.errors.InvalidParameterError: a category must be what a cell can say, got ''; empty \
+text is missing, and so is what holds NUL
+    """
+    texts = [value for value in values if isinstance(value, str)]
+    if all(map(str.strip, texts)) and "\0" not in "".join(texts):  # of very many at once
+        return
+    odd = next(text for text in texts if not text.strip() or "\0" in text)
+    remedy = "empty text is missing, and so is what holds NUL"
+    raise refuse(name, "what a cell can say", odd, remedy)
 
 
 def is_name(value: object) -> TypeGuard[str]:

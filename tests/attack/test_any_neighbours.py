@@ -51,6 +51,11 @@ QUERIES: dict[str, list[Any]] = {
     "counts": [q.Count("a"), q.Count("t", at_least="2026-11-15", name="late")],
     "sums": [q.Sum("x", bounds=(-2, 20)), q.Mean("x", bounds=(1, 5), name="m")],
     "choices": [q.Choice("c", ["a", "A"]), q.Bins("x", [0, 3, 10])],
+    "tables": [
+        q.Table([q.Choice("c", ["a", "A"]), q.Bins("x", [0, 3, 10])]),
+        q.Table(["x", q.Choice("i", ["a", "A", "á"])]),
+        q.Mean("x", bounds=(1, 5), by=["c"], name="m"),
+    ],
     "few items": [q.Count("a"), q.Items("i", ["a", "A", "á"], at_most=1)],
     "codes": [q.Items("i", ["a", "A*", "á*", "b"], split=";", at_most=2)],
 }
@@ -68,8 +73,9 @@ Row = dict[str, Any]
 
 @functools.cache
 def scale(asked: str, budget: str, grouped: str = "") -> Scale:
-    """Return a workload with its noise."""
-    return Scale(QUERIES[asked], BUDGETS[budget], **GROUPS[grouped])
+    """Return a workload with its noise; that of tables is Gaussian."""
+    known = BUDGETS["gaussian" if asked == "tables" else budget]
+    return Scale(QUERIES[asked], known, **GROUPS[grouped])
 
 
 @dataclass(frozen=True)
@@ -145,8 +151,8 @@ def cases(draw: st.DrawFn, engine: str) -> Case:
     return Case(
         engine=engine,
         kinds=kinds,
-        # Items, and people in several groups, are what takes more than one scan.
-        asked="items" if restless else draw(st.sampled_from([*QUERIES])),
+        # Items, tables and people in several groups are what takes more than one scan.
+        asked=draw(st.sampled_from(["items", "tables"] if restless else [*QUERIES])),
         budget=draw(st.sampled_from([*BUDGETS])),
         grouped=draw(st.sampled_from([*GROUPS])),
         restless=restless,

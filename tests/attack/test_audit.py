@@ -34,6 +34,8 @@ SUM = [q.Sum("x", bounds=(1, 4))]
 ITEMS = [q.Items("i", ("a", "b", "c", "d"), at_most=2)]
 CHOICE, MEAN = [q.Choice("c", ("a", "b", "d"))], [q.Mean("m", bounds=(-50, -40))]
 MIXED = [q.Count("a"), q.Sum("x", bounds=(1, 4)), q.Mean("m", bounds=(0, 5))]
+TABLES = [q.Table([q.Choice("c", ("a", "b")), q.Choice("d", ("x",))]), q.Count("k", by=["d"])]
+TABLE = TABLES[:1]
 REPLACE = {"neighbors": hn.Neighbors.REPLACE}
 DISCOVER = {"by": "g", "groups": "discover", "privacy": hn.ApproxDP(epsilon=10, delta=1e-5)}
 TWO = {"groups": 3, "max_groups": 2}
@@ -55,6 +57,8 @@ PAIRS: dict[str, tuple[str, list[Any], dict[str, Any]]] = {
     "a choice": (CENTERED, CHOICE, {}),
     "items": (CENTERED, ITEMS, {}),
     "counts at most": (CENTERED, [q.Counts(5)], {"at_most": 3}),
+    "tables": (CENTERED, TABLES, {}),
+    "tables and a count": (CENTERED, [*TABLE, q.Count("a")], {}),
     "a mixture": (CENTERED, [*MIXED, *CHOICE], {}),
     "counts alone": (BEST, [q.Counts(5)], {}),
     "few counts alone": (BEST, COUNTS, {"at_most": 2}),
@@ -66,6 +70,8 @@ PAIRS: dict[str, tuple[str, list[Any], dict[str, Any]]] = {
     "three of four groups": (TWO_LEVEL, SUM, {"groups": 4, "max_groups": 3}),
     "replaced": (GAUSSIAN, COUNTS, REPLACE),
     "answers replaced": (GAUSSIAN, [*MEAN, *CHOICE], REPLACE),
+    "tables replaced": (GAUSSIAN, TABLE, REPLACE),
+    "tables in groups": (CENTERED, TABLE, {"groups": 2}),
     "replaced in groups": (CENTERED, COUNTS, REPLACE | {"groups": 2}),
     "sums replaced in groups": (CENTERED, SUMS, REPLACE | {"groups": 2}),
     "groups that are found": (CENTERED, COUNTS, DISCOVER),

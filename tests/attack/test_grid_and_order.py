@@ -12,7 +12,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -32,7 +32,7 @@ from halfnoise.data.contributions import Contribution
 from halfnoise.data.sources import connection
 from halfnoise.design.design import Recovered
 from halfnoise.design.measurement import CenteredMeasurement
-from halfnoise.workload.sets import Answered, OneOf
+from halfnoise.workload.sets import Answered, Crossed, OneOf
 from halfnoise.workload.totals import Totals
 from support import engines
 from support.loss import exact_totals
@@ -43,6 +43,7 @@ q: Any = hn  # what strict types would refuse is tried, too
 
 MU, APPROX = hn.GaussianDP(mu=1), hn.ApproxDP(epsilon=1, delta=1e-6)
 SUMS = [q.Sum("x", bounds=(0.1, 19.7)), q.Sum("x", bounds=(-3, 5), name="s"), q.Count("a")]
+TABLE = q.Table([q.Choice("c", ["A", "B"]), q.Bins("x", [0, 3, 10], name="x")])
 REPLACE = {"neighbors": hn.Neighbors.REPLACE}
 ASKED: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "counts": ([q.Count("a"), q.Count("x", above=2, name="over")], {}),
@@ -50,6 +51,8 @@ ASKED: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "a mean": ([q.Mean("x", bounds=(0.3, 8)), q.Count("a")], {}),
     "a choice": ([q.Choice("c", ["A", "B"]), q.Sum("x", bounds=(0, 7))], {}),
     "items": ([q.Items("c", ["A", "B", "Z"], at_most=1)], {}),
+    "tables": ([TABLE, q.Table(["x", q.Choice("a", [True])]), q.Sum("x", bounds=(0, 7))], {}),
+    "tables in groups": ([TABLE], {"by": "a", "groups": [True, False]}),
     "laplace": (SUMS, {"privacy": hn.PureDP(epsilon=1)}),
     "groups": (SUMS, {"by": "c", "groups": ["A", "B"]}),
     "two groups": ([q.Count("a")], {"by": "c", "groups": ["A", "B", "Z"], "max_groups": 2}),
@@ -124,16 +127,35 @@ def strays(grid: CenteredMeasurement, found: Recovered) -> Iterator[str]:
                 middle = 0.0 if channel.center is None else float(channel.shape.middle)
                 away = [(own[0], channel.steps[0], middle * own[1])]
                 away += [(own[1], channel.steps[1], center * root)]
+            elif isinstance(channel.shape, Crossed):
+                away = list(_residuals(channel.shape, channel.steps, own))
             else:
                 away = [(x, channel.steps[0], center * root) for x in own]
             if not all(_is_whole(*each) for each in away):
                 yield type(channel.shape).__name__
 
 
+def _residuals(
+    shape: Crossed, steps: Sequence[Fraction], own: Sequence[float]
+) -> Iterator[tuple[float, Fraction, float]]:
+    """Yield N times each residual, of people, by exact arithmetic: what was projected is whole."""
+    start = 0
+    for axes in shape.layers[0].axes:
+        levels = [shape.levels[axis] for axis in axes]
+        stop = start + math.prod(levels)
+        table = np.array([Fraction(x) for x in own[start:stop]], dtype=object).reshape(levels)
+        for axis in range(table.ndim):
+            table = table * table.shape[axis] - table.sum(axis=axis, keepdims=True)
+        far = max(map(abs, own[start:stop])) * (stop - start) ** 2  # how floats round adds up
+        for x in table.ravel():
+            yield x + Fraction(far), steps[shape.places[0, axes]], far
+        start = stop
+
+
 def _is_whole(x: float, step: Fraction, base: float = 0.0) -> bool:
     """Whether a number lies whole steps above another, but for how floats round their sum."""
     steps = (Fraction(x) - Fraction(base)) / step
-    rounding = 4 * Fraction(math.ulp(max(abs(x), abs(base)))) / step
+    rounding = 4 * Fraction(math.ulp(float(max(abs(x), abs(base))))) / step
     return abs(steps - round(steps)) <= rounding < Fraction(1, 100)
 
 
@@ -169,15 +191,19 @@ def test_both_worlds_have_one_grid(name: str, monkeypatch: pytest.MonkeyPatch) -
 def _of_fractions(recover: Callable[..., Recovered]) -> Callable[..., Recovered]:
     def broken(own: CenteredMeasurement, noisy: list[Any], known: Any = None) -> Recovered:
         found = recover(own, noisy, known)
-        return replace(found, estimates=found.estimates + 0.1 / 3 * float(own.channels[0].steps[0]))
+        more = 0.1 / 3 * np.arange(1, found.estimates.shape[1] + 1)
+        return replace(found, estimates=found.estimates + more * float(own.channels[0].steps[0]))
 
     return broken
 
 
-def test_a_sum_of_fractions_is_off_the_grid(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("asked", "shape"), [("sums", "Box"), ("tables", "Crossed")])
+def test_a_sum_of_fractions_is_off_the_grid(
+    asked: str, shape: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What a sum of the cells themselves would add, a part of a step, is seen in what gets out."""
     monkeypatch.setattr(CenteredMeasurement, "recover", _of_fractions(CenteredMeasurement.recover))
-    assert "Box" in off_grid("sums", monkeypatch)
+    assert shape in off_grid(asked, monkeypatch)
 
 
 def test_a_grid_that_depends_on_data_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,6 +236,8 @@ WORKLOAD = hn.Workload(
         q.Sum("x", bounds=(-5, 20)),
         q.Count("a"),
         q.Items("c", ["A", "B", "Z"], at_most=1),
+        TABLE,
+        q.Mean("x", bounds=(-5, 20), by=["c"], name="mean"),
     ],
     by="w",
     groups=[*range(SHUFFLES)],

@@ -45,6 +45,14 @@ QUERIES: dict[str, list[Any]] = {
     "means": [q.Mean("x", bounds=(1, 20)), q.Mean("y", bounds=(-4, -1), where=ADULT)],
     "choices": [q.Choice("c", ["A", "B"]), q.Choice("c", ["B"], where=ADULT, name="adult")],
     "bins": [q.Bins("x", [0, 3, 10]), q.Bins("y", [0, 3], where=ADULT)],
+    "tables": [
+        q.Table([q.Choice("c", ["A", "B"]), q.Bins("x", [0, 3, 10])]),
+        q.Table(["x", q.Choice("item", ["i1", "i2", "i3"])]),
+        q.Sum("y", bounds=(-3, 5), where=ADULT, by=["c"]),
+        q.Mean("y", bounds=(-4, -1), by=["x"], within=[["c"]], name="mean"),
+        q.Count("a", by=["c", "item"]),
+        q.Count("b"),
+    ],
     "items": [q.Items("item", ["i1", "i2", "i3", "i4"], at_most=2)],
     "one item": [q.Items("item", ["i1", "i2"], at_most=1), q.Items("item", ["i3"], name="box")],
     "all": [
@@ -69,12 +77,14 @@ def grids() -> Iterator[tuple[str, CenteredMeasurement, hn.Workload]]:
     """Return every kind of workload on its grid, with Gaussian and with Laplace noise."""
     for name, queries in QUERIES.items():
         workload = hn.Workload(queries)
-        for privacy in (hn.GaussianDP(mu=1), hn.PureDP(epsilon=1)):
+        for privacy in (hn.GaussianDP(mu=1), hn.PureDP(epsilon=1))[: 1 + (name != "tables")]:
             yield (
                 f"{name} {type(privacy).__name__}",
                 grid_for(hn.plan(workload, privacy=privacy)),
                 workload,
             )
+    grouped = hn.Workload(QUERIES["tables"], by="c", **GROUPED["groups"])
+    yield "tables in groups", grid_for(hn.plan(grouped, privacy=hn.GaussianDP(mu=1))), grouped
     few = hn.Workload(QUERIES["counts"], at_most=1)
     yield "at most", grid_for(hn.plan(few, privacy=hn.GaussianDP(mu=1))), few
     for title in ("some rows", "some rows in groups"):
@@ -96,7 +106,7 @@ def grids() -> Iterator[tuple[str, CenteredMeasurement, hn.Workload]]:
 
 def replaced() -> Iterator[tuple[str, CenteredMeasurement, hn.Workload]]:
     """Return workloads whose neighbours have one person replaced."""
-    for name in ("counts", "sums", "means", "choices", "bins", "items"):
+    for name in ("counts", "sums", "means", "choices", "bins", "items", "tables"):
         workload = hn.Workload(QUERIES[name], neighbors=hn.Neighbors.REPLACE)
         yield name, grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1))), workload
     for listed, other in ((["A", "B"], "other"), (["A"], None)):

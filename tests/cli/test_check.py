@@ -339,3 +339,42 @@ def test_days_are_understood_beside_what_is_refused(tmp_path: Path) -> None:
     assert ran.status == 0, ran
     table: Any = hn.Release.from_json(out.read_text(encoding="utf-8"))
     assert round(table["n"].estimate) == 1
+
+
+@pytest.mark.parametrize("more", [(), ("--names", "smoker,b", "--quote-newlines")])
+def test_half_a_character_is_told_before_the_charge(more: tuple[str, ...], tmp_path: Path) -> None:
+    """The size of a file tells that its last character is cut; nothing is charged for it."""
+    (path := tmp_path / "a.csv").write_bytes("smoker,b\n1,2\n".encode("utf-16-le")[:-1])
+    words = ("--encoding", "utf-16-le", "--count", "smoker", "--row-is-person", *MU, *more)
+    for command in ("check", "release"):
+        ran = run(command, path, *words)
+        assert ran.status == 3
+        said = ran.out if command == "check" else ran.err
+        assert said.count("is cut short: its bytes are not whole characters") == 1
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_where_a_spec_cannot_go(survey: Path, tmp_path: Path) -> None:
+    """A check refuses what a release refuses, in the same words and with the same status."""
+    (there := tmp_path / "there.toml").write_text("", encoding="utf-8")
+    out, nowhere = tmp_path / "t.csv", tmp_path / "no" / "a.toml"
+    words = (survey, "--count", "smoker", *PEOPLE, *MU, "--no-ledger", "--out", out)
+    for place in (there, nowhere, out, survey):
+        said = refused("release", *words, "--save-spec", place)
+        assert found(*words, "--save-spec", place, status=2)["refused"] == [said]
+    assert found(*words, "--save-spec", tmp_path / "a.toml")["refused"] == []
+
+
+def test_the_status_is_that_of_a_release(survey: Path, tmp_path: Path) -> None:
+    """Whatever else is refused: what a release finds first, and what it costs last."""
+    (zipped := tmp_path / "a.csv.gz").write_bytes(b"smoker\n1\n")
+    (there := tmp_path / "there.csv").write_text("", encoding="utf-8")
+    hn.Ledger.create(tmp_path / "a.ledger", limit=hn.GaussianDP(mu=0.5), unit="person_id")
+    for words in (
+        (zipped, "--count", "smoker", "--row-is-person", "--ledger", tmp_path / "none.ledger"),
+        (survey, "--count", "smoker", *PEOPLE, "--ledger", tmp_path / "a.ledger", "--out", there),
+        (survey, "--count", "smoker", *PEOPLE, "--ledger", tmp_path / "a.ledger"),
+    ):
+        ran, checked = (run(command, *words, *MU) for command in ("release", "check"))
+        assert ran.status != 0
+        assert checked.status == ran.status

@@ -17,6 +17,7 @@ from halfnoise.privacy.account import Account
 from support.commands import EXACT, run, write_survey
 
 FREE = hn.GaussianDP(mu=1e6)  # noise is then below 1e-3
+NO_PLACES = ("localtime", "LocalTime", "posixrules", "Factory", "right/Europe/Berlin", "posix/UTC")
 DELTA = {"groups": "discover", "discover_delta": 1e-7}
 PEOPLE = pl.DataFrame(
     {
@@ -165,6 +166,7 @@ def test_new_groups_on_the_command_line(tmp_path: Path) -> None:
     for by, said in (
         ("day:fortnight", "for a number day:bands:0,18,65, got 'day:fortnight'"),
         ("day:week:Europe/Bonn", "a time zone such as Europe/Berlin, got 'Europe/Bonn'"),
+        *((f"day:week:{zone}", f"the same on every machine, got '{zone}'") for zone in NO_PLACES),
         ("age:bands:0,x", "x"),
         ("age:bands:5,1", "rising order"),
     ):

@@ -13,7 +13,7 @@ from halfnoise.data.sources.source import TextFormat
 from halfnoise.design.measurement import CenteredMeasurement
 from support import engines, reference
 from support.measured import grid_for
-from support.nasty import ADULT, AMOUNTS, COUNTS, ITEMS, NOVEMBER, found, nasty
+from support.nasty import ADULT, AMOUNTS, COUNTS, ITEMS, NOVEMBER, TABLES, WIDE, found, nasty
 from support.soak import SOAKS
 
 
@@ -30,6 +30,7 @@ def crowd() -> pa.Table:
 # One of each kind of cell, of comparison and of sum, where an engine takes long for each of them.
 EACH = [COUNTS[i] for i in (0, 3, 4, 7, 9, 12, 14, 15, 18, 24, 30, 33)]
 EACH += [AMOUNTS[i] for i in (1, 3, 4, 6, 7, 8, 11)]
+KINDS = [AMOUNTS[7], AMOUNTS[8], ITEMS[3], *WIDE]
 WORKLOADS = {
     "each": hn.Workload(EACH),
     "counts": hn.Workload(COUNTS),
@@ -37,7 +38,8 @@ WORKLOADS = {
     "amounts": hn.Workload(AMOUNTS),
     "items": hn.Workload(ITEMS),
     "some": hn.Workload([COUNTS[0], AMOUNTS[1], AMOUNTS[5], ITEMS[0]], where=[ADULT, NOVEMBER]),
-    "few": hn.Workload([COUNTS[0], COUNTS[14], AMOUNTS[1], AMOUNTS[5], AMOUNTS[7], ITEMS[3]]),
+    "tables": hn.Workload([*TABLES, COUNTS[0], AMOUNTS[1], AMOUNTS[8]]),
+    "few": hn.Workload([COUNTS[0], COUNTS[14], AMOUNTS[1], AMOUNTS[5], *KINDS]),
 }
 UNITS: dict[str, Sequence[str]] = {
     "person": ("person id",),
@@ -67,10 +69,11 @@ def expected(workload: str, unit: str, rows: str) -> tuple[list[list[int]], int]
     return typed
 
 
-TOTALS = ["counts", "at most", "amounts", "items", "some"]
+TOTALS = ["counts", "at most", "amounts", "items", "some", "tables"]
 READERS = (*engines.READERS, *engines.KEPT)
 SLOW = () if SOAKS else ("spark", *engines.KEPT)
 ASKED = dict.fromkeys(READERS, TOTALS) | {engine: ["each", "items"] for engine in SLOW}
+ASKED |= {} if SOAKS else {"spark": ["each", "items", "tables"]}
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,24 @@ def test_people_of_sqlite(tmp_path: Path) -> None:
     assert round(release["a"].estimate) == 4
 
 
+def test_a_name_of_two_tables_is_refused(tmp_path: Path) -> None:
+    """Dots in names can lead to two tables; one that no other can be called is read by it."""
+    duck = in_duckdb(tmp_path / "d.duckdb", "create schema a", 'create table "a.b" as select 1 x',
+                     "create table a.b as select 2 x", 'create table "main.q" as select 3 x',
+                     "create table q as select 4 x")  # fmt: skip
+    lite = in_sqlite(tmp_path / "a.db", 'create table "main.q" (x)', "create table q (x)",
+                     'insert into "main.q" values (3)', "insert into q values (4)")  # fmt: skip
+    both = """has two tables that can be meant by 'a.b', "a"."b" and "main"."a.b"; rename"""
+    assert both in refused(duck, table="a.b")
+    assert rows(duck, table="main.a.b") == [(1,)]
+    for path, three, four in ((duck, 3, 4), (lite, "3", "4")):
+        assert "two tables that can be meant by 'main.q'" in refused(path, table="main.q")
+        assert rows(path, table="q") == [(four,)]
+        assert rows(path, table="main.main.q") == [(three,)]
+        with open_source(path, text=TextFormat(table="main.main.q")) as source:
+            assert source.text.table == "main.main.q"
+
+
 def test_only_tables_are_read(tmp_path: Path) -> None:
     """Views, virtual tables and columns that are worked out are not there, and nothing runs."""
     (secret := tmp_path / "secret.csv").write_text("s\n1\n", encoding="utf-8")

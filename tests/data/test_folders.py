@@ -123,6 +123,15 @@ def test_folders_that_are_no_table(tmp_path: Path) -> None:
     assert "differ from those of" in refused(tmp_path / "delta")
 
 
+def test_only_ledgers_are_passed_over_as_ledgers(tmp_path: Path) -> None:
+    """What SQLite keeps beside one is none of the data; a name that merely sounds like it is."""
+    written(tmp_path / "a.ledgers.csv", ["x"])
+    written(tmp_path / "old.ledger" / "my.ledger-wal.csv", ["y"])
+    for ending in ("", "-wal", "-shm", "-journal"):
+        (tmp_path / f"a.csv.ledger{ending}").write_bytes(b"nothing")
+    assert rows(tmp_path, "a") == [("x",), ("y",)]
+
+
 def test_links_lead_nowhere_twice(tmp_path: Path) -> None:
     """A link back up is not followed; one to another folder is; a file is not read twice."""
     written(tmp_path / "in" / "1.csv", ["x"])
@@ -132,6 +141,19 @@ def test_links_lead_nowhere_twice(tmp_path: Path) -> None:
     assert rows(tmp_path / "in", "a") == [("x",), ("y",)]
     (tmp_path / "in" / "again").symlink_to(tmp_path / "out")
     assert "named twice" in refused(tmp_path / "in")
+    (tmp_path / "in" / "again").unlink()
+    (tmp_path / "in" / "3.csv").hardlink_to(tmp_path / "out" / "2.csv")
+    for data in (tmp_path / "in", [tmp_path / "in" / "3.csv", tmp_path / "out" / "2.csv"]):
+        assert "named twice, perhaps by a link to it" in refused(data)
+
+
+def test_a_link_to_what_is_gone(tmp_path: Path) -> None:
+    """It is told as what it is, in a folder and by its name."""
+    written(tmp_path / "1.csv", ["x"])
+    (tmp_path / "2.csv").symlink_to(tmp_path / "gone.csv")
+    for data in (tmp_path, tmp_path / "2.csv", f"{tmp_path}/*.csv"):
+        with pytest.raises(hn.DataError, match=r"the link '.*2\.csv' leads nowhere; remove it"):
+            rows(data, "a")
 
 
 def test_the_ledger_of_a_folder(tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ def test_names_added_up_first_are_read_as_in_every_row(engine: str, other: str |
     )
     shown = [np.rint(each.values).tolist() for each in (by_row, by_person)]
     assert shown[0] == shown[1]
-    assert [size for _, size in shown[0]] == [6, 4, 4, 2, 0] + [12] * (other is not None)
+    assert [size for _, size in shown[0]] == [6, 4, 4, 4, 0] + [10] * (other is not None)
     with pytest.raises(hn.InvalidParameterError, match="'a' and 'a ' are the same"):
         hn.release(
             data,

@@ -169,6 +169,27 @@ AMOUNTS = [
     q.Bins("income", [-20, 0, 18, 65]),
     q.Bins("unit0", [0, 10, 1000], where=NOVEMBER, name="bins"),
 ]
+# Two tables that overlap, one with more categories than have columns of their own, and values by
+# cell; one attribute is asked for by itself as well.
+MANY = [2, "1", 2**40, 7, *range(1000, 1060)]
+TABLES = [
+    q.Table([AMOUNTS[7], AMOUNTS[9], AMOUNTS[11]]),
+    q.Table(["income", q.Choice("code", MANY, name="many")]),
+    q.Table([AMOUNTS[10], "blood"]),
+    AMOUNTS[9],
+    q.Count("unit0", at_least=12, by=["many"], name="spelled by many"),
+    q.Sum("unit0", bounds=(5, 2000), where=ADULT, by=["flag", "blood"], name="sum by two"),
+    q.Mean("income", bounds=(-10, 200), by=["blood"], within=[["flag"]], name="mean by two"),
+]
+# Attributes of so many cells together that no engine counts who agrees in all of them.
+WIDE = [
+    q.Table(["blood", q.Choice("code", MANY, name="many")]),
+    q.Table([AMOUNTS[9], AMOUNTS[11], AMOUNTS[10]]),
+    q.Table([q.Bins("unit0", [0, 10, 1000], name="bands"), q.Choice("wave", ["y", "x", "z"])]),
+    q.Table([q.Choice("item", ["d", "c", "b", "a", "e"]), "wave"]),
+    q.Mean("income", bounds=(-10, 200), by=["bands"], name="mean by one"),
+]
+
 ITEMS = [
     q.Items("item", ["a", "b", "c", "nobody's"], at_most=2),
     q.Items("item", ["d", "A"], where=ADULT, missing=("A",), name="all items"),

@@ -13,10 +13,11 @@ from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Where
+from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.numbers import Count, Mean, Sum
 from halfnoise.workload.sets import AtMost
 from halfnoise.workload.workload import Workload
-from support.slow_cells import SlowCells, literal_day, literal_number, trim
+from support.slow_cells import SlowCells, is_nothing, literal_day, literal_number, trim
 
 Row = Mapping[str, Any]
 AS_EVER = SlowCells()
@@ -41,7 +42,12 @@ def totals(
     for block, on in zip(workload.blocks, grid.blocks, strict=True):
         total = [0] * block.shape.size
         for own in people.values():
-            for i, x in enumerate(person(own, block.asked, on, block.shape, cells)):
+            adds = (
+                crossed(own, on, cells)
+                if isinstance(on, TableBlock)
+                else person(own, block.asked, on, block.shape, cells)
+            )
+            for i, x in enumerate(adds):
                 total[i] += x
         sums.append(total)
     return sums, len(people)
@@ -51,7 +57,7 @@ def who(cell: Any) -> Any:
     """Return whom a row is about, or None."""
     if isinstance(cell, float):
         return None if math.isnan(cell) else cell + 0.0
-    return None if isinstance(cell, str) and not cell.strip() else cell
+    return None if is_nothing(cell) or (isinstance(cell, str) and not cell.strip()) else cell
 
 
 def person(
@@ -83,6 +89,26 @@ def person(
     return [min(max(total, low), high)]
 
 
+def crossed(rows: Sequence[Row], on: TableBlock, cells: SlowCells) -> list[int]:
+    """Put a person's values in one cell of every table of people, and of every value."""
+    own = [one_hot(rows, axis, cells).index(1) for axis in on.axes]
+    adds = [1]
+    for query, value in zip(on.values, on.shape.values, strict=True):
+        about: Any = {"kind": query.kind, "shape": query.shape, "label": query.label}
+        alone = Block(**about, importance=1.0, quantum=value.quantum)
+        adds += person(rows, [query], alone, query.shape, cells)
+    found = []
+    for layer, x in zip(on.shape.layers, adds, strict=True):
+        for axes in layer.axes:
+            table = [0] * math.prod(on.shape.levels[axis] for axis in axes)
+            place = 0
+            for axis in axes:
+                place = place * on.shape.levels[axis] + own[axis]
+            table[place] = x
+            found += table
+    return found
+
+
 def on_grid(x: float, low: int, high: int, unit: Fraction) -> int:
     """Clip, and round half up."""
     x = min(max(x, float(low * unit)), float(high * unit))
@@ -99,8 +125,8 @@ def shared(said: list[int], shape: Any, on: Block) -> list[int]:
 
 def one_hot(rows: Sequence[Row], query: Choice | Bins, cells: SlowCells) -> list[int]:
     """Choose the first listed category that any row names."""
-    given = [row[str(query.column)] for row in rows]
-    given = [None if missing(cell, query, cells) else cell for cell in given]
+    each = {(type(cell), cell): cell for cell in (row[str(query.column)] for row in rows)}
+    given = [None if missing(cell, query, cells) else cell for cell in each.values()]
     if isinstance(query, Bins):
         names: list[Any] = [*range(len(query.edges)), "other"]
         other: Any = "other"
@@ -139,7 +165,7 @@ def meets(row: Row, where: Where, cells: SlowCells) -> bool:
 
 def missing(cell: Any, query: ColumnQuery | Where, cells: SlowCells) -> bool:
     """Whether there is no value."""
-    return cell is None or any(cells.equal(cell, code) for code in query.codes)
+    return is_nothing(cell) or any(cells.equal(cell, code) for code in query.codes)
 
 
 def holds(cell: Any, where: Where, cells: SlowCells) -> bool:

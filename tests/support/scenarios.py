@@ -69,14 +69,24 @@ WRONG = {
     "no such option": f"--count smoker --frobnicate {UNIT} {{mu}}",
 }
 BROKEN = ("numbers", "found", "items", "json")  # what is asked of files that cannot be read
-REPLACED = ("replaced", "rows replaced")
+REPLACED = ("replaced", "rows replaced", "tables replaced")
 BY = {"by": "blood", "groups": ["A", "B"]}
 FIND = {"groups": "discover", "privacy": "approx"}
+TABLE = q.Table([q.Choice("blood", ["A", "B"]), q.Bins("age", [0, 18, 65])])
+MANY = q.Table(["age", q.Choice("item", [*"abc", *map(str, range(60))])])
+BY_CELL = [q.Mean("income", bounds=(0, 100), by=["age"]), q.Count("smoker", by=["blood", "age"])]
 CALLED: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "counts": ([q.Count("smoker"), q.Count("age", at_least=30, name="old")], {}),
     "numbers": ([q.Sum("income", bounds=(0, 100)), q.Mean("age", bounds=(0, 120))], {}),
     "categories": ([q.Choice("blood", ["A", "B"]), q.Bins("age", [0, 18, 65])], {}),
     "items": ([q.Items("item", ["a", "b", "c"], at_most=2)], {}),
+    "tables": ([TABLE, MANY, *BY_CELL], {}),
+    "tables in groups": ([TABLE, *BY_CELL], BY),
+    "tables in groups that are found": ([TABLE, q.Count("smoker")], FIND | {"by": "blood"}),
+    "tables replaced": (
+        [TABLE, MANY],
+        {"neighbors": hn.Neighbors.REPLACE, "known_size": 40},
+    ),
     "groups": ([q.Count("smoker"), q.Mean("income", bounds=(0, 9))], BY),
     "several groups": ([q.Count("smoker"), q.Items("item", ["a", "b"])], BY | {"max_groups": 2}),
     "found": ([q.Count("smoker")], FIND | {"by": "blood"}),
@@ -87,6 +97,7 @@ CALLED: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "conditions": ([q.Count("smoker")], {"where": [q.Where("day", at_least="2026-02-01")]}),
     "a number among days": ([q.Count("day", at_least=3)], {}),
     "no column": ([q.Count("wort")], {}),
+    "no axis": ([q.Table([q.Choice("blood", ["A"]), q.Bins("wort", [1])])], {}),
     "no day": ([q.Count("age", at_least="2026-01-01")], {}),
     "a failing cast": ([q.Count(nw.col("note").cast(nw.Int64) > 1, name="cast")], {}),
     "a fold": ([q.Count(nw.col("income").sum().over("id") > 1, name="over")], {}),

@@ -28,6 +28,11 @@ def small(text: str) -> str:
     return text if odd else text.lower()
 
 
+def is_nothing(cell: Any) -> bool:
+    """Whether a cell is missing: none, empty text, or text of which a part could not be read."""
+    return cell is None or (isinstance(cell, str) and (cell == "" or "\0" in cell))
+
+
 def is_digits(text: str, least: int, most: int) -> bool:
     """Whether a text is so many digits."""
     return least <= len(text) <= most and all(letter in DIGITS for letter in text)
@@ -120,7 +125,7 @@ class SlowCells:
         """Return the day of a cell in ISO form, in which days can be compared; if it is one."""
         if not isinstance(cell, str):
             return literal_day(cell) if isinstance(cell, dt.date) else None
-        text = trim(cell)
+        text = "" if is_nothing(cell) else trim(cell)
         return self._day(text, "yyyy-mm-dd", exact=True) or self._day(
             text, self.spelling.dates, exact=self.spelling.dates == "yyyy-mm-dd"
         )
@@ -162,7 +167,7 @@ class SlowCells:
 
     def equal(self, cell: Any, literal: Any) -> bool:
         """Whether a cell is a value of a request, as text, number or day."""
-        if cell is None:
+        if is_nothing(cell):
             return False
         number, day = literal_number(literal), literal_day(literal)
         same = (number is not None and self.number(cell) == number) or (

@@ -3,7 +3,6 @@
 What a command does is imported when it runs: help, and mistakes in the words, need none of it.
 """
 
-import atexit
 import copy
 import functools
 import gc
@@ -207,10 +206,9 @@ def _said(word: str) -> typer.Typer:
 
 
 def _hardly_any_garbage() -> None:
-    """Let Python look for garbage rarely, and not once more as it ends.
+    """Let Python look for garbage rarely.
 
     Nearly all that a command makes is what it imports, which stays: to look through that again and
     again takes a fifth of a small release.
     """
     gc.set_threshold(MADE, *gc.get_threshold()[1:])
-    atexit.register(gc.freeze)

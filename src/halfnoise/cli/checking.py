@@ -9,12 +9,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from halfnoise.checks import number
+from halfnoise.checks import number, refuse
 from halfnoise.cli.books import booked
 from halfnoise.data.faults import column_faults, types_of
 from halfnoise.data.meaning import Types
 from halfnoise.data.sources import Source, open_source
-from halfnoise.errors import HalfnoiseError, InvalidParameterError
+from halfnoise.errors import BudgetError, HalfnoiseError, InvalidParameterError
+from halfnoise.files import same_place
 from halfnoise.ledger.booking import Booking
 from halfnoise.ledger.entries import History
 from halfnoise.ledger.terms import Bill
@@ -68,9 +69,9 @@ class Checked:
 
     @property
     def status(self) -> int:
-        """The exit status: that of what is refused, if it is all of one kind."""
-        found = {error.status for error in self.refused}
-        return 2 if len(found) > 1 else next(iter(found), 0)
+        """The exit status: that of a release, which is refused for its cost last."""
+        in_order = sorted(self.refused, key=lambda error: isinstance(error, BudgetError))
+        return in_order[0].status if in_order else 0
 
 
 def checked(words: Words, data: Sequence[str]) -> Checked:
@@ -97,14 +98,28 @@ def checked(words: Words, data: Sequence[str]) -> Checked:
             found.refused += asked.faults()
         if asked is not None and asked.one_of is None and not {*BUDGET} & {*words}:
             found.hear(lambda: asked.budget)
+        inputs = [*data, *([] if found.books is None else found.books.files)]
+        if "save-spec" in words:
+            found.hear(lambda: spec_output(words, inputs))
         if "out" in words and words["out"] != "-":
-            files = [*data, *([] if found.books is None else found.books.files)]
-            files += [*Lists.named_in(words), *([own["spec"]] if "spec" in own else [])]
+            files = [*inputs, *Lists.named_in(words), *([own["spec"]] if "spec" in own else [])]
             drawn = found.books is not None and found.books.charge is not None
             out = Output("--out", Path(words["out"]), "overwrite" in words or drawn)
             found.hear(lambda: out.check(files))
     found.refused = [*{str(error): error for error in found.refused}.values()]
     return found
+
+
+def spec_output(words: Words, inputs: Sequence[str]) -> Output:
+    """Return where the spec shall go; refuse where it cannot."""
+    spec = Output("--save-spec", Path(words["save-spec"]), "overwrite" in words)
+    spec.check([*inputs, *Lists.named_in(words)], a_release=False)
+    written = [words["out"]] if words.get("out", "-") != "-" else []
+    if any(same_place(spec.path, Path(each)) for each in (*inputs, *written)):
+        # A ledger that is not there yet would be, once the spec is written.
+        rule = "another file than --out, the input and its ledger"
+        raise refuse("--save-spec", rule, str(spec.path))
+    return spec
 
 
 def _nothing(words: Words) -> Request:

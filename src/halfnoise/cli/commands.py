@@ -11,15 +11,14 @@ from typing import Any
 
 import typer
 
-from halfnoise.checks import refuse, whole_number
+from halfnoise.checks import whole_number
 from halfnoise.cli.books import booked, one_of_them, told
-from halfnoise.cli.checking import Checked, checked, part_of, planned, rehearsed
+from halfnoise.cli.checking import Checked, checked, part_of, planned, rehearsed, spec_output
 from halfnoise.cli.findings import to_dict, to_text
 from halfnoise.cli.leaving import note
 from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source, open_source
 from halfnoise.errors import BudgetError, InvalidParameterError
-from halfnoise.files import same_place
 from halfnoise.ledger.booking import Booking
 from halfnoise.mechanism import Step, carry_out
 from halfnoise.planning.plan import Plan
@@ -112,13 +111,7 @@ def _saving(words: Words, request: Request, inputs: Sequence[str]) -> Callable[[
     """Check where the spec shall go, and return what writes it once all went well."""
     if "save-spec" not in words:
         return lambda: None
-    spec = Output("--save-spec", Path(words["save-spec"]), "overwrite" in words)
-    spec.check([*inputs, *Lists.named_in(words)], a_release=False)
-    written = [words["out"]] if words.get("out", "-") != "-" else []
-    if any(same_place(spec.path, Path(each)) for each in (*inputs, *written)):
-        # A ledger that is not there yet would be, once the spec is written.
-        rule = "another file than --out, the input and its ledger"
-        raise refuse("--save-spec", rule, str(spec.path))
+    spec = spec_output(words, inputs)
     text = write_spec(words, request, spec.path.parent)
     return lambda: spec.write_bytes(text.encode())
 

@@ -9,7 +9,7 @@ lost; a type whose values an engine might take for each other is refused.
 import datetime as dt
 import operator
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -40,7 +40,8 @@ class Cell:
     ``inferred``: whether its type is what a frame made of its cells: there a missing one turns
     whole numbers into fractions, or numbers, yes and no into objects, whose text has one spelling.
     ``branches``: whether the engine computes a branch only where its condition holds. ``made``: as
-    what else its text is in the frame, made once for all queries: "number" or "day".
+    what else its text is in the frame, made once for all queries: "number" or "day". ``nulled``:
+    whether text that is empty, or could not be read, is null already.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Cell:
     inferred: bool = False
     branches: bool = False
     made: Collection[str] = ()
+    nulled: bool = False
 
     @property
     def is_text(self) -> bool:
@@ -66,6 +68,12 @@ class Cell:
         """Whether there is a value that is not one of the codes for missing."""
         there = ~nw.col(self.name).is_null()
         return there & ~is_true(self._is_any(self.missing)) if self.missing else there
+
+    def said(self) -> "tuple[nw.Expr, Cell]":
+        """Return text, null where it is empty or could not be read, and the cell that holds it."""
+        raw = self._written.raw
+        text = nw.when((raw != "") & self._written.is_readable()).then(raw)
+        return text, replace(self, dtype=nw.String(), nulled=True)
 
     def number(self) -> nw.Expr:
         """Return the value as a float64; null where there is none."""
@@ -93,7 +101,8 @@ class Cell:
         if self.dtype.is_float():
             return nw.when(~key.is_nan()).then(key + 0.0)  # -0.0 is 0.0
         if self.is_text:
-            return nw.when(self._written.is_something()).then(self._written.raw)
+            there, readable = self._written.is_something(), self._written.is_readable()
+            return nw.when(there if self.nulled else there & readable).then(self._written.raw)
         if self.dtype.is_integer() or self.dtype in _EXACT:
             return key
         why = f"holds {self.dtype}, by which people cannot be told apart; name a column of {_WHO}"
@@ -253,11 +262,8 @@ class Cell:
         if self.dtype == nw.Boolean:
             if text.lower() in YES or number == 1:
                 return nw.col(self.name)
-            return (
-                ~nw.col(self.name)
-                if text.lower() in NO or number == 0
-                else never(nw.col(self.name))
-            )
+            is_no = text.lower() in NO or number == 0
+            return ~nw.col(self.name) if is_no else never(nw.col(self.name))
         if self.is_text:
             if isinstance(literal, bool):
                 words = self.spelling.yes_words if literal else self.spelling.no_words

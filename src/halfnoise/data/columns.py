@@ -13,7 +13,7 @@ from halfnoise.data.sources.frames import narrowed, plain_text, renamed
 from halfnoise.data.sources.source import Source
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.block import Block
-from halfnoise.workload.categories import Bins
+from halfnoise.workload.categories import Bins, Items
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.numbers import Count, Mean, Sum
@@ -65,18 +65,32 @@ class Columns:
         groups = [cell(name, column) for name, column in by.items()]
         found = cls(frame=frame, cells=cells, by=groups)
         asked = [query for query in queries if isinstance(query, ColumnQuery)]
-        return found.read_once(asked, workload.who).met_once(asked)
+        return found.said_once(asked).read_once(asked, workload.who).met_once(asked)
 
     def __call__(self, asked: Asked) -> Cell:
         """Return the cell that a query or a condition reads."""
         by_id = id(asked.column) in self.cells
-        cell = self.cells[id(asked.column) if by_id else asked.column]
+        cell = self.cells[self._key(asked)]
         label = asked.label if isinstance(asked, ColumnQuery) and by_id else str(asked.column)
         return replace(cell, label=label, missing=asked.codes)
+
+    def _key(self, asked: Asked) -> Any:
+        return id(asked.column) if id(asked.column) in self.cells else asked.column
 
     def meets(self, where: Where) -> nw.Expr:
         """Whether a row meets a condition under which a query counts."""
         return nw.col(self.met[repr(where)])
+
+    def said_once(self, queries: Sequence[ColumnQuery]) -> Self:
+        """Let text that is empty, or could not be read, be null where a part of it could count.
+
+        No other query can ask for it.
+        """
+        made, cells = dict[str, nw.Expr](), dict(self.cells)
+        for key in [self._key(q) for q in queries if isinstance(q, Items) and q.reads_parts]:
+            if cells[key].is_text and not cells[key].nulled:
+                made[cells[key].name], cells[key] = cells[key].said()
+        return replace(self, frame=self.frame.with_columns(**made), cells=cells) if made else self
 
     def read_once(self, queries: Sequence[ColumnQuery], who: Sequence[Where]) -> Self:
         """Let text be read once as the numbers or days that it is compared with."""
@@ -84,7 +98,7 @@ class Columns:
         made: dict[str, nw.Expr] = {}
         cells = dict(self.cells)
         for asked in looked_at:
-            key = id(asked.column) if id(asked.column) in cells else asked.column
+            key = self._key(asked)
             kind = asked.compares if isinstance(asked, Where) else _kind(asked)
             if kind is not None and cells[key].is_text and kind not in cells[key].made:
                 made[cells[key].made_as(kind)] = cells[key].read_as(kind)
@@ -123,6 +137,7 @@ def _cell_maker(source: Source, frame: nw.LazyFrame[Any]) -> Callable[[str, str 
             spelling=spelling,
             inferred=column in source.inferred,
             branches=branches,
+            nulled=source.nulled,
         )
 
     return cell
@@ -153,4 +168,5 @@ def _who(source: Source, column: str) -> nw.Expr:
     name = source.ids.get(column, source.names[column])
     dtype = source.frame.collect_schema()[name]
     branches = _branches(source.frame)
-    return Cell(name=name, dtype=dtype, label=column, branches=branches).who()
+    cell = Cell(name=name, dtype=dtype, label=column, branches=branches, nulled=source.nulled)
+    return cell.who()

@@ -66,6 +66,14 @@ def key_column(
     ``listed``: whether its keys are. ``missing``: what rows without a key are called, so that text
     which says just that is no key. ``aware``: whether it holds moments with a time zone.
     """
+    if cell.nulled or not cell.is_text:
+        return _by_type(cell, by, listed=listed, missing=missing, aware=aware)
+    text, own = cell.said()
+    found = _by_type(own, by, listed=listed, missing=missing, aware=aware)
+    return replace(found, steps=({cell.name: text}, *found.steps))
+
+
+def _by_type(cell: Cell, by: By, *, listed: bool, missing: str | None, aware: bool) -> KeyColumn:
     if by.bands is not None:
         return _bands(cell, by)
     if cell.is_text and by.every is None:

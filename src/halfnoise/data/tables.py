@@ -1,9 +1,8 @@
-"""Tables: people are counted by all attributes at once, and the tables added up from that.
+"""Tables: people are told apart by all attributes at once, and the tables added up from that.
 
 One pass over the rows: each person has one category of each attribute, by the rule of a Choice, so
-that a column has one category in all tables. The engine counts whoever agrees in all attributes;
-what comes back are whole numbers, which are added up in those tables that are no margin of others,
-and then in all their margins.
+that a column has one category in all tables. Where few cells are possible, the engine counts
+whoever agrees in all attributes; else it hands over a whole number for each person.
 """
 
 import math
@@ -16,79 +15,60 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from halfnoise.data.adding import added
 from halfnoise.data.columns import Columns
 from halfnoise.data.contributions import Contribution
 from halfnoise.data.groups import Frame, Groups, Values
-from halfnoise.data.sources import fetch_columns
+from halfnoise.data.sources import comes_in_rows, fetch_columns
 from halfnoise.workload.block import Block
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Ring
-from halfnoise.workload.sets.residuals import Axes, cells, maximal, summed
+from halfnoise.workload.sets.residuals import Axes
 
 _WORD = 2**62  # a whole number holds the categories of so many attributes
+_FEW = 2**20  # cells: of more, counting people in them takes longer than handing them over
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableTotals:
-    """What reads the cells of all tables: a row for whoever agrees in all attributes."""
+    """What reads the cells of all tables: a row for each person, or for all who agree.
+
+    ``listed``: whether a group is known by its place, not by its key. ``counted``: whether rows say
+    of how many people they are.
+    """
 
     block: TableBlock
-    together: Frame
+    rows: Frame
     groups: Sequence[str]
+    listed: bool
+    counted: bool
     words: Sequence[Axes]  # the attributes whose categories a column holds
     orders: Sequence[Sequence[int]]  # of the categories of each attribute, their ranks
 
     def ring(self, places: Mapping[Values, int]) -> Ring:
         """Return the cells of all tables, a row for each group."""
-        found = np.column_stack(fetch_columns(self.together, 0)[1])
-        at = self._rows(found, places)
-        ranks = self._ranks(found)
-        width = len(self.groups) + len(self.words)
-        shape, levels = self.block.shape, self.block.shape.levels
-        parts = list[Ring]()
-        for place, layer in enumerate(shape.layers):
-            own = found[:, width + place].view(np.uint64)
-            tables: dict[Axes, Ring] = {}
-            for axes in maximal(layer.axes):
-                tables[axes] = self._counted(axes, at, ranks, own, len(places))
-            for axes in sorted(layer.axes, key=len, reverse=True):
-                if axes not in tables:
-                    whole = min(
-                        (t for t in tables if {*axes} <= {*t}), key=lambda t: cells(levels, t)
-                    )
-                    tables[axes] = summed(tables[whole], whole, axes)
-            parts += [tables[axes].reshape(len(places), -1) for axes in layer.axes]
+        named, columns = fetch_columns(self.rows, 0 if self.listed else len(self.groups))
+        at = None
+        if self.groups:
+            own = columns.pop(0) if self.listed else [places[values] for values in named]
+            at = np.asarray(own, dtype=np.int64)
+        shape, wide = self.block.shape, len(self.words)
+        people = list(zip(self.words, columns[:wide], strict=True))
+        layers: list[Ring | None] = [column.view(np.uint64) for column in columns[wide:]]
+        layers = layers if self.counted else [None, *layers]
+        parts = []
+        for layer, adds in zip(shape.layers, layers, strict=True):
+            tables = added(shape.levels, layer.axes, adds, people, (at, len(places)))
+            parts += [self._in_order(axes, tables[axes]) for axes in layer.axes]
         return np.concatenate(parts, axis=1)
 
-    def _rows(self, found: np.ndarray, places: Mapping[Values, int]) -> np.ndarray:
-        if not self.groups:
-            return np.zeros(len(found), dtype=np.intp)
-        keys, own = np.unique(found[:, : len(self.groups)], axis=0, return_inverse=True)
-        return np.array([places[tuple(key)] for key in keys.tolist()], np.intp)[own.ravel()]
-
-    def _ranks(self, found: np.ndarray) -> dict[int, np.ndarray]:
-        ranks = {}
-        for column, axes in enumerate(self.words, start=len(self.groups)):
-            rest = found[:, column]
-            for axis in reversed(axes):
-                rest, own = np.divmod(rest, self.block.shape.levels[axis])
-                ranks[axis] = own
-        return ranks
-
-    def _counted(
-        self, axes: Axes, at: np.ndarray, ranks: Mapping[int, np.ndarray], own: Ring, rows: int
-    ) -> Ring:
-        shape = [self.block.shape.levels[axis] for axis in axes]
-        place = at
-        for axis in axes:
-            place = place * self.block.shape.levels[axis] + ranks[axis]
-        ring = np.zeros(rows * math.prod(shape), dtype=np.uint64)
-        np.add.at(ring, place, own)
-        table = ring.reshape(rows, *shape)
+    def _in_order(self, axes: Axes, table: Ring) -> Ring:
+        """Return a table with its categories in the order in which they are listed."""
         for i, axis in enumerate(axes, start=1):
-            table = np.take(table, self.orders[axis], axis=i)
-        return table
+            if self.orders[axis] != (*range(table.shape[i]),):
+                table = np.take(table, self.orders[axis], axis=i)
+        return table.reshape(len(table), -1)
 
 
 def table_totals(
@@ -115,17 +95,30 @@ def table_totals(
         table = table.with_columns(**rows)
     words = _words(block.shape.levels)
     held = {f"word{i}": _held(axes, word, block) for i, word in enumerate(words)}
-    own = [nw.lit(1), *(e for part in values for e in part.person)]
-    layers = {f"layer{i}": e.cast(nw.Int64) for i, e in enumerate(own)}
-    table = table.select(*group, **held, **layers)
-    together = table.group_by(*group, *held).agg(*(nw.col(name).sum() for name in layers))
+    layers = {f"layer{i}": e for i, e in enumerate(e for part in values for e in part.person)}
+    counted = _counts(groups, block)
+    if counted:
+        layers = {"people": nw.lit(1), **layers}
+    table = table.select(*group, **{n: e.cast(nw.Int64) for n, e in (held | layers).items()})
+    if counted:
+        table = table.group_by(*group, *held).agg(*(nw.col(name).sum() for name in layers))
     return TableTotals(
         block=block,
-        together=together,
+        rows=table,
         groups=group,
+        listed=groups.number is not None,
+        counted=counted,
         words=words,
         orders=[part.order for part in axes],
     )
+
+
+def _counts(groups: Groups, block: TableBlock) -> bool:
+    """Whether the engine counts who agrees: in few cells, or where each row is dear to fetch."""
+    number = groups.number
+    if number is None or comes_in_rows(groups.rows):
+        return True
+    return number * math.prod(block.shape.levels) <= _FEW
 
 
 def _block(query: ColumnQuery, quantum: Fraction = Fraction(1)) -> Block:

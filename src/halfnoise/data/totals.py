@@ -48,6 +48,7 @@ def prepared(
     people, batches = unit or (), batched(blocks, apart=not workload.discovers)
     needed = _needed(workload, blocks, people)
     source.check(needed)
+    source.check_whole()
 
     def prepare(source: Source) -> list[_Prepared]:
         # In turns: whatever was begun before a table became known, DuckDB would look at once more.

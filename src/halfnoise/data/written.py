@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import narwhals.stable.v2 as nw
 
+from halfnoise.data.sources.encodings import MISSING
 from halfnoise.data.spelling import ODD_CASE, SPACES, DayForm, Spelling, as_class
 
 # \z is the end in every engine; in some, $ also holds before a last line break.
@@ -21,7 +22,7 @@ _NUMBER = (
     r"|1(?:\.0{0,30})?[eE][+]?30[0-8])\z"
 )
 _DIGITS = r"^-?[0-9]{{1,15}}(?:{0}[0-9]{{1,15}})?\z"
-_ENDS = r"(?:[T ]|\z)"
+_ENDS = r"(?:[T ][^\x00]*)?\z"
 _VISIBLE = "!"  # all spaces sort before it
 _WORDS = {  # true and false: one missing answer can turn a column of them into text
     r"^[tT][rR][uU][eE]\z": "1",
@@ -48,6 +49,10 @@ class Written:
     @property
     def _stripped(self) -> nw.Expr:
         return self.raw.str.strip_chars(SPACES)
+
+    def is_readable(self) -> nw.Expr:
+        """Whether all of it could be read: NUL stands for what could not."""
+        return ~self.raw.str.contains(MISSING, literal=True)
 
     def is_something(self) -> nw.Expr:
         """Whether there is more than spaces."""

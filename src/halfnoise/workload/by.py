@@ -11,6 +11,8 @@ from halfnoise.workload.conditions import Literal
 from halfnoise.workload.spans import EVERY
 
 BANDS = "bands"
+# Names beside those of places: what this machine has chosen, nothing yet, and leap seconds or not.
+_NOT_PLACES = ("localtime", "posixrules", "factory", "right", "posix")
 SPANS = "hour, day, week, month, quarter or year"
 
 
@@ -58,6 +60,9 @@ class By:
     def _check_zone(self) -> None:
         if self.every is None:
             raise refuse("zone", "given with every='day' or another span", self.zone)
+        if str(self.zone).partition("/")[0].lower() in _NOT_PLACES:
+            rule = "a time zone that is the same on every machine"
+            raise refuse("zone", rule, self.zone, "for example Europe/Berlin")
         try:
             known = is_name(self.zone) and ZoneInfo(str(self.zone)) is not None
         except (LookupError, OSError, ValueError):  # unknown, a folder, or no name for a file

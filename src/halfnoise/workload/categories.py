@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 from halfnoise.checks import (
     check_at_most,
+    check_told,
     comparable,
     is_name,
     known_keywords,
@@ -115,6 +116,11 @@ class Items(ColumnQuery):
             raise refuse("an item", r"text before *, or \* for a star", "*")
 
     @property
+    def reads_parts(self) -> bool:
+        """Whether a part of a cell can be an item."""
+        return self.split is not None or any(code.begins for code in self.listed)
+
+    @property
     def listed(self) -> list[Code]:
         """What each item stands for."""
         return [Code.of(item) for item in self.items]
@@ -157,6 +163,7 @@ def _check_list(name: str, values: object) -> tuple[Any, ...]:
     for value in listed:
         if not comparable(value):
             raise refuse(name, "text, numbers or dates", value)
+    check_told(name, listed)
     if (twice := said_twice(listed)) is not None:
         raise refuse(name, "different from each other", twice, "list each one once")
     return listed

@@ -10,7 +10,14 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Literal as Only
 from typing import TypeAlias
 
-from halfnoise.checks import check_column, check_literals, comparable, known_keywords, refuse
+from halfnoise.checks import (
+    check_column,
+    check_literals,
+    check_told,
+    comparable,
+    known_keywords,
+    refuse,
+)
 from halfnoise.errors import InvalidParameterError
 
 Literal: TypeAlias = str | float | bool | dt.date  # what a cell is compared with
@@ -57,7 +64,9 @@ below, up_to, between, equals, is_in, got none
         for literal in self.values:
             if not comparable(literal):
                 raise refuse(self.word, "text, a number or a date", literal)
-        if self.word not in ("equals", "is_in"):
+        if self.word in ("equals", "is_in"):
+            check_told(self.word, self.values)
+        else:
             self._check_order()
 
     @classmethod

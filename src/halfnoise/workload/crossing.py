@@ -62,7 +62,11 @@ class TableBlock(Block):
 
     def named(self, axes: Axes) -> str:
         """Return what a table is called."""
-        return ",".join(self.axes[axis].label for axis in axes)
+        return ",".join([self._labels[axis] for axis in axes])
+
+    @cached_property
+    def _labels(self) -> tuple[str, ...]:
+        return tuple(axis.label for axis in self.axes)
 
     def parts(self, center: Center, scales: Scales, root: float) -> tuple[Parts, ...]:
         """Return, line by line, the scales of the independent noises in its cells."""
@@ -205,7 +209,7 @@ def used(tables: Iterable[Table], values: Iterable[Value]) -> list[str]:
 
 
 class _Weights:
-    """What cells weigh: of tables that were asked for, and of their margins."""
+    """What tables weigh, those that were asked for and their margins; and their cells."""
 
     def __init__(self, levels: tuple[int, ...]) -> None:
         self.levels = levels
@@ -213,26 +217,27 @@ class _Weights:
         self.margins: dict[Axes, float] = {}
 
     def add(self, table: Axes, weight: float, margins: float = 0.0) -> None:
-        self._add(self.own, table, weight)
+        self.own[table] = max(self.own.get(table, 0.0), weight)
         self.margins_of(table, margins)
 
     def margins_of(self, table: Axes, weight: float) -> None:
-        for margin in within(table) if weight else ():
-            if margin:
-                self._add(self.margins, margin, weight)
-
-    def _add(self, kept: dict[Axes, float], table: Axes, weight: float) -> None:
-        number = cells(self.levels, table)
-        if number > MOST_CELLS:
+        if (number := cells(self.levels, table)) > MOST_CELLS:
             rule = f"a table has at most 2^27 cells, got {number:,}"
             raise NotSupportedError(f"{rule}; use fewer attributes or coarser bands")
-        kept[table] = max(kept.get(table, 0.0), weight / number)
+        if weight:
+            for margin in within(table):
+                self.margins[margin] = max(self.margins.get(margin, 0.0), weight)
+            del self.margins[()]
+
+    def _cells(self, tables: Mapping[Axes, float]) -> dict[Axes, float]:
+        return {axes: weight / cells(self.levels, axes) for axes, weight in tables.items()}
 
     @property
     def wanted(self) -> tuple[Wanted, ...]:
-        return tuple(Wanted(*each) for each in (self.margins | self.own).items())
+        return tuple(Wanted(*each) for each in self._cells(self.margins | self.own).items())
 
     def shown(self, value: int | None) -> list[Asked]:
-        found = [Asked(axes, weight, asked=True, value=value) for axes, weight in self.own.items()]
-        margins = {axes: weight for axes, weight in self.margins.items() if axes not in self.own}
+        own = self._cells(self.own)
+        margins = self._cells({a: w for a, w in self.margins.items() if a not in own})
+        found = [Asked(axes, weight, asked=True, value=value) for axes, weight in own.items()]
         return [*found, *(Asked(a, w, asked=False, value=value) for a, w in margins.items())]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 from typing import Literal as Only
 
-from halfnoise.checks import comparable, is_name, is_text, refuse, whole
+from halfnoise.checks import check_told, comparable, is_name, is_text, refuse, whole
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.by import By
 from halfnoise.workload.conditions import Literal, as_number
@@ -142,6 +142,7 @@ def _checked(values: Sequence[Any], missing: str | None) -> list[Literal | None]
         for value in found:
             if value is not None and not comparable(value):
                 raise refuse("a group", "named by text, a number, a day or None", value)
+    check_told("a group", found)
     return [None if value == missing else value for value in found] if missing else found
 
 

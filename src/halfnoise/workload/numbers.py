@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Protocol, cast
 
 from halfnoise.checks import (
     check_literals,
+    check_told,
     finite,
     is_name,
     known_keywords,
@@ -89,6 +90,7 @@ equals=None, is_in=None, missing=())
         ColumnQuery.__post_init__(self)
         check_cells(self)
         object.__setattr__(self, "true", check_literals("true", self.true))
+        check_told("true", self.true)
         if self.condition is not None and self.true:
             raise InvalidParameterError(f"give {self.label!r} a condition or true=, not both")
 

@@ -13,7 +13,7 @@ MOST_CELLS = 2**27
 
 
 @known_keywords
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Table:
     """How many people there are in each cell of a table, and in each of its margins.
 

@@ -13,7 +13,7 @@ from halfnoise.data.sources.files import open_files
 from halfnoise.data.sources.frames import open_frame
 from halfnoise.data.sources.source import Source, TextFormat
 
-__all__ = ["Source", "TextFormat", "fetch", "fetch_columns", "open_source"]
+__all__ = ["Source", "TextFormat", "comes_in_rows", "fetch", "fetch_columns", "open_source"]
 _PLAIN = {"VARCHAR", "BIGINT"}  # what DuckDB hands over whole as it is
 
 
@@ -45,9 +45,17 @@ def fetch_columns(
         columns = [found[name] for name in native.columns]
         named = [*zip(*(column.tolist() for column in columns[:names]), strict=True)]
         return named, [np.asarray(column, np.int64) for column in columns[names:]]
-    rows, width = fetch(frame), len(frame.collect_schema())
-    whole = [[int(row[i] or 0) for row in rows] for i in range(names, width)]
-    return [row[:names] for row in rows], [np.array(column, dtype=np.int64) for column in whole]
+    if names or comes_in_rows(frame):
+        rows, width = fetch(frame), len(frame.collect_schema())
+        whole = [[int(row[i] or 0) for row in rows] for i in range(names, width)]
+        return [row[:names] for row in rows], [np.array(column, np.int64) for column in whole]
+    table = frame.with_columns(nw.all().fill_null(0).cast(nw.Int64)).collect()
+    return [], [table[name].to_numpy() for name in table.columns]
+
+
+def comes_in_rows(frame: nw.LazyFrame[Any]) -> bool:
+    """Whether an engine hands over rows one by one, so that few are better."""
+    return bool(frame.implementation.is_spark_like())
 
 
 def fetch(frame: nw.LazyFrame[Any]) -> list[tuple[Any, ...]]:

@@ -4,7 +4,9 @@ Only tables are read. A view, or a column that is worked out from others, could 
 another file, or fail on a row.
 """
 
+import itertools
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -59,15 +61,11 @@ def _of_duckdb(connection: Any, path: Path, text: TextFormat) -> Source:
         said = f"the database {str(path)!r} is open elsewhere, where it may be written to"
         raise TryAgainError(f"{said}; close it there, or release a copy") from None
     connection.execute("set enable_external_access = false")
-    found = {
-        table if schema == _MAIN else f"{schema}.{table}": (schema, table)
-        for schema, table in connection.execute(_TABLES).fetchall()
-    }
-    name = _chosen([*found], text.table, path)
-    columns = [c for (c,) in connection.execute(_COLUMNS, [*found[name]]).fetchall()]
+    name, table = _chosen(connection.execute(_TABLES).fetchall(), text.table, path)
+    columns = [c for (c,) in connection.execute(_COLUMNS, [*table]).fetchall()]
     if not columns:
         raise DataError(f"the table {name!r} of {str(path)!r} has no column of its own")
-    own = ".".join(map(_quoted, ("halfnoise_db", *found[name])))
+    own = ".".join(map(_quoted, ("halfnoise_db", *table)))
     rows = connection.sql(f"from {own} select {', '.join(map(_quoted, columns))}")
     frame: nw.LazyFrame[Any] = nw.from_native(readable(rows)).lazy()
     return typed(frame, replace(text, table=name), {column: column for column in columns})
@@ -81,13 +79,14 @@ def _of_sqlite(
     database = stack.enter_context(closing(sqlite3.connect(address, uri=True)))
     database.text_factory = _decoded
     tables = [str(name) for (name,) in _asked(database, _IN_SQLITE)]
-    name = _chosen([each for each in tables if not each.startswith("sqlite_")], text.table, path)
-    about = _asked(database, f"pragma table_xinfo({_quoted(name)})")
+    own = [(_MAIN, each) for each in tables if not each.startswith("sqlite_")]
+    name, (_, table) = _chosen(own, text.table, path)
+    about = _asked(database, f"pragma table_xinfo({_quoted(table)})")
     names = spelled([column for _, column, *_, hidden in about if hidden in _OWN])
 
     def rows(columns: Sequence[str]) -> Iterator[list[str | None]]:
         shown = ", ".join(_short(_quoted(column)) for column in columns) or "1"
-        query = f"select {shown} from {_quoted(name)}"  # noqa: S608  # of names in quotes
+        query = f"select {shown} from {_quoted(table)}"  # noqa: S608  # of names in quotes
         for row in _asked(database, query):
             yield [as_text(cell, text.decimal) for cell in row]
 
@@ -119,16 +118,30 @@ def _decoded(text: bytes) -> Plain:
         return None
 
 
-def _chosen(names: Sequence[str], wanted: str | None, path: Path) -> str:
-    """Return the table that is meant."""
+def _chosen(
+    tables: Sequence[tuple[str, str]], wanted: str | None, path: Path
+) -> tuple[str, tuple[str, str]]:
+    """Return the table that is meant, with its schema, and a name that no other one has."""
+    names = {table: _names(*table) for table in tables}
+    shown = [own[0] for own in names.values()]
     if wanted is None and len(names) != 1:
-        some = f"tables {', '.join(map(repr, names[:20]))}" if names else "no table"
+        some = f"tables {', '.join(map(repr, shown[:20]))}" if names else "no table"
         raise InvalidParameterError(f"{str(path)!r} has {some}; say which one, --table NAME")
-    name = names[0] if wanted is None else wanted.removeprefix(f"{_MAIN}.")
-    if name not in names:
-        said = unknown("table", wanted, names)
+    meant = [table for table, own in names.items() if wanted is None or wanted in own]
+    if not meant:
+        said = unknown("table", wanted, shown)
         raise InvalidParameterError(f"{said}; a view is no table: store what it shows in one")
-    return name
+    if len(meant) > 1:
+        both = " and ".join(".".join(map(_quoted, table)) for table in sorted(meant))
+        two = f"two tables that can be meant by {wanted!r}, {both}"
+        raise InvalidParameterError(f"{str(path)!r} has {two}; rename one of them")
+    times = Counter(itertools.chain.from_iterable(names.values()))
+    return next(name for name in names[meant[0]] if times[name] == 1), meant[0]
+
+
+def _names(schema: str, table: str) -> list[str]:
+    """Return what a table can be called."""
+    return [table] * (schema == _MAIN) + [f"{schema}.{table}"]
 
 
 def _quoted(name: str, mark: str = '"') -> str:

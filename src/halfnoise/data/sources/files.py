@@ -124,8 +124,10 @@ def _paths(data: Any, *, bare: bool) -> tuple[list[Path], Partitions]:
         raise InvalidParameterError(f"{said}; release those of one kind by their names")
     for path in found:
         _check_file(path, bare=bare)
-    if len({path.resolve() for path in found}) < len(found):
-        raise InvalidParameterError("a file is named twice; name each one once")
+    own = [path.stat() for path in found]  # the same under every name that leads to it
+    if len({(each.st_dev, each.st_ino) for each in own}) < len(found):
+        said = "a file is named twice, perhaps by a link to it; name each one once"
+        raise InvalidParameterError(said)
     if partitions.names and not {*endings} <= {*_DELIMITERS, *_JSON, ".parquet"}:
         said = "folders that say columns hold CSV, TSV, JSON lines or Parquet files"
         raise InvalidParameterError(f"{said}; name the files, one by one")
@@ -134,6 +136,8 @@ def _paths(data: Any, *, bare: bool) -> tuple[list[Path], Partitions]:
 
 def _check_file(path: Path, *, bare: bool) -> None:
     """Refuse what cannot be read, before anything is charged for it."""
+    if path.is_symlink() and not path.exists():
+        raise DataError(f"the link {str(path)!r} leads nowhere; remove it, or mend it")
     if not os.access(path, os.R_OK):
         raise DataError(f"the file {str(path)!r} may not be read by you")
     if path.stat().st_size == 0 and not bare and ending_of(path) not in _JSON:
@@ -164,7 +168,7 @@ def _table(connection: Any, files: TextFiles, partitions: Partitions) -> Source:
 
     dtypes = dict.fromkeys(names, nw.String())
     table = replace(narrow([]), names=names, dtypes=dtypes, narrow=narrow, counted=counted)
-    return replace(table, from_header=text.names is None)
+    return replace(table, from_header=text.names is None, nulled=True)
 
 
 def _objects(connection: Any, files: TextFiles, partitions: Partitions) -> Source:
@@ -208,4 +212,5 @@ def _later(
             quietly(partial(connection.execute, filled), files.failed)
 
     files.waiting[view] = reading
-    return replace(Source.over(connection.view(view), files.text, names), fill=fill)
+    table = Source.over(connection.view(view), files.text, names)
+    return replace(table, fill=fill, check_whole=files.check_whole)

@@ -18,7 +18,8 @@ from halfnoise.errors import InvalidParameterError
 
 _NOTHING = "__HIVE_DEFAULT_PARTITION__"
 _LOGS = ("_delta_log", ".hoodie")  # which say of some files that they no longer count
-_LEDGER = ".ledger"
+# A ledger, and what SQLite keeps beside it.
+_LEDGERS = (".ledger", ".ledger-wal", ".ledger-shm", ".ledger-journal")
 Said = Mapping[str, str | None]  # columns that folders say of a file
 
 
@@ -107,14 +108,15 @@ def _walked(folder: Path, said: Said, above: frozenset[str]) -> Iterator[tuple[P
             raise InvalidParameterError(f"{why}; read it with its own reader, and give the table")
         if _is_aside(each.name):
             continue
-        if not each.is_dir():
+        if each.is_dir():
+            if os.path.realpath(each) not in above:
+                yield from _walked(each, _more(said, each), above)
+        elif not each.name.endswith(_LEDGERS):
             yield each, said
-        elif os.path.realpath(each) not in above:
-            yield from _walked(each, _more(said, each), above)
 
 
 def _is_aside(name: str) -> bool:
-    return name.startswith(".") or (name.startswith("_") and "=" not in name) or _LEDGER in name
+    return name.startswith(".") or (name.startswith("_") and "=" not in name)
 
 
 def _more(said: Said, folder: Path) -> Said:

@@ -66,6 +66,11 @@ class Lines:
             said = f"the file {str(self.path)!r} begins with the mark of {other.upper()}"
             raise DataError(f"{said}; try --encoding {other}")
 
+    def check_whole(self) -> None:
+        """Refuse a file whose size tells that its last character is cut: one that is not zipped."""
+        if not self.zipped and self.raw.seek(0, 2) % self.encoding.width:
+            raise self._cut_short()
+
     @property
     def zipped(self) -> bool:
         """Whether the file is zipped."""
@@ -100,8 +105,11 @@ class Lines:
         elif whole:
             yield rest[:whole] + self.encoding.line_break
         if whole < len(rest):  # which who wants no more than the header never learns
-            said = f"the file {str(self.path)!r} is cut short: its bytes are not whole characters"
-            raise DataError(f"{said}; get a complete copy, or check its encoding")
+            raise self._cut_short()
+
+    def _cut_short(self) -> DataError:
+        said = f"the file {str(self.path)!r} is cut short: its bytes are not whole characters"
+        return DataError(f"{said}; get a complete copy, or check its encoding")
 
     def are_plain(self) -> bool:
         """Whether the engine reads the file as it is: UTF-8 without any mark that confuses it.

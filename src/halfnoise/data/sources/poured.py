@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -42,8 +43,7 @@ def poured(
         return frame
 
     types = connection.sql(f"select {shown(names)} limit 0")
-    source = Source.over(types, text, names)
-    return Source(frame=source.frame, dtypes=source.dtypes, names=names, text=text, settle=settle)
+    return replace(Source.over(types, text, names), settle=settle, nulled=True)
 
 
 def _pour(connection: Any, rows: Texts, width: int) -> None:

@@ -166,14 +166,15 @@ class Source:
     ``names`` are the columns' names inside the frame, which engines can spell. ``fill`` puts the
     rows where the frame looks for them, and waits until a release is allowed. ``extract``, where
     there is no header to tell which columns there are, makes the table of some; ``narrow`` does
-    where they are known, but each one in the frame has its price. ``ids`` are the
-    names inside under which a column tells people apart, where that is not its own. ``inferred``:
-    columns whose type is what a frame made of their cells. ``settle``
-    returns the rows, where the frame knows but their types. ``from_header``: the names come from a
-    line of a file, which could be a row. ``counted``: how many rows there are is a fact that no
-    row's content can change. ``mend``: makes rows that a cell failed readable but for that cell, at
-    the price of a copy. ``unchanged`` refuses rows that were written to while they were read.
-    ``files``: the real names of those that hold it, in one order however they were given.
+    where they are known, but each one in the frame has its price. ``ids`` are the names inside
+    under which a column tells people apart, where that is not its own. ``inferred``: columns whose
+    type is what a frame made of their cells. ``settle`` returns the rows, where the frame knows but
+    their types. ``from_header``: the names come from a line of a file, which could be a row.
+    ``counted``: how many rows there are is a fact that no row's content can change. ``mend``: makes
+    rows that a cell failed readable but for that cell, at the price of a copy. ``unchanged``
+    refuses rows that were written to while they were read. ``check_whole`` refuses files that are
+    cut, by their sizes. ``nulled``: empty or unreadable text is null already. ``files``: the real
+    names of those that hold it, in one order however they were given.
     """
 
     frame: nw.LazyFrame[Any] = field(repr=False)  # some engines show rows
@@ -190,6 +191,8 @@ class Source:
     counted: bool = True
     mend: Callable[[], None] | None = None
     unchanged: Callable[[], None] = lambda: None
+    check_whole: Callable[[], None] = lambda: None
+    nulled: bool = False
     files: tuple[str, ...] = ()
 
     @classmethod

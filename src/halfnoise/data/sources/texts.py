@@ -66,6 +66,12 @@ class TextFiles:
         self._spare(path)
         return found
 
+    def check_whole(self) -> None:
+        """Refuse files whose sizes tell that their last character is cut."""
+        for path in self.paths:
+            self._lines(path).check_whole()
+            self._spare(path)
+
     def header(self) -> list[str]:
         """Return the columns' names from the header lines, which must agree."""
         headers = [self._header_line(path) for path in self.paths]

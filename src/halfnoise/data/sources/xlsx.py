@@ -5,6 +5,7 @@ a time where the format of its cell shows one.
 """
 
 import datetime as dt
+import math
 import posixpath
 import re
 from collections.abc import Generator, Iterator, Mapping
@@ -232,10 +233,10 @@ def _moment(number: float, shows: str, zero: int) -> Plain:
     """Return what a number shows as a time; itself, where that is none."""
     if not (-_LAST if shows == "duration" else 0) <= number < _LAST:
         return number
-    milliseconds = round(number * _DAY)
     if shows == "duration":
-        return dt.timedelta(milliseconds=milliseconds)
-    day, rest = divmod(milliseconds, _DAY)
+        return dt.timedelta(milliseconds=round(number * _DAY))
+    day = math.floor(number)
+    rest = min(round((number - day) * _DAY), _DAY - 1)  # what is rounded stays in its day
     # The first sixty days of 1900 are counted as if it had had a 29th of February.
     place = zero + day + (zero == _FROM_1900 and day < 60)
     if place > dt.date.max.toordinal():

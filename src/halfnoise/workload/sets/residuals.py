@@ -57,12 +57,12 @@ def maximal(tables: Iterable[Axes]) -> tuple[Axes, ...]:
 
 def cells(levels: Levels, axes: Iterable[int]) -> int:
     """Return N, the number of cells of a table."""
-    return math.prod(levels[axis] for axis in axes)
+    return math.prod([levels[axis] for axis in axes])
 
 
 def rank(levels: Levels, axes: Iterable[int]) -> int:
     """Return m, how many dimensions a residual has: it sums to zero along every axis."""
-    return math.prod(levels[axis] - 1 for axis in axes)
+    return math.prod([levels[axis] - 1 for axis in axes])
 
 
 def distance(levels: Levels, axes: Axes) -> Fraction:
