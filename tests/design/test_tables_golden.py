@@ -136,12 +136,8 @@ def test_the_least_largest_error(
 
 def test_the_largest_error_of_all_kinds() -> None:
     """Tables, a count, a sum and a mean: those that bind have one error, less than otherwise."""
-    beside: list[Any] = [
-        hn.Count("c"),
-        hn.Sum("s", bounds=(0, 10)),
-        hn.Mean("m", bounds=(5, 9), by=["a1"]),
-    ]
-    asked = [*tables((3, 4), (1, 2)), *beside]
+    mean = hn.Mean("m", bounds=(5, 9), by=["a1"])
+    asked = [*tables((3, 4), (1, 2)), hn.Count("c"), hn.Sum("s", bounds=(0, 10)), mean]
     weights = {"s": 4 / 100}
     best = hn.plan(asked, privacy=MU, importance=weights, objective="largest")
     usual = hn.plan(asked, privacy=MU, importance=weights)
@@ -252,12 +248,13 @@ def test_searches_end_whatever_the_importances(rules: dict[str, Any]) -> None:
         mean = hn.Mean("m", bounds=(0, 1), by=["a0"])
         asked = [*tables((2, 3, 2), (1, 3), importance=1.0), mean]
         weights = {"a0,a1,a2": one, "m": other, "a1": 1.0}
-        size = {} if "neighbors" in rules else {"size_importance": one}
-        if "objective" in rules and one != other:  # no grid holds errors that far apart
+        size = 0.0 if "neighbors" in rules else one
+        workload = hn.Workload(asked, importance=weights, size_importance=size, **rules)
+        if workload.objective == "largest" and one != other:  # no grid has errors that far apart
             with contextlib.suppress(HalfnoiseError):
-                hn.plan(asked, privacy=MU, importance=weights, **size, **rules)
+                hn.plan(workload, privacy=MU)
             continue
-        found = hn.plan(asked, privacy=MU, importance=weights, **size, **rules)
+        found = hn.plan(workload, privacy=MU)
         assert found.measurement.design.loss() <= 1
         assert found.chosen.error(found.workload) > 0
 

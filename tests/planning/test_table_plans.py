@@ -1,6 +1,7 @@
 """What a plan says of tables."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -86,6 +87,8 @@ def test_what_is_mostly_noise() -> None:
     assert "Mostly noise, by an average cell: sex,age (3." in few
     assert "; use fewer axes, coarser bands or a larger budget before you publish them." in few
     assert "Mostly noise" not in enough
+    nobody = repr(hn.plan([hn.Table([SEX, AGE])], privacy=GAUSSIAN, people=1))
+    assert re.search(r"cell: sex,age \(0.167 people, ±1,180%\); use", nobody)
 
 
 def alone(importances: list[float], mu: float) -> float:

@@ -30,6 +30,8 @@ def test_tables_in_words() -> None:
     tables = [hn.Table(["sex", "age"], margins=0.5), hn.Table(["age", "region"], margins=0.5)]
     assert list(found) == [SEX, REGION, AGE, *tables]
     assert asked(table=["sex,age"], importance=["sex,age=2"])[-1] == hn.Table(["sex", "age"])
+    own = asked(table=["sex,age", {"axes": ["age", "region"], "margins": "0.2"}], margins="0.5")
+    assert [table.margins for table in own[-2:]] == [0.5, 0.2]
     weighed = read({**AXES, "table": ["sex,age"], "importance": ["sex,age=2"]}).workload
     twice = hn.Workload([SEX, REGION, AGE, hn.Table(["sex", "age"], importance=2)])
     assert weighed.blocks == twice.blocks

@@ -47,7 +47,10 @@ def drawn(seed: int) -> hn.Workload:
             weights[query.label] = weight()
     size = rng.choice([0.0, 0.0, 1.0, 1e-3])
     rules = rng.choice(RELATIONS)
-    return hn.Workload(queries, importance=weights, size_importance=size, **rules)
+    objective = "largest" if seed % 5 == 4 else "total"
+    return hn.Workload(
+        queries, importance=weights, size_importance=size, objective=objective, **rules
+    )
 
 
 def _values(rng: random.Random, subsets: list[tuple[str, ...]]) -> list[Any]:

@@ -44,7 +44,9 @@ class Rates:
         cases = kinds.near((1.0,) * len(weights))
         for _ in range(MOST_CASES):
             found = cls._best(cases, weights, noise)
-            more = tuple(case for case in kinds.near(found.rates) if case not in cases)
+            if (near := kinds.near(found.rates)) is cases:
+                return found
+            more = tuple(case for case in near if case not in cases)
             if not more or (worst := found.worst(more)) <= 1 + CLOSE:
                 return found
             cases += more

@@ -15,7 +15,8 @@ from halfnoise.design.design import Design
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.workload import Workload
 
-MOST_ROUNDS, CLOSE = 400, 1e-7
+MOST_ROUNDS, CLOSE, CLOSE_ENOUGH = 150, 1e-7, 1e-4  # the last from ``PATIENCE`` rounds on
+PATIENCE = 25
 LEAST, LEAST_POWER = 1e-12, 1e-4  # of weights, and of what they move by
 
 
@@ -28,13 +29,14 @@ def least_largest(first: Design, again: Callable[[Workload], Design], workload: 
     goals = len(workload.lines) + (workload.size_importance > 0)
     kept = pi = np.full(goals, 1 / goals)
     best, least, bound, power = first, math.inf, 0.0, 1.0
-    for _ in range(MOST_ROUNDS):
+    for number in range(MOST_ROUNDS):
         design = again(_weighed(workload, pi))
         errors = np.array(design.errors(workload))
         low, high = float(pi @ errors), float(errors.max())
         if high < least:
             best, least = design, high
-        if least <= max(low, bound) * (1 + CLOSE):
+        close = CLOSE if number < PATIENCE else CLOSE_ENOUGH
+        if least <= max(low, bound) * (1 + close):
             break
         if low >= bound:
             kept, moved, bound, power = pi, errors / high, low, 1.2 * power

@@ -77,7 +77,7 @@ def shown(design: Design, level: float, size: str, people: float | None) -> str:
         std = design.noise.std(parts.get("mean", parts["sum"]))
         rows.append([f"{each.line.queries:,}", short(std), f"±{short(margin)}"])
         if share := each.share(margin, people):
-            rows[-1] += [short(share["average_cell"]), f"±{percent(share['relative_error'])}"]
+            rows[-1] += [short(share["average_cell"]), f"±{short(100 * share['relative_error'])}%"]
     return by_line(design.blocks, header, rows, last)
 
 
@@ -114,8 +114,8 @@ def noisy(design: Design, level: float, people: float | None) -> Iterator[str]:
     for each, margin in zip(entries(design.blocks), design.margins(level), strict=True):
         share = each.share(margin, people)
         if each.line.asked and share.get("relative_error", 0.0) > NOISY:
-            average, relative = share["average_cell"], percent(share["relative_error"])
-            found.append(f"{each.line.label} ({short(average)} people, ±{relative})")
+            average, relative = share["average_cell"], 100 * share["relative_error"]
+            found.append(f"{each.line.label} ({short(average)} people, ±{short(relative)}%)")
     if found:
         more = f" and {len(found) - MOST_NAMED:,} more" if len(found) > MOST_NAMED else ""
         yield (

@@ -218,6 +218,7 @@ class Workload:
     def weighed(self, weights: Sequence[float], size: float) -> "Workload":
         """Return the same where squared errors weigh so much, by line, and of the size.
 
+        >>> from halfnoise.workload.numbers import Count, Sum
         >>> workload = Workload([Count("a"), Sum("b", bounds=(0, 1))]).weighed([1.0, 2.0], 0.0)
         >>> [block.importance for block in workload.blocks]
         [1.0, 2.0]
