@@ -7,7 +7,9 @@ import pytest
 import halfnoise as hn
 from halfnoise.design.centered import Centered
 from halfnoise.errors import HalfnoiseError
+from halfnoise.workload.crossing import TableBlock
 from support.levels import ADULT, CPS, LOANS, MU, axes, tables
+from support.table_workloads import drawn
 
 REPLACE = hn.Neighbors.REPLACE
 SIX = 1e-6
@@ -274,3 +276,26 @@ def test_many_attributes_can_be_replaced() -> None:
     ratios = [design.total_error(0) / x for design, x in zip((few, many), least, strict=True)]
     assert 1.9 < ratios[0] < 2.1
     assert ratios[0] < ratios[1] < 1.5 * ratios[0]
+
+
+def test_lines_and_covariances_are_of_one_mind() -> None:
+    """The error that a plan states of a table is what the covariance says of each of its cells."""
+    value = hn.Sum("v", bounds=(-1, 1), by=["a0", "a1"], within=[["a2"]])
+    alike = hn.Workload([*tables((2, 2, 2), (1,)), value])  # of people, not of the value
+    for workload in (alike, *map(drawn, range(40))):
+        design, start = hn.plan(workload, privacy=MU).chosen, 0
+        variances = design.covariance.diagonal()
+        stated = iter(design.query_std)
+        for block in workload.blocks:
+            if not isinstance(block, TableBlock):
+                next(stated)
+                start += block.shape.size
+                continue
+            places, at = dict[Any, int](), start
+            for kind, by in block.shape.tables:
+                places[kind, by] = at
+                at += math.prod(block.shape.levels[axis] for axis in by)
+            for table in block.tables:
+                kind = 0 if table.value is None else block.shape.layer_of(table.value)
+                variance = variances[places[kind, table.axes]]
+                assert next(stated) == pytest.approx(variance**0.5, rel=1e-9)

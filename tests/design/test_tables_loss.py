@@ -27,6 +27,7 @@ def test_everybody_costs_no_more_than_declared_and_somebody_that() -> None:
         known = seed % 3 == 0 and not workload.grouped
         plan = hn.plan(workload, privacy=MU, known_size=known)
         declared = Fraction(plan.measurement.design.loss()) ** 2
+        assert MU.mu**2 * (1 - CLOSE) < declared, seed
         found = costs(plan, most=100 if workload.touched > 2 else 400)
         assert max(found.each) <= declared, seed
         if found.complete:
@@ -37,12 +38,6 @@ def test_everybody_costs_no_more_than_declared_and_somebody_that() -> None:
     assert len(kinds) >= 5
     assert complete > 0.9 * MANY
     tell("loss of tables", workloads=complete, kinds=sorted(kinds), least=float(least))
-
-
-def test_the_declared_loss_is_the_budget() -> None:
-    """Nothing of the budget is left over, whatever is asked."""
-    for seed in range(0, MANY, 2):
-        assert MU.mu * (1 - 1e-6) < hn.plan(drawn(seed), privacy=MU).measurement.design.loss()
 
 
 @pytest.mark.parametrize("rules", [{}, {"neighbors": REPLACE}])

@@ -3,34 +3,43 @@
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
+from typing import Protocol
 
 from halfnoise.checks import finite, not_negative, positive, refuse
 
 OBJECTIVES = ("total", "largest")
 
 
-def check_importance(
-    importance: Mapping[str, float], size: float, known: Collection[str]
-) -> tuple[Mapping[str, float], float]:
-    """Return importances by the names of queries, read-only, and that of the number of people.
+class Weighed(Protocol):
+    """What a workload says of how much squared errors count."""
 
-    Zero makes the number of people a by-product.
-    """
-    for name, weight in importance.items():
+    @property
+    def importance(self) -> Mapping[str, float]:
+        """By the names of queries."""
+
+    @property
+    def size_importance(self) -> float:
+        """Of the number of people; zero makes it a by-product."""
+
+    @property
+    def objective(self) -> str:
+        """Whether the total or the largest of them is made least."""
+
+
+def check_importance(weighed: Weighed, known: Collection[str]) -> tuple[Mapping[str, float], float]:
+    """Return importances by the names of queries, read-only, and that of the number of people."""
+    if weighed.objective not in OBJECTIVES:
+        raise refuse("objective", " or ".join(map(repr, OBJECTIVES)), weighed.objective)
+    for name, weight in weighed.importance.items():
         if name not in known:
             near = get_close_matches(name, known, n=1)
             hint = f"did you mean {near[0]!r}?" if near else ""
             raise refuse("importance", "given for the name of a query", name, hint)
         _within_reason(**{f"importance of {name}": weight})
-    if size := not_negative(size_importance=size):
+    if size := not_negative(size_importance=weighed.size_importance):
         _within_reason(size_importance=size)
-    return MappingProxyType({name: float(weight) for name, weight in importance.items()}), size
-
-
-def check_objective(objective: str) -> None:
-    """Refuse what nobody can make least: it is the total of squared errors or the largest."""
-    if objective not in OBJECTIVES:
-        raise refuse("objective", " or ".join(map(repr, OBJECTIVES)), objective)
+    found = {name: float(weight) for name, weight in weighed.importance.items()}
+    return MappingProxyType(found), size
 
 
 def importance_of_dial(size_dial: float, d: int) -> float:

@@ -14,7 +14,7 @@ from halfnoise.workload.categories import Items
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.gathering import blocks_of
 from halfnoise.workload.groups import Grouping
-from halfnoise.workload.importance import check_importance, check_objective, importance_of_dial
+from halfnoise.workload.importance import check_importance, importance_of_dial
 from halfnoise.workload.listing import OTHER, Columns, Groups
 from halfnoise.workload.queries import Asked
 from halfnoise.workload.question import Question, only_rows
@@ -96,10 +96,9 @@ class Workload:
         _check_queries(self.queries)
         if not isinstance(self.neighbors, Neighbors):
             raise refuse("neighbors", "Neighbors.ADD_REMOVE or Neighbors.REPLACE", self.neighbors)
-        check_objective(self.objective)
         _set(self, where=_check_where(self))
         named = {query.label for query in self.queries}
-        weights, size = check_importance(self.importance, self.size_importance, named)
+        weights, size = check_importance(self, named)
         _set(self, grouping=_check_groups(self), importance=weights, size_importance=size)
         _set(self, blocks=tuple(blocks_of(self.queries, self.importance, self.at_most)))
         if self.size_dial is not None:
