@@ -280,8 +280,9 @@ def test_many_attributes_can_be_replaced() -> None:
 
 def test_lines_and_covariances_are_of_one_mind() -> None:
     """The error that a plan states of a table is what the covariance says of each of its cells."""
-    value = hn.Sum("v", bounds=(-1, 1), by=["a0", "a1"], within=[["a2"]])
-    alike = hn.Workload([*tables((2, 2, 2), (1,)), value])  # of people, not of the value
+    value = hn.Sum("v", bounds=(-1, 1), by=["a0", "a1"], within=[["a2", "a3"], ["a2"]])
+    pairs = [hn.Table(["a0", "a1"]), hn.Table(["a2", "a3"])]
+    alike = hn.Workload([*axes((2,) * 4), *pairs, value])  # of people, not of the value
     for workload in (alike, *map(drawn, range(40))):
         design, start = hn.plan(workload, privacy=MU).chosen, 0
         variances = design.covariance.diagonal()
