@@ -71,7 +71,7 @@ class Moves:
     def whole(self, rates: Sequence[float]) -> list[float]:
         """Return, layer by layer, what a person one away from the centre costs."""
         return [
-            sum(rates[at] * float(self.classes[at].distance) for at in own)
+            math.fsum(rates[at] * float(self.classes[at].distance) for at in own)
             for own in self._by_layer
         ]
 
