@@ -168,7 +168,7 @@ def test_axes_are_compared_and_asked_about() -> None:
 
 def test_found_keys_may_be_anything() -> None:
     """Groups that are found have tables too, whatever names them."""
-    keys = ["a", "", None, "ü", "1"] * 8
+    keys = ["a", "A ", None, "ü", "1"] * 8
     frame = pl.DataFrame({"k": keys, "c": ["a", "b"] * 20, "x": [1.0, 7, 9, 11] * 10})
     workload = hn.Workload(
         [q.Table([q.Choice("c", ["a"]), q.Bins("x", [8])])],
