@@ -183,3 +183,18 @@ def test_found_keys_may_be_anything() -> None:
     assert exact.keys is not None
     assert {*exact.keys} == {(key,) for key in keys}
     assert exact.sums[0][:, :2].sum(axis=1).tolist() == [8] * 5
+
+
+@pytest.mark.parametrize("rows", [0, 3])
+def test_no_group_may_be_found(rows: int) -> None:
+    """Where no group is there, or none of those that are passes, nothing fails."""
+    frame = pl.DataFrame({"k": ["a", "b", "c"], "c": ["a"] * 3, "x": [1.0] * 3})[:rows]
+    found = q.release(
+        frame,
+        [q.Table([q.Choice("c", ["a"]), q.Bins("x", [8])]), q.Mean("x", bounds=(0, 9), by=["c"])],
+        by="k",
+        groups="discover",
+        row_is_person=True,
+        privacy=hn.ApproxDP(epsilon=1, delta=1e-6),
+    )
+    assert len(found) == 0
