@@ -74,17 +74,28 @@ MATCHES: dict[str, tuple[Sequence[int], int, Most]] = {
 
 def _match(what: str, folder: Path, levels: Sequence[int], rows: int, most: Most) -> Match:
     path, ten = folder / "people.parquet", folder / "ten.parquet"
-    for made, number in ((path, rows), (ten, 10)):
-        drawn = (f"'c' || floor(random() * {v})::int as a{i}" for i, v in enumerate(levels))
-        copy(f"select {', '.join(drawn)} from range({number})", made, "(format parquet)")
+    make(levels, rows, path)
+    make(levels, 10, ten)
     return Match(
         what=what,
         ours=_ours("release", levels, path),
         start=_ours("release", (2,), ten),
-        theirs=_theirs(levels, path),
-        their_start=_theirs((2,), ten),
+        theirs=_theirs(largest(levels, path)),
+        their_start=_theirs(["select 1"]),
         most=most,
     )
+
+
+def make(levels: Sequence[int], rows: int, path: Path) -> None:
+    """Write so many people with attributes of so many categories, any as likely as another."""
+    drawn = (f"'c' || floor(random() * {v})::int as a{i}" for i, v in enumerate(levels))
+    copy(f"select {', '.join(drawn)} from range({rows})", path, "(format parquet)")
+
+
+def largest(levels: Sequence[int], path: Path) -> list[str]:
+    """Return DuckDB's queries for the tables that are no margin of others."""
+    named = [", ".join(f"a{axis}" for axis in axes) for axes in _tables(levels, WAYS)]
+    return [f"select {names}, count(*) from '{path}' group by {names}" for names in named]
 
 
 def _ours(part: str, levels: Sequence[int], path: Path | None = None) -> Command:
@@ -92,13 +103,12 @@ def _ours(part: str, levels: Sequence[int], path: Path | None = None) -> Command
     return [sys.executable, "-m", "bench.tables", part, json.dumps(levels), *given]
 
 
-def _theirs(levels: Sequence[int], path: Path) -> Command:
+def _theirs(queries: Sequence[str]) -> Command:
     return python(f"""
 import duckdb
 duckdb.execute("set enable_progress_bar = false")
-for axes in {[*_tables(levels, min(WAYS, len(levels)))]}:
-    named = ", ".join(f"a{{axis}}" for axis in axes)
-    duckdb.execute(f"select {{named}}, count(*) from '{path}' group by {{named}}").fetchnumpy()
+for query in {[*queries]}:
+    duckdb.execute(query).fetchnumpy()
 """)
 
 

@@ -1,12 +1,15 @@
 """A bench compares speed, which means something only where both give the same answer."""
 
 import csv
+from pathlib import Path
 
 import duckdb
 import pytest
+from bench import tables
 from bench.jobs import JOBS, Job
 from bench.made import Maker
 
+import halfnoise as hn
 from support.commands import run
 
 NEARLY = 0.01  # what is left of noise and of rounding
@@ -28,6 +31,26 @@ def test_rivals_give_the_same_answer(maker: Maker, name: str) -> None:
 def test_another_answer_is_noticed(maker: Maker) -> None:
     """A mean that reads no answer as zero is not among what ours finds."""
     assert _missed(JOBS["eight mixed"], f"select {NULLS_AS_ZERO} from {{data}}", maker)
+
+
+def test_tables_are_those_of_the_rival(tmp_path: Path) -> None:
+    """Each table of the bench has as many people in each cell as DuckDB counts there."""
+    levels, path = (3, 4, 2, 5), tmp_path / "people.parquet"
+    tables.make(levels, 300, path)
+    found = hn.release(
+        path,
+        tables.asked(levels),
+        row_is_person=True,
+        privacy=hn.GaussianDP(mu=1e6),
+        ledger=None,
+        i_know=True,
+    )
+    for query in tables.largest(levels, path):
+        rows = duckdb.execute(query).fetchall()
+        axes = [name.strip() for name in query.split(" by ")[-1].split(",")]
+        (asked,) = (each for each in found.questions if each.name == ",".join(axes))
+        cells = found.values[asked.start : asked.start + len(asked.names)].tolist()
+        assert sorted(x for x in map(round, cells) if x) == sorted(row[-1] for row in rows)
 
 
 def _missed(job: Job, sql: str, maker: Maker) -> list[float]:

@@ -18,10 +18,15 @@ from support.worlds import DAMAGED, FILES, Kind, World
 q: Any = hn  # what strict types would refuse is tried, too
 
 UNIT, FEWER = "--unit id", "--discover-delta 1e-13"  # of many groups of one, none shows by chance
+CROSSED = "--choice blood=A,B --bins age=0,18,65 --table blood,age"
 ASKED = {
     "a count": f"--count smoker {UNIT} {{mu}}",
     "numbers": f"--count smoker --sum income=0:100 --mean age=0:120 {UNIT} {{mu}}",
     "categories": f"--choice blood=A,B --bins age=0,18,65 {UNIT} {{mu}}",
+    "cross tables": f"{CROSSED} --mean income=0:100 --by-cell income=blood {UNIT} {{mu}}",
+    "cross tables found": f"{CROSSED} --by note --groups discover {FEWER} {UNIT} {{approx}}",
+    "cross tables in json": f"{CROSSED} --out {{folder}}/out.json {UNIT} {{mu}}",
+    "check of cross tables": f"check {CROSSED} {UNIT} {{mu}}",
     "items": f"--items item=a,b,c --at-most 2 {UNIT} {{approx}}",
     "conditions": f"--count old=age:at-least:65 --where income:up-to:50 {UNIT} {{mu}}",
     "days": f"--count late=day:at-least:2026-02-01 --missing -99,N/A {UNIT} {{mu}}",
@@ -52,6 +57,7 @@ WRONG = {
     "nobody": "--count smoker --unit nobody {mu}",
     "no condition": f"--count smoker --where nothing:is:1 {UNIT} {{mu}}",
     "a day for a number": f"--count late=age:at-least:2026-01-01 {UNIT} {{mu}}",
+    "no axis": f"--choice blood=A,B --table blood,nothing {UNIT} {{mu}}",
     "bounds": f"--sum income=5:1 {UNIT} {{mu}}",
     "no group": f"--count smoker --by nothing --groups discover {UNIT} {{approx}}",
     "week": f"--count smoker --by day:week --groups 1, {UNIT} {{mu}}",

@@ -8,6 +8,7 @@ from halfnoise.workload.categories import Choice
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Literal, Where
 from halfnoise.workload.numbers import Count
+from halfnoise.workload.queries import each_alone
 from halfnoise.workload.workload import Workload
 
 
@@ -30,7 +31,7 @@ ignore_case; list one of them, or leave ignore_case out
 def _listed(workload: Workload) -> Iterator[tuple[str, Iterable[Literal]]]:
     """Yield the lists of values with which cells are compared."""
     asked: list[ColumnQuery | Where] = [*workload.who]
-    for query in workload.queries:
+    for query in each_alone(workload.queries):
         if isinstance(query, ColumnQuery):
             asked += [query, *([] if query.where is None else [query.where])]
         if isinstance(query, Choice):

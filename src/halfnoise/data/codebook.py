@@ -10,6 +10,7 @@ from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Where, as_date
 from halfnoise.workload.numbers import Bounded, Count
+from halfnoise.workload.queries import each_alone
 from halfnoise.workload.workload import Workload
 
 _CODES = "are there codes for no answer (-99, 9, N/A)? None is declared."
@@ -34,9 +35,10 @@ def open_questions(
     """
     asked: dict[str, dict[str, None]] = {}
     kinds = {column: kind_of(dtype) for column, dtype in dtypes.items()}
-    conditions = [each for query in workload.queries for each in _conditions(query)]
+    queries = [*each_alone(workload.queries)]
+    conditions = [each for query in queries for each in _conditions(query)]
     conditions += workload.who
-    for query in workload.queries:
+    for query in queries:
         if isinstance(query, ColumnQuery) and (column := str(query.column)) in kinds:
             for question in _of_query(query, kinds[column], text):
                 asked.setdefault(column, {})[question] = None

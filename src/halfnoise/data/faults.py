@@ -11,6 +11,7 @@ from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source
 from halfnoise.data.totals import prepared
 from halfnoise.errors import HalfnoiseError
+from halfnoise.workload.queries import each_alone
 from halfnoise.workload.workload import Workload
 
 
@@ -45,7 +46,7 @@ def _read(source: Source, workload: Workload, unit: Sequence[str]) -> None:
 def _of_parts(table: Source, workload: Workload, unit: Sequence[str]) -> Iterator[HalfnoiseError]:
     """Yield what is refused of each query, condition, unit and group by itself."""
     dtypes, spelling = table.dtypes, table.text.spelling
-    for query in workload.queries:
+    for query in each_alone(workload.queries):
         if all(column in dtypes for column in query.columns):
             yield from _refusal(partial(_read, table, Workload([query]), ()))
     for where in workload.who:

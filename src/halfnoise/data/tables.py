@@ -24,7 +24,7 @@ from halfnoise.workload.block import Block
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Ring
-from halfnoise.workload.sets.residuals import Axes
+from halfnoise.workload.sets.residuals import Axes, flat
 
 _WORD = 2**62  # a whole number holds the categories of so many attributes
 _FEW = 2**20  # cells: of more, counting people in them takes longer than handing them over
@@ -68,7 +68,7 @@ class TableTotals:
         for i, axis in enumerate(axes, start=1):
             if self.orders[axis] != (*range(table.shape[i]),):
                 table = np.take(table, self.orders[axis], axis=i)
-        return table.reshape(len(table), -1)
+        return flat(table)
 
 
 def table_totals(

@@ -37,6 +37,7 @@ from halfnoise.workload.sets.residuals import (
     cells,
     centred,
     distance,
+    flat,
     made_of,
     projected,
     squares,
@@ -253,7 +254,7 @@ class Crossed(ContributionSet):
                     )
                 step = channel.steps[self.places[place, axes]]
                 factor = finest / (cells(self.levels, axes) * step)
-                measured.append(times(centred(table), factor).reshape(len(f), -1))
+                measured.append(flat(times(centred(table), factor)))
         return np.concatenate(measured, axis=1)
 
     def recover(self, channel: Channel, h: Floats, root: Floats) -> Floats:
@@ -274,10 +275,10 @@ class Crossed(ContributionSet):
                 whole = {a: x + float(SHARE) * whole[a] for a, x in made[place + 1].items()}
                 made[place + 1] = whole
             made[place] = {a: x + float(value.middle) * whole[a] for a, x in made[place].items()}
-        found = [made[kind][axes].reshape(len(h), -1) for kind, axes in self.tables]
+        found = [flat(made[kind][axes]) for kind, axes in self.tables]
         return np.concatenate(found, axis=1)
 
-    def _apart_by_table(self, flat: "Ring | Floats") -> list[dict[Axes, Any]]:
+    def _apart_by_table(self, rows: "Ring | Floats") -> list[dict[Axes, Any]]:
         """Return the cells of all tables, layer by layer, each in the shape of its table."""
         found, start = list[dict[Axes, Any]](), 0
         for layer in self.layers:
@@ -285,6 +286,6 @@ class Crossed(ContributionSet):
             for axes in layer.axes:
                 shape = [self.levels[axis] for axis in axes]
                 stop = start + math.prod(shape)
-                found[-1][axes] = flat[:, start:stop].reshape(len(flat), *shape)
+                found[-1][axes] = rows[:, start:stop].reshape(len(rows), *shape)
                 start = stop
         return found

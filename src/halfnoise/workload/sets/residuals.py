@@ -14,12 +14,14 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfnoise.workload.grid import Floats, Ring
 
+Value = TypeVar("Value", np.uint64, np.float64)
 Axes: TypeAlias = tuple[int, ...]  # of a table, in order; () is the number of people
 Levels: TypeAlias = tuple[int, ...]  # how many categories each axis has
 
@@ -122,6 +124,11 @@ def made_of(levels: Levels, table: Axes, residuals: Mapping[Axes, Floats]) -> Fl
         others = cells(levels, (axis for axis in table if axis not in axes))
         made += residuals[axes].reshape(rows, *shape) / others
     return made
+
+
+def flat(table: NDArray[Value]) -> NDArray[Value]:
+    """Return a table with all its cells in one row for each group, of which there may be none."""
+    return table.reshape(len(table), math.prod(table.shape[1:]))
 
 
 def shaped(levels: Levels, axes: Axes) -> Sequence[int]:
