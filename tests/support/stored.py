@@ -28,7 +28,12 @@ def rows_of(columns: Columns) -> list[tuple[Any, ...]]:
 
 
 def in_sheet(cell: Any) -> Any:
-    """Return a cell as a sheet can hold it: what it has no number for is text."""
+    """Return a cell as a sheet can hold it: what it has no number for is text.
+
+    Nor has who writes it for whole numbers beyond 2^53.
+    """
+    if isinstance(cell, int) and abs(cell) > 2**53:
+        return str(cell)
     if isinstance(cell, float) and not math.isfinite(cell):
         return None if math.isnan(cell) else str(cell)
     if isinstance(cell, str):
@@ -66,9 +71,8 @@ def xls(columns: Columns, folder: Path) -> Path:
     sheet = book.add_sheet("Table")
     for i, row in enumerate(rows_of(columns)):
         for j, cell in enumerate(row):
-            rounded = isinstance(cell, int) and abs(cell) > 2**53
             as_is = cell if isinstance(cell, str) else in_sheet(cell)
-            sheet.write(i, j, str(cell) if rounded or isinstance(cell, dt.date) else as_is)
+            sheet.write(i, j, str(cell) if isinstance(cell, dt.date) else as_is)
     book.save(str(path))
     return path
 
