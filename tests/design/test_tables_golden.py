@@ -300,3 +300,21 @@ def test_lines_and_covariances_are_of_one_mind() -> None:
                 kind = 0 if table.value is None else block.shape.layer_of(table.value)
                 variance = variances[places[kind, table.axes]]
                 assert next(stated) == pytest.approx(variance**0.5, rel=1e-9)
+
+
+@pytest.mark.parametrize("neighbors", hn.Neighbors)
+def test_people_come_with_values_wherever_these_are_asked(neighbors: hn.Neighbors) -> None:
+    """Also where a value does not lean on them: its midpoint is zero, and no table has its axes."""
+    a, b, c = (hn.Choice(label, ["x", "y"]) for label in "abc")
+    value = hn.Sum("v", bounds=(-5, 5), by=["a"], within=[["b", "c"]])
+    tables = [hn.Table([a, b], margins=0), hn.Table([a, c], margins=0)]
+    found = hn.plan([*tables, value], privacy=hn.GaussianDP(mu=1), neighbors=neighbors)
+    assert all(0 < std < math.inf for std in found.chosen.query_std)
+
+
+@pytest.mark.parametrize("number", [16, 20, 27])
+def test_margins_without_end_are_refused(number: int) -> None:
+    """A table of few cells may have more margins, and margins of these, than can be counted."""
+    axes = [hn.Choice(f"a{i}", ["yes"]) for i in range(number)]
+    with pytest.raises(hn.NotSupportedError, match="fewer attributes"):
+        hn.Workload([hn.Table(axes)])

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from halfnoise.results.inference import Floats
 from halfnoise.workload.question import Question
+from halfnoise.workload.sets.residuals import flat
 
 Labels: TypeAlias = tuple[str, ...]
 Whole: TypeAlias = NDArray[np.int64]
@@ -145,13 +146,13 @@ def whole(questions: Sequence[Question], values: Floats, known_size: float | Non
     for family in (each for each in families(questions) if each.counts):
         cells = family.cells(values)
         if () not in cells:  # people, whose total is their number
-            first = next(iter(cells.values())).reshape(len(values), -1)
+            first = flat(next(iter(cells.values())))
             total = first.sum(axis=1) if known_size is None else np.full(len(values), known_size)
             cells[()] = values[:, count] if values.shape[1] > count else total
         found = rounded(cells)
         for labels, (start, shape) in family.tables.items():
             own = slice(start, start + math.prod(shape))
-            made[:, own] = found[labels].reshape(len(values), -1)
+            made[:, own] = flat(found[labels])
         if family.question.kind == "table" and values.shape[1] > count:
             made[:, count] = found[()]
     return made

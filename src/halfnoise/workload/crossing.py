@@ -20,6 +20,7 @@ from halfnoise.workload.tables import MOST_CELLS, Axis, Table, attributes, names
 Value: TypeAlias = Count | Sum | Mean
 Alike: TypeAlias = tuple[int | None, ...]
 MOST_NAMED = 20  # tables that are named in a sentence
+MOST_PARTS = 2**25  # margins of margins that are gone through
 MARGINS = 0.01  # what people, and margins, weigh where nobody says how much
 
 
@@ -177,7 +178,8 @@ def crossing(
         own.add(of(query.by), weight, MARGINS * weight)
         for labels in query.within:
             own.add(of(labels), weight)
-        people.margins_of(of(query.by), MARGINS)
+        for labels in (query.by, *query.within):  # people come with them, also where none lean
+            people.margins_of(of(labels), MARGINS)
         grain = Grain.PEOPLE if isinstance(query, Count) else Grain.VALUES
         optional = isinstance(query, Mean)
         by_cell.append(ByCell(low, high, own.wanted, optional, grain))
@@ -215,6 +217,7 @@ class _Weights:
         self.levels = levels
         self.own: dict[Axes, float] = {}
         self.margins: dict[Axes, float] = {}
+        self.parts = 0
 
     def add(self, table: Axes, weight: float, margins: float = 0.0) -> None:
         self.own[table] = max(self.own.get(table, 0.0), weight)
@@ -224,6 +227,11 @@ class _Weights:
         if (number := cells(self.levels, table)) > MOST_CELLS:
             rule = f"a table has at most 2^27 cells, got {number:,}"
             raise NotSupportedError(f"{rule}; use fewer attributes or coarser bands")
+        self.parts += 3 ** len(table) if weight else 2 ** len(table)
+        if self.parts > MOST_PARTS:
+            rule = "tables and their margins are made of at most 2^25 parts"
+            said = f"{rule}, got more with one by {len(table)} attributes"
+            raise NotSupportedError(f"{said}; use fewer attributes, or several smaller tables")
         if weight:
             for margin in within(table):
                 self.margins[margin] = max(self.margins.get(margin, 0.0), weight)
