@@ -173,12 +173,11 @@ def comparable(value: object) -> bool:
 
 
 def check_told(name: str, values: Iterable[object]) -> None:
-    r"""Refuse text that no cell says: empty, or with NUL, which stands for what is unreadable.
+    """Refuse text that no cell says: empty, or with NUL, which stands for what is unreadable.
 
     >>> check_told("a category", ["A", ""])
     Traceback (most recent call last):
-    halfnoise.errors.InvalidParameterError: a category must be what a cell can say, got ''; empty \
-text is missing, and so is what holds NUL
+    halfnoise.errors.InvalidParameterError: a category must be what a cell can say, got ''; ...
     """
     texts = [value for value in values if isinstance(value, str)]
     if all(map(str.strip, texts)) and "\0" not in "".join(texts):  # of very many at once
