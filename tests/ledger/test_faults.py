@@ -210,9 +210,16 @@ def test_killed_again_and_again(
 
 @pytest.mark.parametrize("mutant", ["draw_anew", "charge_twice"])
 def test_kills_find_mutants(folders: Callable[[], Path], forks: Call, mutant: str) -> None:
-    """Who draws anew, or charges anew, after a death."""
-    with pytest.raises(JobFailedError, match="AssertionError"):
-        forks("kills", root=str(folders()), many=8, seed=1, mutant=mutant)
+    """Who draws anew, or charges anew, after a death; when one dies is up to the machine."""
+
+    def finds(seed: int) -> bool:
+        try:
+            forks("kills", root=str(folders()), many=8, seed=seed, mutant=mutant)
+        except JobFailedError as error:
+            return "AssertionError" in str(error)
+        return False
+
+    assert any(map(finds, range(1, 9)))
 
 
 def test_no_room_on_a_real_disk(folders: Callable[[], Path], forks: Call) -> None:
