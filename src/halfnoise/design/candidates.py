@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from halfnoise.design.centered import Centered
 from halfnoise.design.design import Design, Setting
+from halfnoise.design.fitted import Fitted
 from halfnoise.design.largest import least_largest
 from halfnoise.design.optimum import OptimalWithoutSize
 from halfnoise.design.two_level import TwoLevel
@@ -13,7 +14,7 @@ from halfnoise.privacy.definitions import Budget
 from halfnoise.workload.workload import Workload
 
 # The plainest first: others are compared with it, and it wins ties.
-CANDIDATES: tuple[type[Design], ...] = (Centered, TwoLevel, OptimalWithoutSize)
+CANDIDATES: tuple[type[Design], ...] = (Centered, TwoLevel, OptimalWithoutSize, Fitted)
 
 
 def designs(workload: Workload, budget: Budget, *, known_size: bool = False) -> Iterator[Design]:
