@@ -19,7 +19,8 @@ from halfnoise.design.cross_errors import CrossErrors
 from halfnoise.design.design import Design, Setting
 from halfnoise.design.duality import solve
 from halfnoise.design.people import People, Size, size_of
-from halfnoise.design.row_measurement import RowMeasurement
+from halfnoise.design.grid_rows import GridRows
+from halfnoise.design.row_measurement import Across, RowMeasurement
 from halfnoise.design.rows import Rows
 from halfnoise.noise.law import Noise
 from halfnoise.proof import ball
@@ -143,7 +144,9 @@ class Fitted(Design):
         seen = zip(self.blocks, self._grid_scales(), strict=True)
         rows = self.rows.on([block.on_grid(*scales) for block, scales in seen])
         final = replace(self, rows=rows).certified(budget)
-        return RowMeasurement.of(final, rows, final.row_scales, final.scales)
+        across = Across.of(rows.people, final.scales)
+        grid = GridRows.of(rows, final.row_scales)
+        return RowMeasurement(design=final, across=across, rows=grid)
 
     def _grid_scales(self) -> Iterator[Scales]:
         """Go through the scales of the noise that values of each block are under."""

@@ -1,125 +1,108 @@
-"""The measurement of rows: from exact totals to what gets noise, and back."""
+"""The measurement of rows and of what lies across them: from exact totals to noise, and back."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
 
 from halfnoise.design.design import Design, Measurement, Recovered
-from halfnoise.design.measurement import Root
-from halfnoise.design.people import Size
-from halfnoise.design.rows import Row, Rows
+from halfnoise.design.grid_rows import GridRows
+from halfnoise.design.people import People, Size
 from halfnoise.design.threshold import Threshold, threshold
 from halfnoise.workload.block import Block
-from halfnoise.workload.grid import Floats, Ring, times
+from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.sets.base import Channel, Scales
 from halfnoise.workload.totals import Totals
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowMeasurement(Measurement):
-    """What lies across, block by block, then the rows, and last the number of people."""
+@dataclass(frozen=True, slots=True)
+class Across:
+    """What lies across the coordinates, block by block, ready to be measured."""
 
-    design: Design
-    rows: Rows
+    people: People
     channels: tuple[Channel | None, ...]
-    steps: tuple[Root, ...]
-    threshold: Threshold | None = None
 
     @classmethod
-    def of(
-        cls, design: Design, rows: Rows, row_scales: Scales, scales: Sequence[Scales]
-    ) -> "RowMeasurement":
-        """Put noise on the grid: a step divides whatever a row is made of."""
-        people = rows.people
+    def of(cls, people: People, scales: Sequence[Scales]) -> Self:
+        """Put the noise across on the grid."""
         seen = zip(people.blocks, people.folds, scales, strict=True)
-        channels = [fold.channel(block.quantum, own) if own else None for block, fold, own in seen]
-        steps, quanta = list[Root](), rows.people.quanta
-        for row, scale, (_, half) in zip(rows.rows, row_scales, people.units, strict=False):
-            pieces = [part * quantum for part, quantum in zip(row.parts, quanta, strict=True)]
-            pieces.append(rows.of_people(row))
-            finest = min(_finest(piece) for piece in pieces if piece)
-            steps.append(Root.of(scale, finest, half))
-        if people.size is Size.MEASURED:
-            steps.append(Root.of(row_scales[-1], Fraction(1)))
-        return cls(design=design, rows=rows, channels=tuple(channels), steps=tuple(steps))
+        return cls(
+            people, tuple(f.channel(b.quantum, own) if own else None for b, f, own in seen)
+        )
+
+    @property
+    def scales(self) -> list[Floats]:
+        """The scales of the noise, in steps."""
+        seen = zip(self.people.folds, self.channels, strict=True)
+        return [fold.spread(channel) for fold, channel in seen if channel is not None]
+
+    def measure(self, totals: Totals) -> list[Ring]:
+        """Return what lies across in steps, for each group."""
+        seen = zip(self.people.folds, self.channels, totals.sums, strict=True)
+        return [f.measure(channel, x, totals.people) for f, channel, x in seen if channel]
+
+    def recover(self, noisy: Floats, along: Mapping[int, Floats], root: Floats) -> Floats:
+        """Return the estimates from noise across, the coordinates and the number of people."""
+        found, start = list[Floats](), 0
+        for i, (fold, channel) in enumerate(zip(self.people.folds, self.channels, strict=True)):
+            width = 0 if channel is None else len(fold.spread(channel))
+            h = noisy[:, start : start + width]
+            found.append(fold.recover(channel, h, along.get(i, root), root))
+            start += width
+        return np.concatenate(found, axis=1)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is public about the grid."""
+        units = [str(block.quantum) for block in self.people.blocks]
+        steps = [str(step) for each in self.channels if each for step in each.steps]
+        return {"units": units, "steps": steps}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowMeasurement(Measurement):
+    """What lies across, then the rows, and last the number of people."""
+
+    design: Design
+    across: Across
+    rows: GridRows
+    threshold: Threshold | None = None
 
     @property
     def blocks(self) -> tuple[Block, ...]:
         """What is read."""
-        return self.rows.people.blocks
+        return self.across.people.blocks
 
     @property
     def scales(self) -> list[Floats]:
         """The scales of the noise on what is measured, in steps; the same for each group."""
-        across = [c.shape.spread(c.scales) for c in self.channels if c is not None]
-        return [np.concatenate([*across, np.array([step.scale for step in self.steps])])]
+        return [np.concatenate([*self.across.scales, self.rows.scales])]
 
     @property
     def facts(self) -> Mapping[str, Any]:
         """The quanta and steps of all blocks and rows, and what rows are made of."""
-        steps = [str(step) for each in self.channels if each for step in each.steps]
-        rows = self.steps[: len(self.rows.rows)]
-        people = self.steps[len(rows) :]
-        return {
-            "units": [str(block.quantum) for block in self.blocks],
-            "steps": steps,
-            "people": str(people[0].step) if people else None,
-            "rows": [str(each.step) for each in rows],
-            "parts": [[*map(str, (*row.parts, row.people))] for row in self.rows.rows],
-        }
+        return self.across.facts | rows_facts(self.rows)
 
     def measure(self, totals: Totals) -> list[Ring]:
         """Return what lies across in steps, the rows and the number of people, for each group."""
-        people, entries = self.rows.people, list[Ring]()
-        seen = zip(people.folds, self.channels, totals.sums, strict=True)
-        for fold, channel, f in seen:
-            if channel is not None:
-                entries.append(fold.measure(channel, f, totals.people))
-        along = [people.folds[i].coordinate(totals.sums[i]) for i in people.order]
-        for row, step in zip(self.rows.rows, self.steps, strict=False):
-            entries.append(self._row(row, step, along, totals.people)[:, None])
-        for step in self.steps[len(self.rows.rows) :]:
-            entries.append(times(totals.people, 1 / step.step)[:, None])
-        return [np.concatenate(entries, axis=1)]
-
-    def _row(self, row: Row, step: Root, along: Sequence[Ring], people: Ring) -> Ring:
-        """Return a row in steps."""
-        total = times(people, self.rows.of_people(row) / step.step)
-        for part, quantum, each in zip(row.parts, self.rows.people.quanta, along, strict=True):
-            total = total + times(each, part * quantum / step.step)
-        return total
+        across = self.across.measure(totals)
+        if self.rows.steps:
+            across.append(self.rows.measure(totals.sums, totals.people))
+        return [np.concatenate(across, axis=1)]
 
     def recover(self, noisy: list[Ring], known_size: float | None = None) -> Recovered:
-        """Return the estimates: each coordinate from its row and those behind it, people first."""
+        """Return the estimates from what was measured, with its noise."""
         values = noisy[0].view(np.int64).astype(np.float64)
-        people, own = self.rows.people, len(self.rows.rows)
-        sizes, root = None, np.full(len(values), known_size or 0.0)
-        if people.size is Size.MEASURED:
-            sizes = root = values[:, -1] * float(self.steps[-1].step)
-        at = values.shape[1] - len(self.steps)
-        seen = dict[int, Floats]()  # from the middles of what people add
-        for i in reversed(range(own)):
-            row, y = self.rows.rows[i], values[:, at + i] * float(self.steps[i].step)
-            y = y - float(row.people) * root
-            seen[i] = y - sum(float(row.parts[k]) * seen[k] for k in range(i + 1, own))
-        along = {
-            block: seen[k] + float(people.seen_from[k]) * root
-            for k, block in enumerate(people.order)
-        }
-        found, start = list[Floats](), 0
-        for i, (fold, channel) in enumerate(zip(people.folds, self.channels, strict=True)):
-            width = 0 if channel is None else len(channel.shape.spread(channel.scales))
-            h = values[:, start : start + width]
-            found.append(fold.recover(channel, h, along.get(i, root), root))
-            start += width
-        return Recovered(estimates=np.concatenate(found, axis=1), sizes=sizes)
+        start, given = values.shape[1] - len(self.rows.steps), np.full(len(values), known_size or 0)
+        along, root = self.rows.recover(values[:, start:], given)
+        measured = self.across.people.size is Size.MEASURED
+        estimates = self.across.recover(values, along, root)
+        return Recovered(estimates=estimates, sizes=root if measured else None)
 
     def discovering(self, most: int, delta: float) -> Self:
         """Return the same with the threshold at which groups of people in ``most`` groups show."""
-        size = self.steps[-1]
+        size = self.rows.steps[-1]
         limit = threshold(self.design.noise, size.scale, size.step, most=most, delta=delta)
         return replace(self, threshold=limit)
 
@@ -128,7 +111,12 @@ class RowMeasurement(Measurement):
         return [] if self.threshold is None else self.threshold.passed(noisy[0][:, -1])
 
 
-def _finest(piece: Fraction) -> Fraction:
-    """Return the largest power of two of which a binary number is a whole multiple."""
-    number = abs(piece.numerator)
-    return Fraction(number & -number, piece.denominator)
+def rows_facts(grid: GridRows) -> dict[str, Any]:
+    """Return what is public about rows: their steps, and what they are made of."""
+    rows = grid.rows.rows
+    people = [str(step.step) for step in grid.steps[len(rows) :]]
+    return {
+        "people": people[0] if people else None,
+        "rows": [str(step.step) for step in grid.steps[: len(rows)]],
+        "parts": [[*map(str, (*row.parts, row.people))] for row in rows],
+    }

@@ -8,7 +8,7 @@ categories and tables everybody moves all residuals alike.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
 
@@ -72,6 +72,10 @@ class Folded:
     def channel(self, quantum: Fraction, scales: Scales) -> Channel | None:
         """Make what lies across ready to be measured."""
         return self.shape.channel(quantum, self.shape.midpoint, scales)
+
+    def spread(self, channel: Channel) -> Floats:
+        """Return the scale, in steps, of everything across that is measured."""
+        return channel.shape.spread(channel.scales)
 
     def measure(self, channel: Channel, f: Ring, people: Ring) -> Ring:
         """Return what lies across, in steps."""
@@ -163,6 +167,10 @@ class Answering(Folded):
             scales=ready.scales[:1],
         )
 
+    def spread(self, channel: Channel) -> Floats:
+        """Return the scale of the one value."""
+        return np.array(channel.scales)
+
     def measure(self, channel: Channel, f: Ring, people: Ring) -> Ring:
         """Return values minus the middle of their range."""
         del people
@@ -205,19 +213,12 @@ def folded(shape: ContributionSet, *, leaves: bool) -> Folded | None:
 @folded.register
 def _(shape: Box, *, leaves: bool) -> Folded | None:
     low, high = map(Fraction, shape.bounds)
-    if shape.size > 1 and (low, high) != (0, 1):
-        return None
-    if shape.size == 1:
-        width = high - low
-        along = (low, high) if leaves else (width, -width)
-        ready = Alike(shape=shape, along=along, along_weight=1, across=((), ()), weights=())
-        return replace(ready, middle=(low + high) / 2)
-    return _alike(shape, shape.size, leaves=leaves)
+    return _alike(shape, shape.size, low, high, leaves=leaves)
 
 
 @folded.register
 def _(shape: AtMost, *, leaves: bool) -> Folded | None:
-    return _alike(shape, shape.most, leaves=leaves)
+    return _alike(shape, shape.most, Fraction(0), Fraction(1), leaves=leaves)
 
 
 @folded.register
@@ -260,19 +261,21 @@ def _(shape: Crossed, *, leaves: bool) -> Folded | None:
     )
 
 
-def _alike(shape: ContributionSet, most: int, *, leaves: bool) -> Folded | None:
-    d = shape.size
+def _alike(
+    shape: ContributionSet, most: int, low: Fraction, high: Fraction, *, leaves: bool
+) -> Folded | None:
+    """Fold d like queries of which at most so many are ``high`` and all others ``low``."""
+    d, width = shape.size, high - low
     if most > MANY:
         return None
-    people = _ones(d, most) if leaves else _swaps(d, most)
-    along, across = zip(*people, strict=True)
+    people = [*(_ones(d, most) if leaves else _swaps(d, most))]
     return Alike(
         shape=shape,
-        along=along,
+        along=tuple(d * low * leaves + width * more for more, _ in people),
         along_weight=Fraction(1, d),
-        middle=Fraction(most, 2),
-        across=tuple((distance,) for distance in across),
-        weights=(d - 1,),
+        middle=d * low + width * Fraction(most, 2),
+        across=tuple((width**2 * distance,) if d > 1 else () for _, distance in people),
+        weights=(d - 1,) if d > 1 else (),
     )
 
 
