@@ -5,9 +5,9 @@ Each block reads its cells into a few integer columns (``rows``), some by way of
 which do not depend on order), and turns that into what the ``person`` contributes. Every rule is
 total: no row can fail, and no contribution leaves the block's set K.
 
-A value is a float until it is on the grid (``Contribution.put``): what is added up is whole quanta
-and parts of them, of people and of the rows of one person, and is the same in every order. All that
-is done with the float is correctly rounded, and a sum follows no product that is not exact.
+A value is a float until it is on the grid (``Contribution.put``): what is added up, of people and
+of the rows of one person, is whole quanta and parts of them, the same in every order. All that is
+done with a float before is exact, but for the average or the sum of a person's rows.
 """
 
 import operator
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial, singledispatch
-from typing import Any
+from typing import Any, TypeVar
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -34,6 +34,7 @@ from halfnoise.workload.conditions import Literal
 from halfnoise.workload.grid import PART_BITS, Ring, carried, power
 from halfnoise.workload.numbers import Bounded, Count, Mean, Sum
 
+Value = TypeVar("Value", float, nw.Expr)
 _MANY = 50  # categories; of more there is no column for each
 # A row that is added to others of its person is read in two whole numbers of so many bits: the
 # float that it is holds no more, and 2^36 rows have room.
@@ -116,20 +117,23 @@ class Contribution:
         return _clip(value, low, high), self.within(~value.is_null(), query)
 
     @property
-    def lowest(self) -> float:
-        """The lowest value on the grid."""
-        return (self.block.shape.bounds or (0.0,))[0]
+    def nearest(self) -> float:
+        """The point between bounds on the grid that is nearest to zero."""
+        low, high = self.block.shape.bounds or (0.0, 0.0)
+        return min(max(low, 0.0), high)
 
-    def place(self, value: nw.Expr) -> nw.Expr:
-        """Return how many quanta a value is above the lowest, as a float."""
-        return (value - self.lowest) * float(1 / self.block.quantum)
+    def places(self, *values: Value) -> list[Value]:
+        """Return how many quanta values are above the point nearest to zero: without rounding.
+
+        Both are multiples of the smaller of their last places, and their difference is no larger.
+        """
+        return [(value - self.nearest) * float(1 / self.block.quantum) for value in values]
 
     def added(self, place: nw.Expr) -> nw.Expr:
         """Return what the places of a person's rows add up to, by whole numbers and parts."""
-        whole, parts = _apart(place, ROW_BITS)
-        return self.read("whole", whole, "sum").cast(nw.Float64) + self.read(
-            "parts", parts, "sum"
-        ).cast(nw.Float64) * float(2**-ROW_BITS)
+        named = zip(("whole", "parts"), _apart(place, ROW_BITS), strict=True)
+        whole, parts = (self.read(name, e, "sum").cast(nw.Float64) for name, e in named)
+        return whole + parts * 2.0**-ROW_BITS
 
     def put(self, place: nw.Expr, given: nw.Expr | None = None) -> None:
         """Put a person's value on the grid: whole quanta from the offset, and parts of one.
@@ -140,7 +144,8 @@ class Contribution:
             self.rows[f"{self.prefix}_place"] = place
             place = nw.col(f"{self.prefix}_place")
         whole, parts = (each.cast(nw.Int64) for each in _apart(place, PART_BITS))
-        adds = [whole + int((Fraction(self.lowest) - self.block.offset) / self.block.quantum), parts]
+        start = (Fraction(self.nearest) - self.block.offset) / self.block.quantum
+        adds = [whole + int(start), parts]
         if given is not None:
             adds = [nw.when(given).then(each).otherwise(nw.lit(0)) for each in adds]
         self.person, self.in_parts = [*self.person, *adds], True
@@ -201,22 +206,22 @@ def _sum(query: Sum, part: Contribution) -> None:
     if query.where is not None:
         meets = part.read("meets", part.cell.meets(query.where), "max", nw.Int8)
         absent = nw.when(meets == 1).then(absent).otherwise(nw.lit(0.0))
-    part.put(part.place(nw.when(given).then(value).otherwise(absent)))
+    part.put(*part.places(nw.when(given).then(value).otherwise(absent)))
 
 
 @_reads.register
 def _mean(query: Mean, part: Contribution) -> None:
     """Take the average of the values that a person gave."""
     value, there = part.value(query, *query.bounds)
-    place = nw.when(there).then(part.place(value)).otherwise(nw.lit(0.0))
+    place, *_ = part.places(value)
+    place = nw.when(there).then(place).otherwise(nw.lit(0.0))
     if part.alone:  # the average of one value
         given = there
     else:
         rows, number = part.added(place), part.read("given", there, "sum")
         given = number > 0
         answers = nw.when(given).then(number).otherwise(nw.lit(1)).cast(nw.Float64)
-        low, high = part.block.shape.bounds or (0.0, 0.0)
-        place = _clip(rows / answers, 0.0, (high - low) * float(1 / part.block.quantum))
+        place = _clip(rows / answers, *part.places(*query.bounds))
     part.put(place, given)
     part.person.append(given.cast(nw.Int64))
 
@@ -270,9 +275,9 @@ def quotient(total: nw.Expr, by: nw.Expr) -> nw.Expr:
 
 
 def _apart(place: nw.Expr, bits: int) -> tuple[nw.Expr, nw.Expr]:
-    """Return the whole numbers below places, and how far they are above in parts, rounded."""
+    """Return the whole number below a place, and the parts of 2^-bits that it is above that."""
     whole = place.floor()
-    return whole, ((place - whole) * float(2**bits) + 0.5).floor()
+    return whole, ((place - whole) * 2.0**bits).floor()
 
 
 def _clip(value: nw.Expr, low: float, high: float) -> nw.Expr:
