@@ -145,7 +145,7 @@ class Centered(Design):
 
     def moved(self) -> tuple[tuple[Block, ...], tuple[Center, ...]]:
         """Return the blocks and the centres on the grid."""
-        blocks = [block.on_grid(*scales) for block, _, scales in self._each()]
+        blocks = [block.on_grid(center, *scales) for block, center, scales in self._each()]
         seen = zip(blocks, self.centers, self.scales, strict=True)
         centers = [block.shape.center_on_grid(c, scales[-1]) for block, c, scales in seen]
         return tuple(blocks), tuple(centers)
