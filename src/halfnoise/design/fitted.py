@@ -7,27 +7,26 @@ coordinates with parts of each other and of the number of people, and what lies 
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 from flint import arb
 
-from halfnoise.design.covariance import Covariance, Run, Shared
-from halfnoise.design.cross_errors import CrossErrors
+from halfnoise.design.assembly import Assembly
+from halfnoise.design.covariance import Covariance
 from halfnoise.design.design import Design, Setting
 from halfnoise.design.duality import solve
-from halfnoise.design.people import People, Size, size_of
 from halfnoise.design.grid_rows import GridRows
+from halfnoise.design.people import People, Size, size_of
 from halfnoise.design.row_measurement import Across, RowMeasurement
 from halfnoise.design.rows import Rows
 from halfnoise.noise.law import Noise
 from halfnoise.proof import ball
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats
-from halfnoise.workload.sets.base import Parts, Scales, Span
-from halfnoise.workload.sets.folding import Folded
+from halfnoise.workload.sets.base import Parts, Scales
 from halfnoise.workload.workload import Workload
 
 SLACK = 2.0**-40  # more than all rounding of a sum of positive numbers
@@ -40,21 +39,23 @@ class Fitted(Design):
     rows: Rows
     row_scales: Scales
     scales: tuple[Scales, ...]
-    touched: int = 1
 
     name = "fitted-gaussian"
     noise = Noise.GAUSSIAN
 
     @classmethod
     def offers(cls, setting: Setting) -> "Iterator[Fitted]":
-        """Offer it where the kinds of people can be listed, and groups do not share noise."""
+        """Offer it where the kinds of people can be listed, and move one group at most.
+
+        Of groups that are discovered the noise of sizes decides which are found, so these stay
+        with closed forms.
+        """
         workload = setting.workload
-        alone = workload.touched < 2 or workload.discovers
-        if setting.noise is not Noise.GAUSSIAN or not alone:
+        if setting.noise is not Noise.GAUSSIAN or workload.touched > 1 or workload.discovers:
             return
-        people = People.of(workload.blocks, size_of(setting), workload.size_importance)
+        people = People.of(workload.blocks, size_of(setting), workload.size_weight)
         if people is not None:
-            yield fitted(people, setting.budget, workload.touched or 1)
+            yield _fitted(people, setting.budget)
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -69,99 +70,92 @@ class Fitted(Design):
     @property
     def size_scale(self) -> float | None:
         """The scale of the noise on the number of people; None where it is not measured."""
-        return self.row_scales[-1] if self.rows.people.size is Size.MEASURED else None
+        return self._assembly().size_scale
 
     def worst(self) -> arb:
-        """Return what the worst person costs.
-
-        Everybody is listed. How far a person moves each row is exact; a sum of positive numbers
-        in floating point is off by far less than the slack.
-        """
-        people = self.rows.people
-        scales = np.array([scale for block in self.scales for scale in block], dtype=float)
-        cost = ((self.rows.moved / np.array(self.row_scales)) ** 2).sum(axis=1)
-        cost = cost + people.distances @ scales**-2.0
-        return (ball(float(cost.max())) * ball(1 + SLACK) * self.touched).sqrt()
+        """Return what the worst person costs: everybody is listed."""
+        rows = (self.rows.moved / np.array(self.row_scales)) ** 2
+        return dearest(rows.sum(axis=1), self.rows.people.distances, self.scales)
 
     def stretched(self, factor: float) -> Self:
         """Return the design with all its scales times ``factor``."""
-        scales = tuple(tuple(scale * factor for scale in block) for block in self.scales)
-        return replace(
-            self, row_scales=tuple(s * factor for s in self.row_scales), scales=scales
-        )
+        rows, scales = times(self.row_scales, factor), (times(s, factor) for s in self.scales)
+        return replace(self, row_scales=rows, scales=tuple(scales))
 
-    def _held(self, place: int) -> Floats:
-        """Return how much of the noise of each row the coordinate of a block holds."""
-        return self.rows.back[self.rows.people.order.index(place)]
+    def _assembly(self) -> Assembly:
+        return Assembly(
+            people=self.rows.people,
+            scales=self.scales,
+            stds=np.array(self.row_scales),
+            held=self.rows.back,
+        )
 
     def parts(self) -> tuple[Parts, ...]:
         """Return, for each line, the scales of the independent noises in its estimates."""
-        found, rows, root = list[Parts](), np.array(self.row_scales), self.size_scale or 0.0
-        for place, (block, fold, scales) in enumerate(self._each()):
-            if fold.coordinates:
-                held = np.abs(self._held(place)) * rows
-                found.append(fold.parts(scales, [x for x in held.tolist() if x]))
-            else:
-                found += block.parts(fold.shape.midpoint, scales, root)
-        return tuple(found)
-
-    def _each(self) -> Iterator[tuple[Block, Folded, Scales]]:
-        return zip(self.blocks, self.rows.people.folds, self.scales, strict=True)
+        return self._assembly().parts()
 
     @property
     def covariance(self) -> Covariance:
         """The joint error of all estimates, the number of people last where it is measured."""
-        start, tables = 0, None
-        variances, shared = list[Run](), list[Shared]()
-        loads: list[list[Run]] = [[] for _ in self.row_scales]
+        return self._assembly().covariance()
 
-        def runs(spans: Iterable[Span], times: float = 1.0) -> tuple[Run, ...]:
-            return tuple(Run(start + low, start + high, x * times) for low, high, x in spans)
-
-        for place, (block, fold, scales) in enumerate(self._each()):
-            mixture = fold.mixture()
-            variances += runs([(*mixture.own, scales[0] ** 2)] if any(mixture.own) else [])
-            for scale, by, loadings in mixture.shared:
-                shared.append(Shared(scales[scale] ** 2 / by, runs(loadings)))
-            if mixture.tables is not None:
-                tables = CrossErrors.of(start, mixture.tables, [scale**2 for scale in scales])
-            if fold.coordinates:
-                for row, held in zip(loads, self._held(place).tolist(), strict=True):
-                    row += runs(fold.loads(), held) if held else ()
-            elif self.size_scale is not None:
-                loads[-1] += runs(mixture.lean)
-            start += block.shape.size
-        if self.size_scale is not None:
-            loads[-1] += runs([(0, 1, 1.0)])
-            start += 1
-        noises = zip(self.row_scales, loads, strict=True)
-        shared += [Shared(scale**2, tuple(row)) for scale, row in noises]
-        return Covariance(start, tuple(variances), tuple(shared), tables)
+    def remark(self, _errors: Mapping[str, float]) -> str:
+        """Say what it does not give."""
+        return without_size(self.rows.people.size)
 
     def on_grid(self, workload: Workload, budget: float) -> RowMeasurement:
         """Put blocks on the grid; the rows stay, and the scales are stretched to fit them."""
         del workload
-        seen = zip(self.blocks, self._grid_scales(), strict=True)
-        rows = self.rows.on([block.on_grid(*scales) for block, scales in seen])
+        rows = self.rows.on(on_grid(self.rows.people, self.row_scales, self.scales))
         final = replace(self, rows=rows).certified(budget)
-        across = Across.of(rows.people, final.scales)
-        grid = GridRows.of(rows, final.row_scales)
-        return RowMeasurement(design=final, across=across, rows=grid)
-
-    def _grid_scales(self) -> Iterator[Scales]:
-        """Go through the scales of the noise that values of each block are under."""
-        order = self.rows.people.order
-        for place, (_, fold, scales) in enumerate(self._each()):
-            yield scales or (self.row_scales[order.index(place)],)
+        return RowMeasurement(
+            design=final,
+            across=Across.of(rows.people, final.scales),
+            rows=GridRows.of(rows, final.row_scales),
+        )
 
 
-def fitted(people: People, budget: float, touched: int = 1) -> Fitted:
+def _fitted(people: People, budget: float) -> Fitted:
     """Return the best noise for these people, certified to cost the budget."""
-    found, power = solve(people.programme), budget / math.sqrt(touched)
-    rows, row_scales = Rows.of(people, found.matrices, power)
-    lines, scales = iter(found.lines.tolist()), list[Scales]()
-    for fold in people.folds:
-        rates = itertools.islice(lines, len(fold.weights))
-        scales.append(tuple(1 / (power * math.sqrt(rate)) for rate in rates))
-    design = Fitted(rows=rows, row_scales=row_scales, scales=tuple(scales), touched=touched)
-    return design.certified(budget)
+    found = solve(people.programme)
+    rows, row_scales = Rows.of(people, found.matrices, budget)
+    scales = across(people, found.lines, budget)
+    design = Fitted(rows=rows, row_scales=row_scales, scales=scales)
+    return design.stretched(design.loss() / budget).certified(budget)
+
+
+def across(people: People, lines: Floats, budget: float) -> tuple[Scales, ...]:
+    """Return the scales across, block by block, from their information at a cost of one."""
+    rates = iter(lines.tolist())
+    own = (itertools.islice(rates, len(fold.weights)) for fold in people.folds)
+    return tuple(tuple(1 / (budget * math.sqrt(rate)) for rate in block) for block in own)
+
+
+def dearest(rows: Floats, distances: Floats, scales: Iterable[Scales]) -> arb:
+    """Return what the worst of all people costs, given what rows cost each of them.
+
+    How far a person moves each row is exact; a sum of positive numbers in floating point is off by
+    far less than the slack.
+    """
+    own = np.array([scale for block in scales for scale in block], dtype=float)
+    cost = rows + distances @ own**-2.0
+    return (ball(float(cost.max())) * ball(1 + SLACK)).sqrt()
+
+
+def on_grid(people: People, row_scales: Scales, scales: tuple[Scales, ...]) -> list[Block]:
+    """Return the blocks on the grid that fits the noise that their values are under."""
+    order = people.order
+    own = (s or (row_scales[order.index(i)],) for i, s in enumerate(scales))
+    return [people.on_grid(i, *each) for i, each in enumerate(own)]
+
+
+def times(scales: Scales, factor: float) -> Scales:
+    """Return scales times a factor."""
+    return tuple(scale * factor for scale in scales)
+
+
+def without_size(size: Size) -> str:
+    """Say what a design does not give where the number of people is not used."""
+    if size is not Size.UNUSED:
+        return ""
+    return " It does not give the number of people, which has no importance here."

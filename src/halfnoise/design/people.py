@@ -37,7 +37,9 @@ class People:
     interest: float
 
     @classmethod
-    def of(cls, blocks: Sequence[Block], size: Size, interest: float = 0.0) -> "People | None":
+    def of(
+        cls, blocks: Sequence[Block], size: Size, interest: float = 0.0, most: int = MOST_KINDS
+    ) -> "People | None":
         """Fold the sets of all blocks; None where there are too many kinds of people.
 
         ``interest``: what a squared error in the number of people weighs by itself.
@@ -45,8 +47,8 @@ class People:
         number, folds = 1, []
         for block in blocks:
             fold = folded(block.shape, leaves=size is not Size.PUBLIC)
-            number *= MOST_KINDS + 1 if fold is None else len(fold.across)
-            if fold is None or number > MOST_KINDS:
+            number *= most + 1 if fold is None else len(fold.across)
+            if fold is None or number > most:
                 return None
             folds.append(fold)
         return cls(tuple(blocks), tuple(folds), size, interest)
@@ -74,12 +76,6 @@ class People:
         parts = [np.array(f.across, dtype=float).reshape(len(f.across), -1)[k] for f, k in seen]
         return np.hstack(parts)
 
-    def along(self, values: Sequence[Sequence[object]]) -> Floats:
-        """Return of everybody, for each coordinate, the value of their kind."""
-        seen = zip(self.order, values, strict=True)
-        rows = [np.array(each, dtype=float)[self.kinds[i]] for i, each in seen]
-        return np.stack(rows, axis=1) if rows else np.empty((len(self.distances), 0))
-
     @property
     def centred(self) -> bool:
         """Whether coordinates are seen from the middle of their ranges, times people."""
@@ -95,12 +91,22 @@ class People:
     def quantum(self, place: int, scale: float) -> Fraction:
         """Return what a coordinate is counted in under noise of such a scale."""
         i = self.order[place]
-        return self.folds[i].quantum(self.blocks[i].on_grid(scale).quantum)
+        return self.folds[i].quantum(self.on_grid(i, scale).quantum)
+
+    def on_grid(self, i: int, *scales: float) -> Block:
+        """Return a block on the grid: values count from their middle where people are at hand."""
+        center = None if self.size is Size.UNUSED and self.folds[i].along_only else Fraction(0)
+        return self.blocks[i].on_grid(center, *scales)
 
     @property
     def quanta(self) -> list[Fraction]:
         """What each coordinate is counted in, where blocks are on the grid."""
         return [self.folds[i].quantum(self.blocks[i].quantum) for i in self.order]
+
+    @property
+    def offsets(self) -> list[Fraction]:
+        """From where people count in each coordinate, where blocks are on the grid."""
+        return [self.folds[i].offset(self.blocks[i].offset) for i in self.order]
 
     @cached_property
     def units(self) -> list[tuple[float, float]]:
@@ -113,35 +119,52 @@ class People:
         return found
 
     @cached_property
-    def programme(self) -> Programme:
-        """What noise to look for: coordinates are in ``units``, the number of people last."""
-        last = int(self.centred)
-        values = [
-            [(float(x) - middle) / half for x in self.folds[i].along]
-            for i, (middle, half) in zip(self.order, self.units, strict=True)
+    def scaled(self) -> list[Floats]:
+        """What the kinds of each coordinate add to it, in its unit."""
+        seen = zip(self.order, self.units, strict=True)
+        return [
+            np.array([(float(x) - middle) / half for x in self.folds[i].along])
+            for i, (middle, half) in seen
         ]
-        z = self.along(values)
-        z = np.hstack([z, np.ones((len(z), last))])
-        weights, m = np.zeros((len(self.order) + last,) * 2), len(self.order)
-        seen = zip(self.blocks, self.folds, strict=True)
-        own = [block.importance * float(fold.along_weight) for block, fold in seen]
+
+    @cached_property
+    def rows(self) -> Floats:
+        """What everybody adds to all coordinates, in their units, the number of people last."""
+        seen = zip(self.order, self.scaled, strict=True)
+        rows = [each[self.kinds[i]] for i, each in seen]
+        rows += [np.ones(len(self.distances))] * self.centred
+        return np.stack(rows, axis=1) if rows else np.empty((len(self.distances), 0))
+
+    @cached_property
+    def weights(self) -> Floats:
+        """What squared errors of coordinates weigh, in their units."""
+        last = int(self.size is Size.MEASURED)
+        found = np.zeros((len(self.order) + last,) * 2)
         for place, (i, (middle, half)) in enumerate(zip(self.order, self.units, strict=True)):
-            lean = np.zeros(len(weights))
+            lean = np.zeros(len(found))
+            lean[-1] = middle * last
             lean[place] = half
-            if self.size is Size.MEASURED:
-                lean[-1] = middle
-            weights += own[i] * np.outer(lean, lean)
-        if self.size is Size.MEASURED:
-            weights[-1, -1] += self.root_weight
+            own = self.blocks[i].importance * float(self.folds[i].along_weight)
+            found += own * np.outer(lean, lean)
+        if last:
+            found[-1, -1] += self.root_weight
+        return found
+
+    @cached_property
+    def line_weights(self) -> Floats:
+        """What squared scales across weigh."""
         seen = zip(self.blocks, self.folds, strict=True)
-        lines = [b.importance * float(w) for b, f in seen for w in f.weights]
-        keep = m if self.size is Size.GIVEN else len(weights)
-        moved = np.einsum("ki,kj->kij", z, z)
+        return np.array([b.importance * float(w) for b, f in seen for w in f.weights])
+
+    @cached_property
+    def programme(self) -> Programme:
+        """What noise to look for."""
+        moved = np.einsum("ki,kj->kij", self.rows, self.rows)
         return Programme(
-            moved=[moved] if moved.shape[1] else [],
-            weights=[weights[:keep, :keep]] if moved.shape[1] else [],
+            moved=[moved] if moved.size else [],
+            weights=[self.weights] if moved.size else [],
             distances=self.distances,
-            line_weights=np.array(lines),
+            line_weights=self.line_weights,
             given=self.size is Size.GIVEN,
         )
 

@@ -78,9 +78,10 @@ class Rows:
         return Rows(people, self.rows)
 
     def of_people(self, row: Row) -> Fraction:
-        """Return how much of the number of people is in a row, for the middles and by itself."""
-        seen = zip(row.parts, self.people.seen_from, strict=True)
-        return row.people - sum((part * middle for part, middle in seen), Fraction(0))
+        """Return how much of the number of people is in a row beyond what sums lack already."""
+        people = self.people
+        seen = zip(row.parts, people.seen_from, people.offsets, strict=True)
+        return row.people - sum((part * (x - offset) for part, x, offset in seen), Fraction(0))
 
     @cached_property
     def moved(self) -> Floats:

@@ -7,14 +7,15 @@ measured with either sign, so it is a direction of its own beside the number who
 categories and tables everybody moves all residuals alike.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import singledispatch
 
 import numpy as np
 
-from halfnoise.workload.grid import Floats, Ring, step_for, times
+from halfnoise.workload.grid import Floats, Ring, times
 from halfnoise.workload.sets.base import (
     Case,
     Cases,
@@ -64,6 +65,15 @@ class Folded:
     def quantum(self, quantum: Fraction) -> Fraction:
         """Return what the coordinate is counted in, given the quantum of the block."""
         return quantum
+
+    def offset(self, offset: Fraction) -> Fraction:
+        """Return from where a person counts in the coordinate, given the offset of the block."""
+        return self.shape.size * offset
+
+    @property
+    def along_only(self) -> bool:
+        """Whether there is nothing across: then values count from zero if people do not help."""
+        return bool(self.along) and not self.weights
 
     def coordinate(self, f: Ring) -> Ring:
         """Return the coordinate, in its quanta, a number for each group."""
@@ -152,20 +162,18 @@ class Answering(Folded):
         del quantum
         return Fraction(1)
 
+    def offset(self, offset: Fraction) -> Fraction:
+        """Return zero: people are counted."""
+        return Fraction(0) * offset
+
     def coordinate(self, f: Ring) -> Ring:
         """Return how many answered."""
         return f[:, 1]
 
     def channel(self, quantum: Fraction, scales: Scales) -> Channel | None:
-        """Make the value ready; a step may be half a quantum, as the middle is."""
+        """Make the value ready, which counts from the middle of its range."""
         ready = self.shape.channel(quantum, Fraction(0), (*scales, scales[0]))
-        return Channel(
-            shape=self.shape,
-            center=Fraction(0),
-            quantum=quantum,
-            steps=ready.steps[:1],
-            scales=ready.scales[:1],
-        )
+        return replace(ready, steps=ready.steps[:1], scales=ready.scales[:1])
 
     def spread(self, channel: Channel) -> Floats:
         """Return the scale of the one value."""
@@ -174,9 +182,7 @@ class Answering(Folded):
     def measure(self, channel: Channel, f: Ring, people: Ring) -> Ring:
         """Return values minus the middle of their range."""
         del people
-        (step,) = channel.steps
-        value = times(f[:, 0], channel.quantum / step) - times(f[:, 1], self.shape.middle / step)
-        return value[:, None]
+        return times(f[:, :1], channel.quantum / channel.steps[0])
 
     def recover(self, channel: Channel | None, h: Floats, along: Floats, people: Floats) -> Floats:
         """Return the sum of the values and the number who answered."""
@@ -202,27 +208,28 @@ class Answering(Folded):
 
 
 @singledispatch
-def folded(shape: ContributionSet, *, leaves: bool) -> Folded | None:
+def folded(shape: ContributionSet, *, leaves: bool, some: bool = False) -> Folded | None:
     """Fold a set by who is added or removed, who ``leaves``, or else by who changes answers.
 
-    None where there are too many kinds of people to list.
+    None where there are too many kinds of people to list, or ``some`` of them, if that is enough.
     """
-    raise NotImplementedError(type(shape).__name__, leaves)
+    raise NotImplementedError(type(shape).__name__, leaves, some)
 
 
 @folded.register
-def _(shape: Box, *, leaves: bool) -> Folded | None:
+def _(shape: Box, *, leaves: bool, some: bool = False) -> Folded | None:
     low, high = map(Fraction, shape.bounds)
-    return _alike(shape, shape.size, low, high, leaves=leaves)
+    return _alike(shape, shape.size, (low, high), leaves=leaves, some=some)
 
 
 @folded.register
-def _(shape: AtMost, *, leaves: bool) -> Folded | None:
-    return _alike(shape, shape.most, Fraction(0), Fraction(1), leaves=leaves)
+def _(shape: AtMost, *, leaves: bool, some: bool = False) -> Folded | None:
+    return _alike(shape, shape.most, (Fraction(0), Fraction(1)), leaves=leaves, some=some)
 
 
 @folded.register
-def _(shape: OneOf, *, leaves: bool) -> Folded:
+def _(shape: OneOf, *, leaves: bool, some: bool = False) -> Folded:
+    del some
     view = shape.view(shape.midpoint, 2)
     (case,) = (view.person if leaves else view.change).near((1.0,))
     return Folded(
@@ -231,7 +238,8 @@ def _(shape: OneOf, *, leaves: bool) -> Folded:
 
 
 @folded.register
-def _(shape: Answered, *, leaves: bool) -> Folded:
+def _(shape: Answered, *, leaves: bool, some: bool = False) -> Folded:
+    del some
     low, high = map(Fraction, shape.bounds)
     width = high - low
     far = (width**2 / 4,)
@@ -249,26 +257,35 @@ def _(shape: Answered, *, leaves: bool) -> Folded:
 
 
 @folded.register
-def _(shape: Crossed, *, leaves: bool) -> Folded | None:
+def _(shape: Crossed, *, leaves: bool, some: bool = False) -> Folded | None:
     view, moves = shape.view(None, 2), shape.moves
-    if moves.number(leaves=leaves) > FEW:
+    many = moves.number(leaves=leaves) > FEW
+    if many and not some:
         return None
+    kinds = (view.person if leaves else view.change).near([1.0] * len(view.weights))
     return Folded(
         shape=shape,
-        across=tuple(moves.kinds(leaves=leaves)),
+        across=kinds if many else tuple(moves.kinds(leaves=leaves)),
         weights=view.weights,
         root_weight=view.root_weight,
     )
 
 
 def _alike(
-    shape: ContributionSet, most: int, low: Fraction, high: Fraction, *, leaves: bool
+    shape: ContributionSet, most: int, ends: tuple[Fraction, Fraction], *, leaves: bool, some: bool
 ) -> Folded | None:
-    """Fold d like queries of which at most so many are ``high`` and all others ``low``."""
-    d, width = shape.size, high - low
-    if most > MANY:
+    """Fold d like queries of which at most so many are at the high end, all others at the low."""
+    d, (low, high) = shape.size, ends
+    width, numbers = high - low, range(most + 1)
+    if most > MANY and not some:
         return None
-    people = [*(_ones(d, most) if leaves else _swaps(d, most))]
+    if most > MANY:  # where the dearest is, and the ends
+        near = (0, 1, d // 2, (d + 1) // 2, most - 1, most)
+        peaks = (round((d + sign * math.sqrt(d)) / 2) + step for sign in (-1, 1) for step in (-1, 0, 1))
+        numbers = sorted({min(most, max(0, j)) for j in (*near, *peaks)})
+    people = [_ones(d, j) for j in numbers]
+    if not leaves:
+        people = [_swaps(d, most, sign * j) for j in numbers for sign in (-1, 1)[not j :]]
     return Alike(
         shape=shape,
         along=tuple(d * low * leaves + width * more for more, _ in people),
@@ -279,18 +296,16 @@ def _alike(
     )
 
 
-def _ones(d: int, most: int) -> Iterator[tuple[Fraction, Fraction]]:
-    """Go through how many of d queries hold."""
-    return ((Fraction(j), Fraction(j * (d - j), d)) for j in range(most + 1))
+def _ones(d: int, j: int) -> tuple[Fraction, Fraction]:
+    """Return what somebody adds for whom j of d queries hold: along, and across squared."""
+    return Fraction(j), Fraction(j * (d - j), d)
 
 
-def _swaps(d: int, most: int) -> Iterator[tuple[Fraction, Fraction]]:
-    """Go through how many more hold than before: with as many that change as there can be.
+def _swaps(d: int, most: int, more: int) -> tuple[Fraction, Fraction]:
+    """Return what changes where so many more hold than before, and as many as can have changed.
 
     Of those that hold before or after, p are new and q are gone; p and q are at most ``most``, and
     together at most d. For given p - q the farthest across are the most of both.
     """
-    for more in range(-most, most + 1):
-        gone = min(most - abs(more), (d - abs(more)) // 2)
-        yield Fraction(more), 2 * gone + abs(more) - Fraction(more**2, d)
-
+    gone = min(most - abs(more), (d - abs(more)) // 2)
+    return Fraction(more), 2 * gone + abs(more) - Fraction(more**2, d)
