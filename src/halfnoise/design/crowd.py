@@ -16,12 +16,13 @@ from typing import TypeAlias
 import numpy as np
 
 from halfnoise.design.duality import Programme
-from halfnoise.design.people import MOST_KINDS, People, Size
+from halfnoise.design.people import People, Size
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.workload import Workload
 
+MOST_SQUARES = 2**18  # numbers in the squares of what everybody moves
 Signs: TypeAlias = tuple[int, ...]
 
 
@@ -36,10 +37,16 @@ class Crowd:
     changed: People | None
     groups: int
     most: int
+    alike: bool = False  # whether only those are listed who are alike in all of their groups
 
     @classmethod
-    def of(cls, workload: Workload, blocks: Sequence[Block], size: Size) -> "Crowd | None":
-        """List everybody; None where there are too many, or groups are not listed."""
+    def of(
+        cls, workload: Workload, blocks: Sequence[Block], size: Size, *, some: bool = False
+    ) -> "Crowd | None":
+        """List everybody; None where there are too many, or groups are not listed.
+
+        ``some``: where there are too many, those who are alike in all of their groups will do.
+        """
         grouping = workload.grouping
         if grouping is None or grouping.number is None:
             return None
@@ -49,9 +56,11 @@ class Crowd:
             changed, most = People.of(blocks, Size.PUBLIC), 2
             if changed is None:
                 return None
-        if one is None or _number(len(one.distances), most) > MOST_KINDS:
+        if one is None:
             return None
-        return cls(one, changed, grouping.number, min(most, grouping.number))
+        most = min(most, grouping.number)
+        many = _number(len(one.distances), most) * one.rows.shape[1] ** 2 > MOST_SQUARES
+        return None if many and not some else cls(one, changed, grouping.number, most, many)
 
     def on(self, blocks: Sequence[Block]) -> "Crowd":
         """Return the same where bounds are on the grid."""
@@ -59,7 +68,7 @@ class Crowd:
         changed = None if self.changed is None else People.of(blocks, Size.PUBLIC)
         if one is None:
             raise AssertionError
-        return Crowd(one, changed, self.groups, self.most)
+        return Crowd(one, changed, self.groups, self.most, self.alike)
 
     def _who(self) -> Iterator[tuple[Signs, np.ndarray]]:
         """Go through in how many groups people are, with which sign, and of which kinds.
@@ -68,9 +77,10 @@ class Crowd:
         """
         kinds = range(len(self.one.distances))
         for number in range(1, self.most + 1):
-            several = list(itertools.combinations_with_replacement(kinds, number))
+            several = itertools.combinations_with_replacement(kinds, number)
+            several = ((kind,) * number for kind in kinds) if self.alike else several
             leaves = self.changed is not None and number > 1
-            yield (1, -1) if leaves else (1,) * number, np.array(several)
+            yield (1, -1) if leaves else (1,) * number, np.array(list(several))
 
     def moved(self, one: Floats, changed: Floats | None) -> tuple[Floats, Floats]:
         """Return squared moves of totals and of what lies across groups, from moves in one."""
@@ -96,8 +106,8 @@ class Crowd:
         """What noise to look for: on totals over groups, divided by sqrt(m), and across them."""
         rows = [self.one.rows[who] * np.array(signs)[:, None] for signs, who in self._who()]
         if self.changed is not None:
-            changed, (_, units) = self.changed.rows, (None, self.one.units)
-            ratio = [own / unit for (_, own), (_, unit) in zip(self.changed.units, units, strict=True)]
+            changed, units = self.changed.rows, zip(self.changed.units, self.one.units, strict=True)
+            ratio = [own / unit for (_, own), (_, unit) in units]
             none = np.zeros((len(changed), self.one.rows.shape[1] - changed.shape[1]))
             rows.append(np.hstack([changed * np.array(ratio), none])[:, None, :])
         along, across = list[Floats](), list[Floats]()
