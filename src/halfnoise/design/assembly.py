@@ -63,7 +63,7 @@ class Assembly:
             for scale, by, loadings in mixture.shared:
                 shared.append(Shared(scales[scale] ** 2 / by, _runs(loadings, start)))
             if mixture.tables is not None:
-                tables = CrossErrors.of(start, mixture.tables, [scale**2 for scale in scales])
+                tables = CrossErrors.under(start, mixture.tables, [scale**2 for scale in scales])
             start += block.shape.size
         noises = zip(self.stds.tolist(), self.held.T, strict=True)
         shared += [Shared(std**2, self.loadings(held)) for std, held in noises]

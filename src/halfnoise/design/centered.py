@@ -132,7 +132,7 @@ class Centered(Design):
             lean += runs(mixture.lean)
             if mixture.tables is not None:
                 drawn = [unit * scale**2 for scale in scales]
-                tables = CrossErrors.of(start, mixture.tables, drawn)
+                tables = CrossErrors.under(start, mixture.tables, drawn)
             start += block.shape.size
         if self.size_scale is not None:
             shared.append(Shared(unit * self.size_scale**2, (*lean, *runs([(0, 1, 1.0)]))))

@@ -60,7 +60,7 @@ def words(error: float, bound: float) -> str:
     >>> words(1.0009, 1.0)
     'Its squared error is within 0.1% of the least that any Gaussian noise can have.'
     >>> words(1.034, 1.0)[:58]
-    'Its squared error is at most 3.4% above the least that any'
+    'Its squared error is at most 3.5% above the least that any'
     """
     above = max(0.0, error / bound - 1)
     if above < NEAR:
@@ -78,9 +78,9 @@ def _least(blocks: Sequence[Block], size: Size, weight: float) -> float | None:
     if people is not None:
         return solve(people.programme).bound
     folds = [folded(block.shape, leaves=size is not Size.PUBLIC, some=True) for block in blocks]
-    some = [fold for fold in folds if fold is not None]
-    people = People(tuple(blocks), tuple(some), size, weight)
-    if len(people.order) > MOST_COORDINATES:
+    some = tuple(fold for fold in folds if fold is not None)
+    people = People(tuple(blocks), some, size, weight)
+    if len(some) < len(folds) or len(people.order) > MOST_COORDINATES:
         return None
     return solve(_glimpsed(people)).bound
 
@@ -96,7 +96,7 @@ def _glimpsed(people: People) -> Programme:
         last = len(own) + people.centred
         moved.append((np.outer(row, row) + np.diag(spread))[:last, :last])
         distances.append(np.concatenate([across for _, _, across in seen]))
-    some = moved[0].size > 0
+    some = people.weights.size > 0
     return Programme(
         moved=[np.array(moved)] if some else [],
         weights=[people.weights] if some else [],

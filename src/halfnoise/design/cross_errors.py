@@ -44,7 +44,7 @@ class CrossErrors:
     order: tuple[tuple[int, Axes], ...]
 
     @classmethod
-    def of(cls, start: int, made: Layered, variances: Sequence[float]) -> Self:
+    def under(cls, start: int, made: Layered, variances: Sequence[float]) -> Self:
         """Return the errors of tables under noise of such variances, by scale."""
         drawn = iter(variances[place] for place in made.places)
         own = tuple(tuple(itertools.islice(drawn, len(layer))) for layer in made.layers)

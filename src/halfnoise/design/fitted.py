@@ -54,7 +54,7 @@ class Fitted(Design):
         if setting.noise is not Noise.GAUSSIAN or workload.touched > 1 or workload.discovers:
             return
         people = People.of(workload.blocks, size_of(setting), workload.size_weight)
-        if people is not None:
+        if people is not None and people.order:  # for categories and tables closed forms are best
             yield _fitted(people, setting.budget)
 
     @property

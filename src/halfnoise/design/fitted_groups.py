@@ -51,7 +51,7 @@ class FittedGroups(Design):
         if setting.noise is not Noise.GAUSSIAN or workload.touched < 2 or workload.discovers:
             return
         crowd = Crowd.of(workload, workload.blocks, size_of(setting))
-        if crowd is not None and crowd.groups > 1 and crowd.one.rows.size:
+        if crowd is not None and crowd.groups > 1 and crowd.one.weights.size:
             yield _fitted(crowd, setting.budget)
 
     @property
@@ -157,5 +157,3 @@ def _fitted(crowd: Crowd, budget: float) -> FittedGroups:
         scales=across(one, found.lines, budget),
     )
     return design.stretched(design.loss() / budget).certified(budget)
-
-

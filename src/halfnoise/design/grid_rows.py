@@ -30,7 +30,9 @@ class GridRows:
         """Put rows on the grid: a step divides whatever a row is made of."""
         people, steps = rows.people, list[Root]()
         for row, scale, (_, half) in zip(rows.rows, scales, people.units, strict=False):
-            pieces = [part * quantum for part, quantum in zip(row.parts, people.quanta, strict=True)]
+            pieces = [
+                part * quantum for part, quantum in zip(row.parts, people.quanta, strict=True)
+            ]
             finest = min(_finest(piece) for piece in (*pieces, rows.of_people(row)) if piece)
             steps.append(Root.of(scale * groups, finest, half * groups))
         if people.size is Size.MEASURED:
@@ -59,7 +61,9 @@ class GridRows:
             total = total + times(each, part * quantum / step.step)
         return total
 
-    def recover(self, noisy: Floats, given: Floats | None = None) -> tuple[dict[int, Floats], Floats]:
+    def recover(
+        self, noisy: Floats, given: Floats | None = None
+    ) -> tuple[dict[int, Floats], Floats]:
         """Return coordinates, by block, and people, from rows in steps: those behind first.
 
         ``given``: the number of people where it is not measured.

@@ -161,8 +161,8 @@ class People:
         """What noise to look for."""
         moved = np.einsum("ki,kj->kij", self.rows, self.rows)
         return Programme(
-            moved=[moved] if moved.size else [],
-            weights=[self.weights] if moved.size else [],
+            moved=[moved] if self.weights.size else [],
+            weights=[self.weights] if self.weights.size else [],
             distances=self.distances,
             line_weights=self.line_weights,
             given=self.size is Size.GIVEN,
@@ -186,4 +186,3 @@ def size_of(setting: Setting) -> Size:
     leans = (folded(block.shape, leaves=True) for block in workload.blocks)
     wanted = workload.size_importance or any(fold and fold.root_weight for fold in leans)
     return Size.MEASURED if wanted or workload.needs_sizes else Size.UNUSED
-

@@ -27,9 +27,7 @@ class Across:
     def of(cls, people: People, scales: Sequence[Scales]) -> Self:
         """Put the noise across on the grid."""
         seen = zip(people.blocks, people.folds, scales, strict=True)
-        return cls(
-            people, tuple(f.channel(b.quantum, own) if own else None for b, f, own in seen)
-        )
+        return cls(people, tuple(f.channel(b.quantum, own) if own else None for b, f, own in seen))
 
     @property
     def scales(self) -> list[Floats]:
