@@ -133,7 +133,7 @@ def together(places: Sequence[float]) -> float:
     """Add up rows of one person, as whole numbers and parts of 2^-26."""
     whole = [math.floor(x) for x in places]
     parts = [math.floor((x - y) * 2**ROW_BITS) for x, y in zip(places, whole, strict=True)]
-    return float(sum(whole)) + float(sum(parts)) / 2**ROW_BITS
+    return float(sum(whole)) + float(sum(parts)) * 2.0**-ROW_BITS
 
 
 def on_grid(x: float, query: Sum | Mean, on: Block) -> int:
