@@ -196,7 +196,8 @@ class ContributionSet(ABC):
 
     def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
         """Return the steps of the scales: they divide the quantum and what the centre subtracts."""
-        finest = quantum if center is None else min(quantum, Fraction(1, center.denominator))
+        more = (center or 0) - self.offset(center)
+        finest = min(quantum, Fraction(1, more.denominator)) if more else quantum
         return (step_for(scales[0], finest, self.reach(center)),)
 
     def spread(self, scales: Scales) -> Floats:
