@@ -13,8 +13,8 @@ from halfnoise.errors import NotSupportedError
 from halfnoise.privacy.definitions import Guarantee, Privacy
 from halfnoise.results import inference
 from halfnoise.results.cross import CrossTable
-from halfnoise.results.inference import Errors, Estimate, Floats
-from halfnoise.results.published import Columns, Published
+from halfnoise.results.inference import Columns, Errors, Estimate, Floats
+from halfnoise.results.published import Published
 from halfnoise.results.tabled import Listed, listed
 from halfnoise.results.whole import whole
 from halfnoise.workload.question import SIZE, Question

@@ -22,14 +22,15 @@ from halfnoise import files
 from halfnoise.checks import installed, refuse
 from halfnoise.errors import AGAIN, DataError, InvalidParameterError, TryAgainError
 from halfnoise.privacy.words import implied
-from halfnoise.results import document, render, table
+from halfnoise.results import comparing, document, render, table
+from halfnoise.results.inference import Columns
 from halfnoise.results.lines import CSV, MARKDOWN, Layout, literal
-from halfnoise.results.published import MANY, Columns
+from halfnoise.results.published import MANY
 from halfnoise.results.release import GroupedRelease, Released
 from halfnoise.scratch import own_folder
 from halfnoise.text import spelled
 
-__all__ = ["document", "render", "table"]  # what shows releases, found from here
+__all__ = ["comparing", "document", "render", "table"]  # what shows releases, found from here
 _CHUNK = 2**20  # bytes
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halfnoise.results.published import Columns
+from halfnoise.results.inference import Columns
 from halfnoise.text import spelled
 
 _MARKS = re.compile('[,"\n]')  # what is quoted in CSV
