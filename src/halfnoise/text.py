@@ -1,6 +1,5 @@
 """Plain text tables and numbers as people write them."""
 
-import math
 import unicodedata
 from collections.abc import Sequence
 
@@ -33,21 +32,6 @@ def short(x: float) -> str:
 def percent(x: float) -> str:
     """Write a probability in per cent, never rounded to certainty: 54.7%, 95%, over 99.9%."""
     return "over 99.9%" if 0.9995 < x < 1 else f"{100 * x:.3g}%"
-
-
-def meaningful(x: float, std: float) -> str:
-    """Write a number to the digit that its standard error leaves meaningful.
-
-    >>> meaningful(1234.567, 23.4), meaningful(0.123456, 0.01), meaningful(12.3, 0.0)
-    ('1,235', '0.123', '12.3')
-    """
-    if not math.isfinite(x):
-        return "-∞" if x < 0 else "∞"
-    if not 0 < std < math.inf:
-        return f"{x:,.10g}"
-    digits = max(0, 1 - math.floor(math.log10(std)))
-    shown = f"{round(x, digits):,.{digits}f}"
-    return shown if float(shown.replace(",", "")) else shown.removeprefix("-")
 
 
 def spelled(value: object) -> str:

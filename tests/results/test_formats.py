@@ -73,7 +73,8 @@ def read(path: Path) -> dict[str, float]:
     else:
         split = [line.strip("| ").split(" | ") for line in text.splitlines()]
         rows = [dict(zip(split[0], row, strict=True)) for row in split[2:]]
-    return {row["name"]: round(4 * float(row["estimate"])) / 4 for row in rows}
+    numbers = {row["name"]: float(str(row["estimate"]).replace(",", "")) for row in rows}
+    return {name: round(4 * x) / 4 for name, x in numbers.items()}
 
 
 def test_an_output_that_exists_is_kept(survey: Path, tmp_path: Path) -> None:

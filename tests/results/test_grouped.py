@@ -105,7 +105,7 @@ def test_the_size_is_that_measured_on_top() -> None:
         assert size is not None
         margin = norm.ppf((1 + level) / 2) * 3.0
         assert (size.low, size.high) == pytest.approx((2500 - margin, 2500 + margin))
-    said = "All people, each counted once: 2,500.0, standard error 3, 95% interval 2,494.1 to"
+    said = "All people, each counted once: 2,500, standard error 3, 95% interval 2,494 to"
     assert any(note.startswith(said) for note in release.notes())
     assert said in repr(release)
     noisy = replace(release, people=replace(PEOPLE, estimate=7.4)).rounded().size

@@ -1,4 +1,4 @@
-"""A release for other programs, unrounded: files, whose ending says the format, and frames.
+"""A release for other programs: files, whose ending says the format, and frames.
 
 CSV opens in a spreadsheet: it starts with a byte-order mark, and text that a spreadsheet would
 take for a formula is escaped.
@@ -27,6 +27,7 @@ from halfnoise.results.inference import Columns
 from halfnoise.results.lines import CSV, MARKDOWN, Layout, literal
 from halfnoise.results.published import MANY
 from halfnoise.results.release import GroupedRelease, Released
+from halfnoise.results.shown import texts
 from halfnoise.scratch import own_folder
 from halfnoise.text import spelled
 
@@ -137,7 +138,8 @@ def as_markdown(release: Released) -> str:
 
 
 def _as_markdown(release: Released) -> bytes:
-    blocks = [as_lines(release.columns(tables=False), MARKDOWN)]
+    listed = texts(release.columns(tables=False), ones=release.rounded_values)
+    blocks = [as_lines(listed, MARKDOWN)]
     for heading, each in render.tables(release):
         wide = each.wide()
         titled = replace(wide, title=f"{heading}{wide.title}")

@@ -10,8 +10,9 @@ import numpy as np
 
 from halfnoise.checks import installed, refuse, unknown
 from halfnoise.results.inference import Estimate, Floats
-from halfnoise.results.wide import TOTAL, Wide, written
-from halfnoise.text import meaningful, spelled
+from halfnoise.results.shown import shown, written
+from halfnoise.results.wide import TOTAL, Wide
+from halfnoise.text import spelled
 
 PEOPLE = "people"
 MOST_ROWS = 200  # a longer table is cut off on the screen; files hold all of it
@@ -137,8 +138,7 @@ class Labelled:
         """Write rows of numbers, each as its standard error makes it meaningful unless said."""
         pairs = (zip(*row, strict=True) for row in zip(x.tolist(), std.tolist(), strict=True))
         return [
-            [meaningful(v, s) if digits is None else written(v, digits) for v, s in row]
-            for row in pairs
+            [shown(v, s) if digits is None else written(v, digits) for v, s in row] for row in pairs
         ]
 
     def wide(

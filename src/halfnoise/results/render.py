@@ -1,7 +1,6 @@
 """A release for the eye: tables, words and markup, all from its public values."""
 
 import html
-import math
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
@@ -10,8 +9,9 @@ from halfnoise.results.cross import CrossTable
 from halfnoise.results.doubts import doubts
 from halfnoise.results.labelled import MOST_ROWS
 from halfnoise.results.release import GroupedRelease, Released
+from halfnoise.results.shown import error, shown, texts
 from halfnoise.results.table import COLUMNS
-from halfnoise.text import meaningful, percent, short, spelled, text_table
+from halfnoise.text import percent, short, spelled, text_table
 from halfnoise.workload.question import only_rows
 
 NOISE_ONLY = (
@@ -116,9 +116,10 @@ def _on_groups(release: GroupedRelease) -> list[str]:
         said.append(f"The threshold: {short(limit)} people, with their noise.{none}")
     said += _overlap(release)
     if (size := release.size) is not None:
-        x, low, high = (meaningful(each, size.std) for each in (size.estimate, size.low, size.high))
+        ends = (size.estimate, size.low, size.high)
+        x, low, high = (shown(each, size.std, "size", ones=release.rounded_values) for each in ends)
         said.append(
-            f"All people, each counted once: {x}, standard error {short(size.std)},"
+            f"All people, each counted once: {x}, standard error {error(size.std)},"
             f" {percent(release.level)} interval {low} to {high}."
         )
     return said + _elsewhere(release, grouping.get("other"))
@@ -156,13 +157,13 @@ def beside(release: Released) -> list[str]:
 def _first(release: Released) -> tuple[list[str], list[list[str]], list[str]]:
     """Return the titles of keys, the rows that fit on a screen, and how many more there are."""
     columns = release.columns(tables=False)
-    keys = list(columns)[: -len(COLUMNS)]
+    number, keys = len(columns["name"]), list(columns)[: -len(COLUMNS)]
+    first = {title: each[:MOST_ROWS] for title, each in columns.items()}
     rows = []
-    for row in zip(*(each[:MOST_ROWS].tolist() for each in columns.values()), strict=True):
+    listed = texts(first, ones=release.rounded_values)
+    for row in zip(*(each.tolist() for each in listed.values()), strict=True):
         *key, name, _, x, std, low, high = row
-        error = short(std) if math.isfinite(std) else "∞"
         named = ["(none)" if each is None else spelled(each) for each in key]
-        x, low, high = (meaningful(number, std) for number in (x, low, high))
-        rows.append([*named, name, x, error, low, high])
-    more = len(columns["name"]) - len(rows)
+        rows.append([*named, name, x, std, low, high])
+    more = number - len(rows)
     return keys, rows, [f"... and {more:,} more"] if more else []

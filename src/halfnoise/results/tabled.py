@@ -1,6 +1,5 @@
 """A table of a release with its margins: its numbers as arrays, and laid out as one reads it."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,8 +11,9 @@ import numpy as np
 from halfnoise.checks import unknown
 from halfnoise.results.inference import Errors, Floats, ratios
 from halfnoise.results.labelled import PEOPLE, Labelled
+from halfnoise.results.shown import places, written
 from halfnoise.results.whole import rounded
-from halfnoise.results.wide import Wide, between, written
+from halfnoise.results.wide import Wide, between
 from halfnoise.text import short, spelled
 from halfnoise.workload.question import Question
 
@@ -191,9 +191,9 @@ class Cells(Labelled):
             x, std = (self._laid(self._means(place), long=long) for place in (0, 1))
             shown = self._texts(x[:most], std[:most], digits)
         else:
-            places = self._digits() if digits is None else digits
-            grid = self._laid(self._with_margins(10.0**places), long=long)
-            shown = [[written(x, places) for x in row] for row in grid[:most].tolist()]
+            at = self._places() if digits is None else digits
+            grid = self._laid(self._with_margins(10.0**at), long=long)
+            shown = [[written(x, at) for x in row] for row in grid[:most].tolist()]
         kind = {"table": PEOPLE, "count": "count of ", "sum": "sum of ", "mean": "mean of "}
         return Wide(
             title=f"{kind[self.kind]}{self.name} by {','.join(self.labels)}",
@@ -203,12 +203,11 @@ class Cells(Labelled):
             below=tuple(self._below_it(long=long)),
         )
 
-    def _digits(self) -> int:
-        """Return how many digits behind the point the smallest standard error leaves meaningful."""
-        if self.kind != "sum":
-            return 0
+    def _places(self) -> int:
+        """Return to how many places behind the point it is shown: as the least error says."""
         least = min(float(each.std.min()) for each in (self, *self.margins()))
-        return max(0, 1 - math.floor(math.log10(least))) if 0 < least < math.inf else 0
+        least = min(least, float(self._total_std))
+        return places(least, self.kind, ones=self.release.rounded_values) or 0
 
     def _below_it(self, *, long: bool) -> Iterator[str]:
         """Say how large the errors are, and how far cells were moved by rounding."""

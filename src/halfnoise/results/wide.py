@@ -4,7 +4,8 @@ import html
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from halfnoise.text import short, text_table, width
+from halfnoise.results.shown import error
+from halfnoise.text import text_table, width
 
 MOST_WIDE = 120  # columns of a terminal; what is wider is shown line by line
 TOTAL = "total"
@@ -61,16 +62,11 @@ class Wide:
         return f"**{text(self.title)}**\n\n{head}{under}{body}\n{below}\n"
 
 
-def written(x: float, digits: int) -> str:
-    """Write a number to so many digits behind the point: 1,234, and never a negative zero."""
-    return f"{x:,.{digits}f}" if round(x, digits) else f"{0:.{digits}f}"
-
-
 def between(least: float, most: float) -> str:
     """Write standard errors that go from one to another.
 
     >>> between(1.25, 1.25), between(0.5, 2)
     ('1.25', '0.5 to 2')
     """
-    one, other = (short(each) if each < float("inf") else "∞" for each in (least, most))
+    one, other = map(error, (least, most))
     return one if one == other else f"{one} to {other}"

@@ -1,0 +1,80 @@
+"""How a number is shown beside its standard error: people in whole numbers, and no digit of noise.
+
+Two digits of the standard error count: with 23.4 a number is shown to the one, with 2,340 to the
+hundred, with 0.0234 to the thousandth. People are whole whatever the error is. This is for eyes:
+tables on a terminal, Markdown, pages and sheets; JSON, CSV and Parquet keep every digit.
+"""
+
+import math
+
+import numpy as np
+
+from halfnoise.results.published import Columns
+from halfnoise.text import short
+
+PEOPLE = ("size", "count", "table")  # the kinds of numbers that count people
+DIGITS = 2  # so many digits of a standard error count
+
+
+def places(std: float, kind: str = "", *, ones: bool = False) -> int | None:
+    """Return how many places behind the point are shown: -2 for hundreds, None for all there are.
+
+    ``kind``: that of the number, as files call it. ``ones``: people are shown to the last one, as
+    where they were rounded to whole numbers.
+
+    >>> places(23.4), places(2340.0), places(0.0234), places(0.0)
+    (0, -2, 3, None)
+    >>> places(0.5, "count"), places(2340.0, "count"), places(2340.0, "count", ones=True)
+    (0, -2, 0)
+    """
+    counts = kind in PEOPLE
+    if not 0 < std < math.inf or (counts and ones):
+        return 0 if counts else None
+    found = DIGITS - 1 - math.floor(math.log10(std))
+    return min(found, 0) if counts else found
+
+
+def shown(x: float, std: float, kind: str = "", *, ones: bool = False) -> str:
+    """Write a number to the digit that its standard error leaves meaningful.
+
+    >>> shown(1234.567, 0.4), shown(1234.567, 0.4, "count"), shown(0.123456, 0.01)
+    ('1,234.57', '1,235', '0.123')
+    >>> shown(1234567.0, 2340.0), shown(12.3, 0.0)
+    ('1,234,600', '12.3')
+    """
+    return _to(x, places(std, kind, ones=ones))
+
+
+def written(x: float, at: int) -> str:
+    """Write a number to so many places behind the point: 1,234, and never a negative zero.
+
+    >>> written(1234.5678, 2), written(1234.5678, -2), written(-0.3, 0), written(-30.0, -2)
+    ('1,234.57', '1,200', '0', '0')
+    """
+    if at < 0:
+        return f"{round(x / 10**-at) * 10**-at:,}"
+    return f"{x:,.{at}f}" if round(x, at) else f"{0:.{at}f}"
+
+
+def error(std: float) -> str:
+    """Write a standard error with three digits."""
+    return short(std) if math.isfinite(std) else "∞"
+
+
+def texts(columns: Columns, *, ones: bool = False) -> Columns:
+    """Return a table by column with its numbers as they are shown."""
+    found = dict(columns)
+    errors = columns["std"].tolist()
+    rows = [*zip(errors, columns["kind"].tolist(), strict=True)]
+    known = {row: places(*row, ones=ones) for row in {*rows}}
+    at = [known[row] for row in rows]
+    for name in ("estimate", "low", "high"):
+        found[name] = np.array([*map(_to, columns[name].tolist(), at)], dtype=object)
+    found["std"] = np.array([*map(error, errors)], dtype=object)
+    return found
+
+
+def _to(x: float, at: int | None) -> str:
+    if not math.isfinite(x):
+        return "-∞" if x < 0 else "∞"
+    return f"{x:,.10g}" if at is None else written(x, at)
