@@ -31,11 +31,13 @@ class Lines:
     """Numbers of a release that have one error, by where they stand among its values.
 
     ``top`` and ``bottom``: what is divided by what; no bottom where nothing is. ``over``: by which
-    number without error. ``limits``: what the true values cannot leave, and so intervals need not;
+    number without error. ``keys``: names that do not depend on the order of axes. ``limits``: what
+    the true values cannot leave, and so intervals need not;
     ``positive``: none of them is below zero.
     """
 
     names: tuple[str, ...]
+    keys: tuple[str, ...]
     kind: str
     top: Places
     bottom: Places | None = None
@@ -45,9 +47,9 @@ class Lines:
 
     def only(self, columns: Places) -> "Lines":
         """Return some of them."""
-        names = tuple(self.names[i] for i in columns.tolist())
+        names, keys = (tuple(each[i] for i in columns) for each in (self.names, self.keys))
         bottom = None if self.bottom is None else self.bottom[columns]
-        return replace(self, names=names, top=self.top[columns], bottom=bottom)
+        return replace(self, names=names, keys=keys, top=self.top[columns], bottom=bottom)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -108,6 +110,7 @@ class Two:
         apart[[0, 2, 3]] = np.clip(apart[[0, 2, 3]], least - highest, most - lowest)
         if lines.positive and before.positive:
             times[[0, 2, 3]] = np.maximum(times[[0, 2, 3]], 0.0)
+            times[3][other[0] <= 0] = math.inf  # below zero there is nothing but noise
         return np.stack(shown), apart, times
 
     def _reach(self, t: Floats) -> Floats | float:

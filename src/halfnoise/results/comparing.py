@@ -45,6 +45,9 @@ def compare(later: Released, earlier: object, level: float | None, *, shares: bo
     each = later.level if level is None else fraction(level=level)
     groups, keys, alone = _groups(later, earlier)
     sides = [_values(release)[own] for release, own in zip((later, earlier), groups, strict=True)]
+    if shares and not (_template(later).has_size and _template(earlier).has_size):
+        lacking = "one of the two does not give the number of people, of which shares are"
+        raise NotSupportedError(f"{lacking}; leave shares out")
     blocks = [[*_lines(_template(release), shares=shares)] for release in (later, earlier)]
     found, names, kinds = [], list[str](), list[str]()
     for one, other in _matched(*blocks):
@@ -75,7 +78,7 @@ def _table(numbers: Floats, names: Sequence[str], kinds: Sequence[str]) -> Colum
     text = {"name": np.array([*names], dtype=object), "kind": np.array([*kinds], dtype=object)}
     table: Columns = {title: np.tile(each, groups) for title, each in text.items()}
     table |= {title: each.ravel() for title, each in zip(NUMBERS, numbers, strict=True)}
-    table[COLUMNS[-1]] = within.ravel().astype(object)
+    table[COLUMNS[-1]] = within.ravel().astype(object)  # Python's own, which files spell
     return table
 
 
@@ -125,7 +128,7 @@ def _lines(release: Release, *, shares: bool) -> Iterator[Lines]:
     size, known = release.questions[-1].stop, release.known_size
     measured = len(release.values) > size
     if measured and not shares:
-        yield Lines(names=(SIZE,), kind="size", top=np.array([size]), positive=True)
+        yield Lines(names=(SIZE,), keys=(SIZE,), kind="size", top=np.array([size]), positive=True)
     for question in release.questions:
         for lines in _own(question):
             if not shares or lines.kind == "mean":
@@ -139,35 +142,46 @@ def _lines(release: Release, *, shares: bool) -> Iterator[Lines]:
 
 def _own(question: Question) -> Iterator[Lines]:
     """Go through the numbers of a question: of a mean itself, the sum and who answered."""
-    places = np.arange(question.start, question.stop)
-    names, number, limits = _names(question.names), question.cells, question.limits
-    adds = question.is_sum or question.is_mean
+    places, number = np.arange(question.start, question.stop), question.cells
+    sums, people = places[:number], places[number if question.is_mean else 0 :]
+    names, keys = _names(question.names), _keys(question.names)
     above = question.bounds is None or question.bounds[0] >= 0
     if question.is_mean:
-        means = _names(question.means)
-        pair = {"top": places[:number], "bottom": places[number:]}
-        yield Lines(names=means, kind="mean", **pair, limits=limits, positive=above)
-    if adds:
-        positive = above and question.bounds is not None
-        yield Lines(names=names[:number], kind="sum", top=places[:number], positive=positive)
+        mean = Lines(
+            names=_names(question.means), keys=_keys(question.means), kind="mean", top=sums
+        )
+        yield replace(mean, bottom=people, limits=question.limits, positive=above)
+    if question.is_sum or question.is_mean:
+        yield Lines(names=names[:number], keys=keys[:number], kind="sum", top=sums, positive=above)
     if not question.is_sum:
-        first = number if question.is_mean else 0
-        yield Lines(names=names[first:], kind="count", top=places[first:], positive=True)
+        names, keys = names[-len(people) :], keys[-len(people) :]
+        yield Lines(names=names, keys=keys, kind="count", top=people, positive=True)
 
 
 def _names(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(names.listed() if isinstance(names, CellNames) else names)
 
 
+def _keys(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names with the axes of a table in the order of their labels."""
+    if not isinstance(names, CellNames):
+        return tuple(names)
+    parts = max(1, len(names.of))
+    order = sorted(range(len(names.axes)), key=lambda axis: names.axes[axis][0])
+    again = CellNames(tuple(names.axes[axis] for axis in order), *names.of)
+    found = np.array(again.listed(), dtype=object).reshape(parts, *again.shape)
+    return tuple(found.transpose(0, *(1 + np.argsort(order))).ravel())
+
+
 def _matched(later: Sequence[Lines], earlier: Sequence[Lines]) -> Iterator[tuple[Lines, Lines]]:
     """Go through what is in both, by kind and name, pairs of lines that have one error each."""
     known = {
-        (lines.kind, name): (number, column)
+        (lines.kind, key): (number, column)
         for number, lines in enumerate(earlier)
-        for column, name in enumerate(lines.names)
+        for column, key in enumerate(lines.keys)
     }
     for lines in later:
-        found = [known.get((lines.kind, name), (-1, -1)) for name in lines.names]
+        found = [known.get((lines.kind, key), (-1, -1)) for key in lines.keys]
         places = np.array(found, dtype=np.intp)
         for number in dict.fromkeys(places[:, 0].tolist()):
             if number >= 0:
@@ -177,9 +191,12 @@ def _matched(later: Sequence[Lines], earlier: Sequence[Lines]) -> Iterator[tuple
 
 def _alone(blocks: Sequence[Sequence[Lines]]) -> list[str]:
     """Say which numbers are in one of the two alone."""
-    named = [dict.fromkeys((x.kind, name) for x in block for name in x.names) for block in blocks]
+    named = [
+        {(x.kind, key): name for x in block for name, key in zip(x.names, x.keys, strict=True)}
+        for block in blocks
+    ]
     new, gone = (
-        [name for each, name in one if (each, name) not in other]
+        [name for key, name in one.items() if key not in other]
         for one, other in (named, named[::-1])
     )
     return [*_only("", "later", new), *_only("", "earlier", gone)]

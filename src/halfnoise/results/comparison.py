@@ -8,8 +8,9 @@ from typing import Any
 
 from halfnoise.checks import installed, unknown
 from halfnoise.results.inference import Columns, Estimate
+from halfnoise.results.shown import shown
 from halfnoise.results.wide import Wide
-from halfnoise.text import meaningful, percent, short, spelled
+from halfnoise.text import percent, spelled
 
 DIFFERENCE = ("difference", "std", "low", "high")
 RATIO = ("ratio", "ratio_std", "ratio_low", "ratio_high")
@@ -95,8 +96,9 @@ class Comparison:
 
     def to_polars(self) -> Any:
         """Return it as a Polars frame."""
-        texts = {title: [*map(spelled, self.table[title].tolist())] for title in self.keys}
-        return installed("polars").DataFrame(self.columns() | texts)
+        plain = {title: each.tolist() for title, each in self.table.items()}
+        plain |= {title: [*map(spelled, plain[title])] for title in self.keys}
+        return installed("polars").DataFrame(plain)
 
     def wide(self, most: int | None = None) -> Wide:
         """Return it in texts, as one reads it: ``most`` rows of it."""
@@ -105,7 +107,7 @@ class Comparison:
             title="Later beside earlier",
             heads=(*self.keys, ""),
             titles=("earlier", "later", "difference", interval, "ratio", interval, ""),
-            lines=[_line(row, len(self.keys)) for row in self._rows(most)],
+            lines=[*map(_line, self._rows(most))],
             below=self.remarks,
         )
 
@@ -123,20 +125,17 @@ class Comparison:
         return self.wide(MOST_ROWS).markup()
 
 
-def _line(row: tuple[Any, ...], keys: int) -> tuple[list[str], list[str]]:
+def _line(row: tuple[Any, ...]) -> tuple[list[str], list[str]]:
     """Return the texts of a row: what it is about, and its numbers as their errors allow."""
-    *key, name, _, earlier, later, x, std, low, high, t, error, least, most, within = row
+    *key, name, kind, before, after, x, std, low, high, t, error, least, most, within = row
     named = ["(none)" if each is None else spelled(each) for each in key]
-    share = [meaningful(each, std) for each in (earlier, later, x, low, high)]
-    before, after, apart, down, up = share
-    ratio, below, above = (_ratio(each, error) for each in (t, least, most))
-    assert len(key) == keys
-    numbers = [before, after, apart, f"{down} to {up}", ratio, f"{below} to {above}"]
-    return [*named, name], [*numbers, WITHIN if within else ""]
-
-
-def _ratio(t: float, std: float) -> str:
-    return meaningful(t, std) if std < math.inf or math.isinf(t) else short(t)
+    std = min(std, (high - low) / 2)  # within limits, that tells what a digit is worth
+    numbers = [shown(each, std, kind) for each in (before, after, x, low, high)]
+    cells = [*numbers[:3], f"{numbers[3]} to {numbers[4]}", "", ""]
+    if math.isfinite(most):  # else it is to what may be nothing
+        ratio, below, above = (shown(each, error) for each in (t, least, most))
+        cells[4:] = [ratio, f"{below} to {above}"]
+    return [*named, name], [*cells, WITHIN if within else ""]
 
 
 def _plain(value: Any) -> Any:

@@ -10,9 +10,8 @@ from halfnoise.results.release import GroupedRelease, Released
 from halfnoise.workload.question import Question
 
 NAMED = 5  # so many are named, and how many more
-BY_NAME = ("meaning", "only")  # facts about each question
-# What may be another from release to release, and the rules of groups, told one by one.
-NOT_MEANT = ("design", "grouping", "reliability", "version", *BY_NAME)
+# What may be another from release to release, and what is told one by one.
+NOT_MEANT = ("design", "grouping", "meaning", "only", "reliability", "version")
 WORDS = {"where": "who is in the table", "unit": "who is one person"}
 
 
@@ -34,40 +33,35 @@ def _rules(later: Released, earlier: Released) -> Iterator[str]:
     for name in sorted({*one, *other} - {*NOT_MEANT}):
         if one.get(name) != other.get(name):
             yield _other(WORDS.get(name, name), one.get(name), other.get(name))
-    rules = (facts.get("design", {}).get("neighbors") for facts in (one, other))
-    if len({*rules}) > 1:
-        said = (facts.get("design", {}).get("neighbors") for facts in (one, other))
-        yield _other("what is protected (neighbors)", *said)
+    rules = [facts.get("design", {}).get("neighbors") for facts in (one, other)]
+    if rules[0] != rules[1]:
+        yield _other("what is protected (neighbors)", *rules)
 
 
 def _questions(later: Released, earlier: Released) -> Iterator[str]:
+    """Go through questions of one name: kinds, what is read, bounds and categories."""
     one, other = _by_name(later), _by_name(earlier)
     for name in (each for each in one if each in other):
-        a, b = one[name], other[name]
-        if a.kind != b.kind:
-            yield _other(f"the kind of {name}", a.kind, b.kind)
-        elif a.bounds != b.bounds:
-            yield _other(f"the bounds of {name}", a.bounds, b.bounds)
-        elif not a.in_tables and {*a.names} != {*b.names}:
-            yield _categories(name, a.names, b.names)
-        for fact in BY_NAME:
-            x, y = (each.facts.get(fact, {}).get(name) for each in (later, earlier))
-            if x != y and (x and y or fact == "only") and a.kind == b.kind:
-                yield _other(
-                    f"what {name} counts" if a.kind != "sum" else f"what {name} adds up", x, y
-                )
-                break
-    axes, before = _axes(later), _axes(earlier)
-    for label in (each for each in axes if each in before):
-        if {*axes[label]} != {*before[label]}:
-            yield _categories(label, axes[label], before[label])
-    unsaid = [
-        when
-        for when, each in (("later", later), ("earlier", earlier))
-        if "meaning" not in each.facts
-    ]
-    if len(unsaid) == 1:
-        yield f"The {unsaid[0]} release does not say what its questions read: compare their specs."
+        yield from _question(name, one[name], other[name])
+    now, before = (each.facts.get("meaning", {}) for each in (later, earlier))
+    for name in (each for each in now if now[each] != before.get(each, now[each])):
+        yield _other(f"what {name} is", now[name], before[name])
+    axes, categories = _axes(later), _axes(earlier)
+    for label in (each for each in axes if {*axes[each]} != {*categories.get(each, axes[each])}):
+        yield _categories(label, axes[label], categories[label])
+    unsaid = [when for when, said in (("later", now), ("earlier", before)) if not said]
+    if unsaid:
+        which = f"the {unsaid[0]} release" if len(unsaid) == 1 else "both releases"
+        yield f"What questions read is not told by {which}: compare the specs."
+
+
+def _question(name: str, one: Question, other: Question) -> Iterator[str]:
+    if one.kind != other.kind:
+        yield _other(f"the kind of {name}", one.kind, other.kind)
+    elif one.bounds != other.bounds:
+        yield _other(f"the bounds of {name}", one.bounds, other.bounds)
+    elif not one.in_tables and {*one.names} != {*other.names}:
+        yield _categories(name, one.names, other.names)
 
 
 def _groups(later: Released, earlier: Released) -> Iterator[str]:

@@ -148,6 +148,7 @@ def _check_facts(facts: dict[str, Any]) -> None:
     design = facts.get("design", {"name": "", "why": ""})
     grouping, only = facts.get("grouping", {}), facts.get("only", {})
     texts = [design["name"], design["why"], *_list(facts.get("where", [])), *only.values()]
+    texts += facts.get("meaning", {}).values()
     other, limit = grouping.get("other"), grouping.get("threshold")
     for each in (*texts, "" if other is None else other):
         _text(each)
