@@ -16,7 +16,17 @@ from typing import Annotated, Any
 import typer
 
 from halfnoise.cli.leaving import left_properly
-from halfnoise.cli.options import CHECK, INIT, PLAN, RELEASE, SPEC, Once, Several, with_options
+from halfnoise.cli.options import (
+    CHECK,
+    COMPARE,
+    INIT,
+    PLAN,
+    RELEASE,
+    SPEC,
+    Once,
+    Several,
+    with_options,
+)
 from halfnoise.versions import VERSION
 
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -43,6 +53,8 @@ FILES = typer.Argument(
 SHOW_VERSION = typer.Option("--version", metavar="", help="Show the version and stop.")
 FIGURES = typer.Argument(metavar="DIR", help="Where to put them.")
 HEADERS = typer.Argument(metavar="DATA", help="The files to come; only their header is read.")
+EARLIER = typer.Argument(metavar="EARLIER", help="The JSON of the earlier release.")
+LATER = typer.Argument(metavar="LATER", help="The JSON of the later one.")
 LEDGER = typer.Argument(metavar="LEDGER", help="Its file, or postgresql://host/database#name.")
 AS_JSON = typer.Option("--json", metavar="", help="Print JSON.")
 HEAD = typer.Option("--head", metavar="HASH", help="A head that was printed: it must be in it.")
@@ -110,6 +122,20 @@ def spec(words: Words, data: Annotated[list[str], FILES]) -> None:
     from halfnoise.cli.commands import spec_command
 
     spec_command(words, data)
+
+
+@app.command("compare", cls=Once)
+@with_options(COMPARE)
+def compare(words: Words, earlier: Annotated[str, EARLIER], later: Annotated[str, LATER]) -> None:
+    """Say what changed from one release to another, and whether that is more than noise.
+
+    Numbers are matched by name and group; differences and ratios come with intervals.
+
+    Example: halfnoise compare 2025.json 2026.json
+    """
+    from halfnoise.cli.published import compare_command
+
+    compare_command(words, earlier, later)
 
 
 @app.command("demo", cls=Once)

@@ -140,6 +140,14 @@ SPEC = (
     Word("table", "NAME", TEXT, "The table of a DuckDB or SQLite file."),
     Word("out", "FILE", SHOW, "Where to, if not printed; never over a file that exists."),
 )
+_OVER = Word("overwrite", None, SHOW, "Replace an output that exists.")
+COMPARE = (
+    Word("shares", None, SHOW, "Compare counts as shares of all people."),
+    Word("level", "P", SHOW, "The level of the margins: that of the later release unless given."),
+    Word("out", "FILE", SHOW, "Where to, if not printed: .csv, .json or .md."),
+    _OVER,
+    Word("json", None, SHOW, "Print JSON."),
+)
 
 # What is fixed when a ledger is made.
 _SHARED = ("unit", "row-is-person", "epsilon", "delta", "mu", "rho", "rdp", "i-know", "neighbors")

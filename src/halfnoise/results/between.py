@@ -129,10 +129,10 @@ class Two:
         return found
 
     def _together(self, one: Part, other: Part, size: float) -> float:
-        # What is alike to three digits reaches alike: of very many, few are computed.
+        # What is alike to two digits reaches alike, to two in a thousand: few are computed.
         pairs = []
         for side, part in ((self.later, one), (self.earlier, other)):
-            plain = tuple(float(f"{each / size:.2e}") for each in part)
+            plain = tuple(float(f"{each / size:.1e}") for each in part)
             gaussian = side.errors.noise is Noise.GAUSSIAN
             pairs.append((math.hypot(*plain), ()) if gaussian else (0.0, plain))
         return _stretch(pairs[0], pairs[1], self.level)

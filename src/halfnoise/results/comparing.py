@@ -14,7 +14,7 @@ from halfnoise.results.comparison import COLUMNS, NUMBERS, Comparison
 from halfnoise.results.definitions import differing, listed
 from halfnoise.results.inference import Columns, Floats
 from halfnoise.results.release import GroupedRelease, Release, Released
-from halfnoise.text import percent, spelled
+from halfnoise.text import percent, short, spelled
 from halfnoise.workload.listing import Key
 from halfnoise.workload.question import SIZE, CellNames, Question
 
@@ -216,8 +216,5 @@ def _beside(later: Released, earlier: Released, level: float, rows: int) -> Iter
     else:
         yield f"{IN_BOTH}."
     if rows > 1:
-        chance, many = percent(1 - level), (1 - level) * rows
-        yield (
-            f"Where nothing changed, {chance} of differences still lie beyond their noise:"
-            f" about {many:.0f} of these {rows:,}."
-        )
+        chance = f"Where nothing changed, {percent(1 - level)} of differences still lie beyond"
+        yield f"{chance} their noise: of these {rows:,} about {short((1 - level) * rows)}."

@@ -23,6 +23,7 @@ from halfnoise.checks import installed, refuse
 from halfnoise.errors import AGAIN, DataError, InvalidParameterError, TryAgainError
 from halfnoise.privacy.words import implied
 from halfnoise.results import comparing, document, render, table
+from halfnoise.results.comparison import Comparison
 from halfnoise.results.inference import Columns
 from halfnoise.results.lines import CSV, MARKDOWN, Layout, literal
 from halfnoise.results.published import MANY
@@ -232,6 +233,13 @@ def _type(values: list[Any]) -> str:
         kind = str
     return {bool: "boolean", int: "bigint", float: "double", dt.date: "date"}.get(kind, "varchar")
 
+
+# How each ending of a comparison is written.
+COMPARED: dict[str, Callable[[Comparison], bytes]] = {
+    ".csv": lambda found: as_lines(found.columns(), CSV, mark=codecs.BOM_UTF8),
+    ".json": lambda found: found.to_json().encode(),
+    ".md": lambda found: found.wide().markdown(MARKDOWN.text).encode(),
+}
 
 # How each ending is written.
 FORMATS: dict[str, Callable[[Released], bytes]] = {

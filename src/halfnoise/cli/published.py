@@ -1,0 +1,55 @@
+"""What is done with releases that are made: they are read from their JSON, and nothing is spent."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from halfnoise.checks import number, refuse
+from halfnoise.cli.leaving import note
+from halfnoise.errors import DataError
+from halfnoise.results.document import from_json
+from halfnoise.results.formats import COMPARED, Output
+from halfnoise.results.release import Released
+from halfnoise.spec.queries import Words
+
+
+def compare_command(words: Words, earlier: str, later: str) -> None:
+    """Print what changed from one release to another, or write it to a file."""
+    out = _output(words, [earlier, later], COMPARED)
+    before, after = stored(earlier), stored(later)
+    level = number("--level", words["level"]) if "level" in words else None
+    found = after.compare(before, level=level, shares="shares" in words)
+    if out is None:
+        typer.echo(found.to_json() if "json" in words else found.text())
+        return
+    out.write_bytes(COMPARED[out.path.suffix.lower()](found))
+    note(f"Written to {words['out']}.")
+    for line in found.notes():
+        note(line)
+
+
+def stored(name: str) -> Released:
+    """Return a release from a file with its JSON."""
+    try:
+        text = Path(name).read_text(encoding="utf-8-sig")
+    except (OSError, ValueError):
+        raise DataError(
+            f"{name!r} cannot be read; name a file with the JSON of a release"
+        ) from None
+    try:
+        return from_json(text)
+    except DataError as error:
+        raise DataError(f"{name!r}: {error}") from None
+
+
+def _output(words: Words, inputs: Sequence[str], endings: Mapping[str, Any]) -> Output | None:
+    """Return the file to be written, if one is named, checked before anything is done."""
+    if "out" not in words:
+        return None
+    out = Output("--out", Path(words["out"]), "overwrite" in words)
+    if out.path.suffix.lower() not in endings:
+        raise refuse("--out", f"a file ending in {', '.join(endings)}", words["out"])
+    out.check(inputs, a_release=False)
+    return out
