@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from halfnoise.checks import number, refuse
 from halfnoise.cli.books import booked
+from halfnoise.cli.published import marks
 from halfnoise.data.faults import column_faults, types_of
 from halfnoise.data.meaning import Types
 from halfnoise.data.sources import Source, open_source
@@ -99,6 +100,7 @@ def checked(words: Words, data: Sequence[str]) -> Checked:
         if asked is not None and asked.one_of is None and not {*BUDGET} & {*words}:
             found.hear(lambda: asked.budget)
         inputs = [*data, *([] if found.books is None else found.books.files)]
+        found.hear(lambda: marks(words))
         if "save-spec" in words:
             found.hear(lambda: spec_output(words, inputs))
         if "out" in words and words["out"] != "-":

@@ -16,6 +16,7 @@ from halfnoise.cli.books import booked, one_of_them, told
 from halfnoise.cli.checking import Checked, checked, part_of, planned, rehearsed, spec_output
 from halfnoise.cli.findings import to_dict, to_text
 from halfnoise.cli.leaving import note
+from halfnoise.cli.published import marks
 from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source, open_source
 from halfnoise.errors import BudgetError, InvalidParameterError
@@ -25,7 +26,8 @@ from halfnoise.planning.plan import Plan
 from halfnoise.request import Request
 from halfnoise.results import document
 from halfnoise.results.formats import Output, as_csv
-from halfnoise.results.release import GroupedRelease, Release
+from halfnoise.results.release import Released
+from halfnoise.results.reliability import Reliability
 from halfnoise.results.render import NOISE_ONLY
 from halfnoise.spec.first import first_spec
 from halfnoise.spec.header import Header
@@ -66,22 +68,22 @@ def release_command(words: Words, data: Sequence[str]) -> None:
     own, words = words, gather(words, data)
     named = words.get("out") not in (None, "-")
     out = Output("--out", Path(words["out"]), "overwrite" in words) if named else None
-    text = text_format(words)
+    text, rule = text_format(words), marks(words)
     with open_source(data, text=text) as source:
         request = read(words, Header.of(source), data, release=True)
         books, about = booked(words, data), (source.files, source.text)
         kept = books.stored(books.asked(request.fingerprint, about))
         inputs = [*data, *books.files]
         if out is not None:
-            again = None if kept is None else document.from_json(kept.decode())
+            again = None if kept is None else _marked(document.from_json(kept.decode()), rule)
             spec = [own["spec"]] if "spec" in own else []
             out.check([*inputs, *spec, *Lists.named_in(words)], again=again)
         save = _saving(words, request, inputs)
         if "dry-run" in words:
             _rehearse(rehearsed(source, request, books, words))
         else:
-            release = partial(carry_out, source, request, about=about, step=_spinner())
-            _released(release, books, out, words, again=kept is not None)
+            work = partial(carry_out, source, request, about=about, step=_spinner(), booking=books)
+            _released(lambda: _marked(work(), rule), books, out, words, again=kept is not None)
     save()
 
 
@@ -136,7 +138,7 @@ def _rehearse(found: Checked) -> None:
 
 
 def _released(
-    release: Callable[..., Release | GroupedRelease],
+    release: Callable[[], Released],
     books: Booking,
     out: Output | None,
     words: Words,
@@ -147,7 +149,7 @@ def _released(
     if out is None and sys.stdout is None:
         raise InvalidParameterError("nothing can be printed where the output is closed; say --out")
     try:
-        content = _show(release(booking=books), out, words, once=books.name is not None)
+        content = _show(release(), out, words, once=books.name is not None)
         told(books, books.handed_over(content), again=again)
     except BaseException:
         if books.standing:
@@ -155,9 +157,11 @@ def _released(
         raise
 
 
-def _show(
-    release: Release | GroupedRelease, out: Output | None, words: Words, *, once: bool
-) -> bytes:
+def _marked(release: Released, rule: Reliability) -> Released:
+    return release.flagged(*rule.flags, suppress=rule.suppress) if rule else release
+
+
+def _show(release: Released, out: Output | None, words: Words, *, once: bool) -> bytes:
     """Write to a file, print data to a pipe, or a table to a terminal; words go to stderr."""
     if out is not None:
         content = out.write(release, once=once)

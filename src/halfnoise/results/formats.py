@@ -28,6 +28,7 @@ from halfnoise.results.inference import Columns
 from halfnoise.results.lines import CSV, MARKDOWN, Layout, literal
 from halfnoise.results.published import MANY
 from halfnoise.results.release import GroupedRelease, Released
+from halfnoise.results.reliability import Reliability, beside, for_eyes
 from halfnoise.results.shown import texts
 from halfnoise.scratch import own_folder
 from halfnoise.text import spelled
@@ -130,7 +131,12 @@ class Output:
 
 def as_csv(release: Released) -> bytes:
     """Return the table as CSV."""
-    return as_lines(release.columns(), CSV)
+    return as_lines(with_reliability(release), CSV)
+
+
+def with_reliability(release: Released) -> Columns:
+    """Return the table by column with relative standard errors and marks."""
+    return beside(release.columns(), Reliability.of(release.facts))
 
 
 def as_markdown(release: Released) -> str:
@@ -139,13 +145,14 @@ def as_markdown(release: Released) -> str:
 
 
 def _as_markdown(release: Released) -> bytes:
-    listed = texts(release.columns(tables=False), ones=release.rounded_values)
+    columns, rule = release.columns(tables=False), Reliability.of(release.facts)
+    listed = for_eyes(texts(columns, ones=release.rounded_values), columns, rule)
     blocks = [as_lines(listed, MARKDOWN)]
     for heading, each in render.tables(release):
         wide = each.wide()
         titled = replace(wide, title=f"{heading}{wide.title}")
         blocks.append(titled.markdown(MARKDOWN.text).encode())
-    return b"\n".join(blocks)
+    return b"\n".join([*blocks, *(f"{MARKDOWN.text(line)}\n".encode() for line in rule.told())])
 
 
 def as_lines(columns: Columns, layout: Layout, *, mark: bytes = b"") -> bytes:
@@ -243,7 +250,7 @@ COMPARED: dict[str, Callable[[Comparison], bytes]] = {
 
 # How each ending is written.
 FORMATS: dict[str, Callable[[Released], bytes]] = {
-    ".csv": lambda release: as_lines(release.columns(), CSV, mark=codecs.BOM_UTF8),
+    ".csv": lambda release: as_lines(with_reliability(release), CSV, mark=codecs.BOM_UTF8),
     ".json": lambda release: release.to_json().encode(),
     ".jsonl": lambda release: as_json_lines(release).encode(),
     ".parquet": _as_parquet,

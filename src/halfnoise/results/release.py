@@ -173,6 +173,10 @@ class GroupedRelease(Published):
         """Return the same with counts shown as whole numbers, as ``Release.rounded`` does."""
         return replace(self, template=self.template.rounded())
 
+    def flagged(self, *flags: float, suppress: float | None = None) -> "GroupedRelease":
+        """Return the same with marks on what is not reliable, as ``Release.flagged`` does."""
+        return replace(self, template=self.template.flagged(*flags, suppress=suppress))
+
     def columns(self, *, tables: bool = True) -> Columns:
         """Return the table by column: the keys of a group, then as for one release.
 
