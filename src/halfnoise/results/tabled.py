@@ -242,9 +242,8 @@ class Cells(Labelled):
             shown[f"totals by {','.join(labels)}"] = self.margin(*labels).std
         shown["total"] = self._whole.std if self.question.is_mean else self._total_std
         parts = (f"{what} {between(std.min(), std.max())}" for what, std in shown.items())
-        yield f"Standard errors: {', '.join(parts)}."
         share = relative(*self._grids(long=True), counts=self.kind in PEOPLE_KINDS)[:-1]
-        yield f"Relative standard errors of cells: {spread(share)}."
+        yield f"Standard errors: {', '.join(parts)}; relative ones of cells {spread(share)}."
         if self.release.rounded_values and self.kind in ("table", "count"):
             yield f"Rounding moved cells by {short(self.rounding)} (root mean square)."
 
