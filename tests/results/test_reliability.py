@@ -26,8 +26,9 @@ RULE = ("(a) from 20% on, (b) from 33% on, .. from 50% on",)
 def shaky() -> Any:
     """Return a release whose numbers are reliable, shaky, and nothing but noise."""
     release = everything()
-    scale = np.resize([1.0, 1e-2, -1.0, 3e-3, 0.0], release.values.size)
-    return replace(release, values=release.values * scale)
+    std = np.sqrt(release.errors.covariance.diagonal())
+    shares = np.resize([0.01, 0.25, 0.4, 0.6, -0.01, math.inf, 0.1], std.size)
+    return replace(release, values=std / shares)
 
 
 def test_marks_follow_from_what_is_shown() -> None:
