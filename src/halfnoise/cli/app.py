@@ -20,6 +20,7 @@ from halfnoise.cli.options import (
     CHECK,
     COMPARE,
     INIT,
+    NOTE,
     PLAN,
     RELEASE,
     SPEC,
@@ -55,6 +56,7 @@ FIGURES = typer.Argument(metavar="DIR", help="Where to put them.")
 HEADERS = typer.Argument(metavar="DATA", help="The files to come; only their header is read.")
 EARLIER = typer.Argument(metavar="EARLIER", help="The JSON of the earlier release.")
 LATER = typer.Argument(metavar="LATER", help="The JSON of the later one.")
+STORED = typer.Argument(metavar="RELEASE", help="The JSON of a release.")
 LEDGER = typer.Argument(metavar="LEDGER", help="Its file, or postgresql://host/database#name.")
 AS_JSON = typer.Option("--json", metavar="", help="Print JSON.")
 HEAD = typer.Option("--head", metavar="HASH", help="A head that was printed: it must be in it.")
@@ -136,6 +138,18 @@ def compare(words: Words, earlier: Annotated[str, EARLIER], later: Annotated[str
     from halfnoise.cli.published import compare_command
 
     compare_command(words, earlier, later)
+
+
+@app.command("note", cls=Once)
+@with_options(NOTE)
+def note(words: Words, release: Annotated[str, STORED]) -> None:
+    """Write the method note of a release: what readers and experts need to know, in Markdown.
+
+    Example: halfnoise note table.json --language de
+    """
+    from halfnoise.cli.published import note_command
+
+    note_command(words, release)
 
 
 @app.command("demo", cls=Once)

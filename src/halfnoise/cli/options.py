@@ -152,6 +152,12 @@ COMPARE = (
     _OVER,
     Word("json", None, SHOW, "Print JSON."),
 )
+NOTE = (
+    Word("language", "en", SHOW, "The language: en, de or fr; en unless given."),
+    Word("ledger", "FILE", SHOW, "Where it was charged: tells what all releases come to."),
+    Word("out", "FILE", SHOW, "Where to, if not printed: .md or .html."),
+    _OVER,
+)
 
 # What is fixed when a ledger is made.
 _SHARED = ("unit", "row-is-person", "epsilon", "delta", "mu", "rho", "rdp", "i-know", "neighbors")

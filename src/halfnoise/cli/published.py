@@ -1,6 +1,6 @@
 """What is done with releases that are made: they are read from their JSON, and nothing is spent."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +9,19 @@ import typer
 from halfnoise.checks import number, refuse
 from halfnoise.cli.leaving import note
 from halfnoise.errors import DataError
+from halfnoise.ledger.ledger import Ledger
 from halfnoise.results.document import from_json
 from halfnoise.results.formats import COMPARED, Output
+from halfnoise.results.note import Note
+from halfnoise.results.note import note as note_of
 from halfnoise.results.release import Released
 from halfnoise.results.reliability import Reliability
 from halfnoise.spec.queries import Words
+
+NOTES: Mapping[str, Callable[[Note], str]] = {
+    ".md": Note.markdown,
+    ".html": lambda found: found.html(whole=True),
+}
 
 
 def compare_command(words: Words, earlier: str, later: str) -> None:
@@ -29,6 +37,18 @@ def compare_command(words: Words, earlier: str, later: str) -> None:
     note(f"Written to {words['out']}.")
     for line in found.notes():
         note(line)
+
+
+def note_command(words: Words, name: str) -> None:
+    """Print the method note of a release, or write it to a file."""
+    out = _output(words, [name], NOTES)
+    ledger = Ledger(words["ledger"]) if "ledger" in words else None
+    found = note_of(stored(name), words.get("language", "en"), ledger)
+    if out is None:
+        typer.echo(found.markdown(), nl=False)
+        return
+    out.write_bytes(NOTES[out.path.suffix.lower()](found).encode())
+    note(f"Written to {words['out']}.")
 
 
 def marks(words: Words) -> Reliability:

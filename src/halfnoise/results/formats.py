@@ -22,7 +22,7 @@ from halfnoise import files
 from halfnoise.checks import installed, refuse
 from halfnoise.errors import AGAIN, DataError, InvalidParameterError, TryAgainError
 from halfnoise.privacy.words import implied
-from halfnoise.results import comparing, document, render, table
+from halfnoise.results import comparing, document, note, render, table
 from halfnoise.results.comparison import Comparison
 from halfnoise.results.inference import Columns
 from halfnoise.results.lines import CSV, MARKDOWN, Layout, literal
@@ -33,7 +33,8 @@ from halfnoise.results.shown import texts
 from halfnoise.scratch import own_folder
 from halfnoise.text import spelled
 
-__all__ = ["comparing", "document", "render", "table"]  # what shows releases, found from here
+# What shows releases is found from here.
+__all__ = ["comparing", "document", "note", "render", "table"]
 _CHUNK = 2**20  # bytes
 
 

@@ -14,11 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.results.inference import Columns
-from halfnoise.text import spelled
+from halfnoise.text import spelled, tame
 
 _MARKS = re.compile('[,"\n]')  # what is quoted in CSV
 _FORMULA = ("=", "+", "-", "@", "\t")  # what a spreadsheet takes for one begins so
-_ODD = ',"\r|'  # beside line breaks, what is written in another way wherever it stands
+# What Markdown reads as markup: emphasis is not made inside of a word, as in over_65.
+_MARKUP = re.compile(r"[\\`*\[\]<&|~]|(?<![^\W_])_|_(?![^\W_])")
+_LINK = re.compile(r"https?:(?=//)|www(?=\.)|(?<=\S)(?=@)", re.IGNORECASE)
+# Beside line breaks, what is written in another way wherever it stands.
+_ODD = re.compile(r"""[,;"\r|\\`*_\[\]<&~@:\x0b\x0c\x1c-\x1e\x85\u2028-\u202e\u2066-\u2069]|www""")
 _FEW = 1_000  # so many different numbers are spelled once each
 _MANY = 10_000  # so many cells are looked at before all are
 _ALIKE = ({str}, {int}, {bool}, {dt.date})  # where what is equal is written alike
@@ -104,7 +108,7 @@ def _few(column: NDArray[np.float64]) -> NDArray[np.int64] | None:
 def _is_plain(texts: Collection[str]) -> bool:
     """Whether every layout writes these texts as they are."""
     whole = "\n".join(["", *texts])
-    odd = any(mark in whole for mark in _ODD) or any(f"\n{mark}" in whole for mark in _FORMULA)
+    odd = _ODD.search(whole) or any(f"\n{mark}" in whole for mark in _FORMULA)
     return not odd and whole.count("\n") == len(texts)
 
 
@@ -121,7 +125,8 @@ def _escaped(text: str) -> str:
 
 
 def _inline(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ").replace("\r", " ")
+    """Return a text on one line that Markdown shows as it is, and nobody takes for markup."""
+    return _LINK.sub(r"\g<0>\\", _MARKUP.sub(r"\\\g<0>", tame(text)))
 
 
 CSV = Layout(text=_escaped)

@@ -93,6 +93,14 @@ class Published:
         found: Comparison = self._views().comparing.compare(self, earlier, level, shares=shares)
         return found
 
+    def note(self, language: str = "en", *, ledger: Any = None) -> Any:
+        """Return the method note: what readers and experts need to know, true for this release.
+
+        ``ledger``: where it was charged, which tells what all releases come to. ``markdown()`` and
+        ``html()`` write it.
+        """
+        return self._views().note.note(self, language, ledger)
+
     def table(self) -> str:
         """Return the values as text, rounded to what the noise makes meaningful."""
         return str(self._views().render.table(self))

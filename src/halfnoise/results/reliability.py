@@ -91,13 +91,14 @@ class Reliability:
         return {"flags": [*self.flags], "suppress": self.suppress}
 
     @property
-    def _steps(self) -> list[tuple[str, float]]:
+    def steps(self) -> list[tuple[str, float]]:
+        """The marks, each with the relative standard error from which on it stands."""
         steps = [*zip(MARKS, self.flags, strict=False)]
         return steps if self.suppress is None else [*steps, (LEFT_OUT, self.suppress)]
 
     def marks(self, errors: Floats) -> NDArray[Any]:
         """Return the mark of each relative standard error: none, (a), (b), or left out."""
-        steps = self._steps
+        steps = self.steps
         found = np.searchsorted([least for _, least in steps], errors, side="right")
         return np.array(["", *(mark for mark, _ in steps)], dtype=object)[found]
 
@@ -105,14 +106,14 @@ class Reliability:
         """Say the rule, wherever its marks are."""
         if not self:
             return []
-        steps = [f"{mark} from {100 * least:g}% on" for mark, least in self._steps]
+        steps = [f"{mark} from {100 * least:g}% on" for mark, least in self.steps]
         last = "; what is left out is mostly noise" if self.suppress is not None else ""
         why = "They follow from the noisy numbers alone, and protect nobody."
         return [f"Marks by relative standard error: {', '.join(steps)}{last}. {why}"]
 
     def meaning(self, mark: str) -> str:
         """Say what a mark means, so that a file holds the rule."""
-        return f"{mark} {100 * dict(self._steps)[mark]:g}% or more" if mark else ""
+        return f"{mark} {100 * dict(self.steps)[mark]:g}% or more" if mark else ""
 
 
 def beside(columns: Columns, rule: Reliability) -> Columns:
