@@ -106,7 +106,8 @@ def checked(words: Words, data: Sequence[str]) -> Checked:
         if "out" in words and words["out"] != "-":
             files = [*inputs, *Lists.named_in(words), *([own["spec"]] if "spec" in own else [])]
             drawn = found.books is not None and found.books.charge is not None
-            out = Output("--out", Path(words["out"]), "overwrite" in words or drawn)
+            over = "overwrite" in words or drawn
+            out = Output("--out", Path(words["out"]), over, "excel" in words)
             found.hear(lambda: out.check(files))
     found.refused = [*{str(error): error for error in found.refused}.values()]
     return found

@@ -67,7 +67,8 @@ def release_command(words: Words, data: Sequence[str]) -> None:
     """Open the files, check all that was said, charge, release and write."""
     own, words = words, gather(words, data)
     named = words.get("out") not in (None, "-")
-    out = Output("--out", Path(words["out"]), "overwrite" in words) if named else None
+    over, excel = "overwrite" in words, "excel" in words
+    out = Output("--out", Path(words["out"]), over, excel) if named else None
     text, rule = text_format(words), marks(words)
     with open_source(data, text=text) as source:
         request = read(words, Header.of(source), data, release=True)
@@ -167,7 +168,7 @@ def _show(release: Released, out: Output | None, words: Words, *, once: bool) ->
         content = out.write(release, once=once)
         note(f"Written to {words['out']}.")
     elif words.get("out") == "-" or not sys.stdout.isatty():
-        content = as_csv(release)
+        content = as_csv(release, excel="excel" in words)
         # Where nothing but text can be printed, such as in a notebook, it is text.
         typer.echo(content if hasattr(sys.stdout, "buffer") else content.decode(), nl=False)
     else:

@@ -120,6 +120,7 @@ PLAN = (
     # A plan becomes a release by changing one word.
     Word("out", "FILE", SHOW, "For release."),
     Word("overwrite", None, SHOW, "For release."),
+    Word("excel", None, SHOW, "For release."),
     Word("flag", "20%,33%", SHOW, "For release."),
     Word("suppress", "50%", SHOW, "For release."),
     Word("no-ledger", None, SPEND, "For release."),
@@ -130,7 +131,8 @@ RELEASE = (
     *OPTIONS,
     Word("flag", "20%,33%", SHOW, "Mark numbers (a), (b) from these relative standard errors on."),
     Word("suppress", "50%", SHOW, "Leave out, for readers, what is noise from there on."),
-    Word("out", "FILE", SHOW, "Where to: .csv, .json, .jsonl, .parquet or .md; - prints CSV."),
+    Word("out", "FILE", SHOW, "Where to: .csv, .xlsx, .json, .jsonl, .parquet or .md; - is CSV."),
+    Word("excel", None, SHOW, "CSV for a spreadsheet with decimal commas: ; between columns."),
     Word("overwrite", None, SHOW, "Replace an output that exists."),
     Word("dry-run", None, SHOW, "Say what would be done; no row is read."),
     LEDGER,

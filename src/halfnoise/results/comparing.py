@@ -48,7 +48,7 @@ def compare(later: Released, earlier: object, level: float | None, *, shares: bo
     if shares and not (_template(later).has_size and _template(earlier).has_size):
         lacking = "one of the two does not give the number of people, of which shares are"
         raise NotSupportedError(f"{lacking}; leave shares out")
-    blocks = [[*_lines(_template(release), shares=shares)] for release in (later, earlier)]
+    blocks = [[*lines_of(_template(release), shares=shares)] for release in (later, earlier)]
     found, names, kinds = [], list[str](), list[str]()
     for one, other in _matched(*blocks):
         pair = (
@@ -123,9 +123,9 @@ def _typed(key: object) -> object:
     return tuple((type(value), value) for value in key)  # type: ignore[attr-defined]  # a key is a tuple
 
 
-def _lines(release: Release, *, shares: bool) -> Iterator[Lines]:
-    """Go through all that can be compared, each with what has the same error."""
-    size, known = release.questions[-1].stop, release.known_size
+def lines_of(release: Release, *, shares: bool, size: int | None = None) -> Iterator[Lines]:
+    """Go through all numbers, those together that have one error; ``size``: where people stand."""
+    size, known = size or release.questions[-1].stop, release.known_size
     measured = len(release.values) > size
     if measured and not shares:
         yield Lines(names=(SIZE,), keys=(SIZE,), kind="size", top=np.array([size]), positive=True)

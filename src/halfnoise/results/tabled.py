@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfnoise.checks import unknown
 from halfnoise.results.inference import Errors, Floats, ratios
@@ -220,13 +221,19 @@ class Cells(Labelled):
         x, std = (self._laid(each, long=long) for each in (self._with_margins(), errors))
         return x, std
 
+    def laid_out(
+        self, rule: Reliability, *, long: bool = False
+    ) -> tuple[Floats, Floats, NDArray[Any]]:
+        """Return estimates, standard errors and marks by rows and columns, with their totals."""
+        x, std = self._grids(long=long)
+        return x, std, rule.marks(relative(x, std, counts=self.kind in PEOPLE_KINDS))
+
     def _marked(self, shown: list[list[str]], *, long: bool) -> list[list[str]]:
         """Mark what is not reliable, by the rule that the release keeps."""
         rule = Reliability.of(self.release.facts)
         if not rule:
             return shown
-        marks = rule.marks(relative(*self._grids(long=long), counts=self.kind in PEOPLE_KINDS))
-        pairs = zip(shown, marks.tolist(), strict=False)
+        pairs = zip(shown, self.laid_out(rule, long=long)[2].tolist(), strict=False)
         return [[*map(marked, texts, own)] for texts, own in pairs]
 
     def _places(self) -> int:
