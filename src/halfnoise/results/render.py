@@ -146,12 +146,17 @@ def _elsewhere(release: GroupedRelease, other: str | None) -> list[str]:
     return [note % f"{min(part / whole, 1):.0%}"] if part > MOST * whole > 0 else []
 
 
-def beside(release: Released) -> list[str]:
-    """Say what to know beside the table."""
+def coverage(release: Released) -> list[str]:
+    """Say what intervals cover, and what rounding did to the numbers."""
     rounded = [ROUNDED] if release.rounded_values else []
     if rounded and any(each.in_tables for each in release.questions):
         rounded.append(TOGETHER)
-    return [*release.promises(), NOISE_ONLY, *rounded, *notes(release)]
+    return [NOISE_ONLY, *rounded]
+
+
+def beside(release: Released) -> list[str]:
+    """Say what to know beside the table."""
+    return [*release.promises(), *coverage(release), *notes(release)]
 
 
 def _first(release: Released) -> tuple[list[str], list[list[str]], list[str]]:

@@ -1,0 +1,166 @@
+"""A release as a page: one file that needs nothing else, for the screen, paper and other ears."""
+
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+
+from halfnoise.report.charts import can_draw, svg
+from halfnoise.report.embedded import embedded
+from halfnoise.report.markup import Inside, Markup, empty, escaped, joined, name_of, tag
+from halfnoise.report.panels import Panel, Part
+from halfnoise.report.parts import parts
+from halfnoise.report.protection import best_guess, covered, guessing
+from halfnoise.report.questions import made_of
+from halfnoise.results.release import GroupedRelease, Released
+from halfnoise.results.shown import error, shown
+from halfnoise.results.wide import TOTAL, Wide
+from halfnoise.text import percent
+
+# Nothing is fetched from anywhere, and nothing runs.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+MOST_NAMES = 4  # of a title
+
+
+def page(release: Released, *, title: str | None = None, charts: bool | None = None) -> str:
+    """Return a release as a page; ``charts``: with them, or without; if they can be drawn."""
+    drawn = can_draw() if charts is None else charts
+    heading = _title(release) if title is None else title
+    style = files("halfnoise.report").joinpath("page.css").read_text("utf-8")
+    head = tag(
+        "head",
+        empty("meta", charset="utf-8"),
+        empty("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        empty("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        empty("meta", name="generator", content=f"halfnoise {release.facts.get('version', '')}"),
+        tag("title", heading),
+        tag("style", Markup(style)),
+    )
+    body = tag(
+        "body",
+        tag("header", tag("h1", name_of(heading)), tag("p", *_lead(release), class_="lead")),
+        tag(
+            "main",
+            _section("Numbers", *(_part(each, release, drawn=drawn) for each in parts(release))),
+            _section("How people are protected", *_protected(release)),
+            _section("What the margins cover", *_margins(release)),
+            _section("How it was made", *_made(release)),
+        ),
+        tag("footer", *_footer()),
+        embedded(release),
+    )
+    return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def _title(release: Released) -> str:
+    """Return what is asked, in a few names."""
+    names = [question.name for question in release.questions if question.asked]
+    more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
+    by = [each.column for each in release.by] if isinstance(release, GroupedRelease) else []
+    said = ", ".join(names[:MOST_NAMES]) + more + (f" by {', '.join(by)}" if by else "")
+    return said[:1].upper() + said[1:]
+
+
+def _lead(release: Released) -> Iterator[Inside]:
+    size = release.size
+    if size is not None:
+        people = shown(size.estimate, size.std, "size", ones=release.rounded_values)
+        margin = f" (±{error(size.high - size.estimate)})" if size.std else ""
+        yield tag("strong", f"{people} people")
+        yield f"{margin}. "
+    elif isinstance(release, GroupedRelease):
+        yield tag("strong", f"{len(release):,} groups of people")
+        yield ". "
+    yield "Noise protects each person in these numbers; a margin of error says how far off "
+    yield f"each may be by that noise, in {percent(release.level)} of cases."
+
+
+def _section(title: str, *inside: Inside) -> Markup:
+    return tag("section", tag("h2", title), *inside)
+
+
+def _part(part: Part, release: Released, *, drawn: bool) -> Markup:
+    tables = [_table(each, part.title) for each in part.tables]
+    shown_charts = [_figure(each, release) for each in part.panels] if drawn else []
+    charts = [tag("div", *shown_charts, class_="charts")] if shown_charts else []
+    inside = tag("div", *tables, *charts, class_="part")
+    return joined(tag("h3", name_of(part.title)), inside)
+
+
+def _figure(panel: Panel, release: Released) -> Markup:
+    caption = [tag("figcaption", name_of(panel.title))] if panel.title else []
+    return tag("figure", *caption, svg(panel, panel.words(percent(release.level))))
+
+
+def _table(wide: Wide, name: str) -> Markup:
+    """Return a table that scrolls by itself where it is too wide, also by keys."""
+    below = [tag("p", tag("bdi", each), class_="below") for each in wide.below]
+    label = f"{name}, {wide.title}" if wide.title else name
+    region = tag("div", table(wide), class_="scroll", role="region", tabindex="0", aria_label=label)
+    return tag("div", region, *below, class_="table")
+
+
+def table(wide: Wide) -> Markup:
+    """Return a table with headers for rows and columns, as one reads it."""
+    caption = [tag("caption", name_of(wide.title))] if wide.title else []
+    over = [
+        tag("th", tag("bdi", each), scope="col", class_="name")
+        if each
+        else tag("td", "", class_="name")
+        for each in wide.heads
+    ]
+    over += [tag("th", tag("bdi", each), scope="col") for each in wide.titles]
+    kinds = [
+        "quiet" if _is_beside(each) else "total" if each == TOTAL else None for each in wide.titles
+    ]
+    opened = [f' class="{kind}"' if kind else "" for kind in kinds]
+    rows = []
+    for head, cells in wide.lines:
+        heads = "".join(
+            f'<th scope="row" class="name" dir="auto">{escaped(each)}</th>' for each in head
+        )
+        body = "".join(f"<td{own}>{escaped(x)}</td>" for own, x in zip(opened, cells, strict=True))
+        total = ' class="total"' if head[0] == TOTAL else ""
+        rows.append(f"<tr{total}>{heads}{body}</tr>\n")
+    return tag(
+        "table", *caption, tag("thead", tag("tr", *over)), tag("tbody", Markup("".join(rows)))
+    )
+
+
+def _is_beside(title: str) -> bool:
+    return title.endswith(" interval")
+
+
+def _protected(release: Released) -> Iterator[Markup]:
+    yield from (tag("p", each) for each in guessing(release)[:2])
+    yield best_guess(release.guarantee.best_guess)
+    yield from (tag("p", each) for each in guessing(release)[2:])
+
+
+def _margins(release: Released) -> Iterator[Markup]:
+    yield tag("ul", *(tag("li", name_of(each)) for each in covered(release)))
+    if notes := release.notes():
+        yield tag("h3", "What to know beside the numbers")
+        yield tag("ul", *(tag("li", name_of(each)) for each in notes))
+
+
+def _made(release: Released) -> Iterator[Markup]:
+    pairs = []
+    for what, said in made_of(release):
+        lines = [tag("div", name_of(each)) for each in said]
+        pairs += [tag("dt", what), tag("dd", *lines)]
+    yield tag("dl", *pairs)
+    if isinstance(spec := release.facts.get("spec"), str):
+        yield tag("p", "The same in a file, for halfnoise release --spec:")
+        yield tag("pre", tag("code", spec))
+
+
+def _footer() -> Sequence[Inside]:
+    return [
+        tag(
+            "p",
+            "This page holds the release itself, to every digit: ",
+            tag("code", 'halfnoise.read("report.html")'),
+            " reads it back in Python, ",
+            tag("code", "halfnoise report report.html --out table.csv"),
+            " on the command line.",
+        ),
+    ]
