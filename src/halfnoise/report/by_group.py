@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from halfnoise.report.columns import OPEN, Column, Columns, plain
+from halfnoise.report.columns import OPEN, Column, Columns, more, plain
 from halfnoise.report.panels import (
     MOST_PANELS,
     MOST_ROWS,
@@ -31,18 +31,19 @@ OF_GROUP = "in per cent of the people in each group"
 class ByGroup(Columns):
     """A release by group, in parts."""
 
-    def counts(self, questions: Sequence[Question]) -> Part:
+    def counts(self, questions: Sequence[Question], *, sized: bool) -> Part:
         """Return the number of people in each group, counts, and their shares."""
-        own = [*self.size(), *(column for each in questions for column in self.of(each))]
+        own = [column for each in questions for column in self.of(each)]
+        own = [*self.size() * sized, *own]
         shares = [column for each in questions for column in self.shares(each)]
-        tables = [*self._laid("", own), *self._laid(OF_GROUP, shares)]
+        tables = self._both(PEOPLE, own, OF_GROUP, shares)
         return Part(title=self._by("Counts"), tables=tables, panels=self._charts(own, PEOPLE))
 
     def sums(self, questions: Sequence[Question]) -> Part:
         """Return sums, and what each is for a person."""
         own = [column for each in questions for column in self.of(each)]
         each = [column for each in questions for column in self.per_person(each)]
-        tables = [*self._laid("", own), *self._laid("per person", each)]
+        tables = self._both("sum", own, "per person", each)
         return Part(title=self._by("Sums"), tables=tables, panels=self._charts(own, "", bars=True))
 
     def means(self, questions: Sequence[Question]) -> Part:
@@ -58,12 +59,17 @@ class ByGroup(Columns):
             [plain(each, question) for each in some]
             for some in (self.of(question), self.shares(question))
         )
-        tables = [*self._laid("", own), *self._laid(OF_GROUP, shares)]
+        tables = self._both(PEOPLE, own, OF_GROUP, shares)
         panels = self._charts(own, PEOPLE) if self._series else self._by_category(shares or own)
         return Part(title=self._by(question.name), tables=tables, panels=panels)
 
     def _by(self, title: str) -> str:
         return f"{title} by {', '.join(self.heads)}"
+
+    def _both(
+        self, title: str, own: Sequence[Column], other: str, beside: Sequence[Column]
+    ) -> list[Wide]:
+        return [*self._laid(title if beside else "", own), *self._laid(other, beside)]
 
     def _mean(self, mean: Column, answered: Column) -> Iterator[Wide]:
         cells = zip(mean.texts(), mean.ends(), answered.texts(), strict=True)
@@ -94,16 +100,18 @@ class ByGroup(Columns):
     def _margins(self, columns: Sequence[Column]) -> tuple[str, ...]:
         if not self.keys:
             return ()
+        hidden = len(self.release.values) - len(self.keys)
+        cut = [more(hidden, "groups")] if hidden else []
         said = (f"{each.name} {each.margin()}" for each in columns)
         dash = [OPEN] if any(each.open.any() for each in columns) else []
-        return (f"Margin of error ({percent(self.one.level)}): {', '.join(said)}.", *dash)
+        return (f"Margin of error ({percent(self.one.level)}): {', '.join(said)}.", *dash, *cut)
 
     @cached_property
     def _series(self) -> list[Series]:
         release = self.release
         if not isinstance(release, GroupedRelease):
             raise TypeError
-        return series(release.by, release.group_keys)[:MOST_PANELS]
+        return series(release.by, release.group_keys[: self.most])[:MOST_PANELS]
 
     @cached_property
     def _largest(self) -> list[int]:

@@ -4,28 +4,23 @@ They are drawn in colours that can be read on light and on dark; on a page these
 the page.
 """
 
-import importlib.util
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from halfnoise.report.markup import Markup, escaped
 from halfnoise.report.panels import Panel
-from halfnoise.report.picture import PACKAGES, need_report_extra
+from halfnoise.report.picture import need_report_extra
 
 if TYPE_CHECKING:
     import altair as alt
 
-TEXT, LINE, MARK, BAND = "#767676", "#8a8a8a55", "#2a7fc4", "#2a7fc455"
+    Drawn: TypeAlias = alt.LayerChart | alt.FacetChart
+
+TEXT, LINE, MARK, BAND = "#767676", "#8a8a8a", "#2a7fc4", "#86b4dc"
 # What these are on a page.
-ON_PAGE = {TEXT: "var(--quiet)", LINE: "var(--line)", MARK: "var(--mark)", BAND: "var(--band)"}
+ON_PAGE = {TEXT: "var(--quiet)", LINE: "var(--quiet)", MARK: "var(--mark)", BAND: "var(--band)"}
 FONT = "Arial, Helvetica, Liberation Sans, sans-serif"
 WIDTH, ROW, HEIGHT = 200, 22, 150  # of dots and bars, of one of them, of a line
 LABELS = 110  # the most that labels take
-
-
-def can_draw() -> bool:
-    """Whether what draws is installed."""
-    return all(importlib.util.find_spec(package) is not None for package in PACKAGES)
 
 
 def svg(panel: Panel, words: str) -> Markup:
@@ -41,18 +36,17 @@ def svg(panel: Panel, words: str) -> Markup:
     return Markup(found[:start] + said + found[start:])
 
 
-def chart(panel: Panel) -> "alt.LayerChart":
+def chart(panel: Panel) -> "Drawn":
     """Return the chart of a panel, which can be changed like any other."""
     import altair as alt
 
     fields = ("label", "x", "low", "high", "said")
     rows = [dict(zip(fields, point, strict=True)) for point in panel.points]
     base = alt.Chart(alt.InlineData(rows))
-    layers = _line(base, panel) if panel.in_time else _dots(base, panel)
-    return layers
+    return _line(base, panel) if panel.in_time else _dots(base, panel)
 
 
-def _dots(base: "alt.Chart", panel: Panel) -> "alt.LayerChart":
+def _dots(base: "alt.Chart", panel: Panel) -> "Drawn":
     import altair as alt
 
     y = alt.Y("label:N", title=None, sort=None)
@@ -73,10 +67,11 @@ def _dots(base: "alt.Chart", panel: Panel) -> "alt.LayerChart":
             x=x, y=y, tooltip=tips
         )
         layers = [interval, dot]
-    return alt.layer(*layers).properties(width=WIDTH, height=ROW * len(panel.points))
+    found: Drawn = alt.layer(*layers).properties(width=WIDTH, height=ROW * len(panel.points))
+    return found
 
 
-def _line(base: "alt.Chart", panel: Panel) -> "alt.LayerChart":
+def _line(base: "alt.Chart", panel: Panel) -> "Drawn":
     import altair as alt
 
     x = alt.X("label:T", title=None, axis=alt.Axis(tickCount=4, grid=False, labelOverlap=True))
@@ -90,7 +85,12 @@ def _line(base: "alt.Chart", panel: Panel) -> "alt.LayerChart":
 
 def alone(drawn: Any, *, legible: bool = True) -> Any:
     """Return a chart in the look of all of them."""
-    axis: dict[str, Any] = {"labelColor": TEXT, "titleColor": TEXT, "gridColor": LINE}
+    axis: dict[str, Any] = {
+        "labelColor": TEXT,
+        "titleColor": TEXT,
+        "gridColor": LINE,
+        "gridOpacity": 0.35,
+    }
     axis |= {"domainColor": TEXT, "tickColor": LINE, "labelFontSize": 12, "titleFontSize": 12}
     axis |= {"titleFontWeight": "normal", "labelLimit": LABELS, "titlePadding": 6}
     heading = {"anchor": "start", "color": TEXT, "fontSize": 13, "fontWeight": 600}

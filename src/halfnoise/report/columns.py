@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from halfnoise.results.shown import error, shown
 from halfnoise.text import spelled
 from halfnoise.workload.question import Question
 
-DASH = "–"  # what the noise leaves open
+DASH = "\N{EN DASH}"  # what the noise leaves open
 OPEN = f"{DASH} too few people to tell."
 
 
@@ -72,6 +73,11 @@ class Column:
         return [shown(x, std, self.kind, ones=self.ones) + self.mark for x, std in pairs]
 
 
+def more(number: int, what: str) -> str:
+    """Say how many there are beside what is shown."""
+    return f"... and {number:,} more {what}"
+
+
 def plain(column: Column, question: Question) -> Column:
     """Return a column by its category alone: A, not blood=A."""
     return replace(column, name=column.name.removeprefix(f"{question.name}="))
@@ -80,12 +86,14 @@ def plain(column: Column, question: Question) -> Column:
 class Columns:
     """All estimates of a release outside its tables; ``one`` is what all groups share."""
 
-    def __init__(self, release: Released) -> None:
-        """Take a release, which is one group if it has none."""
-        self.release = release
-        grouped = isinstance(release, GroupedRelease)
-        self.one: Release = release.template if isinstance(release, GroupedRelease) else release
-        self.values: Floats = release.values if grouped else release.values[np.newaxis]
+    def __init__(self, release: Released, most: int | None = None) -> None:
+        """Take a release, which is one group if it has none; ``most`` groups or names of it."""
+        self.release, self.most = release, most
+        if isinstance(release, GroupedRelease):
+            self.one: Release = release.template
+            self.values: Floats = release.values[:most]
+        else:
+            self.one, self.values = release, release.values[np.newaxis]
 
     @cached_property
     def heads(self) -> tuple[str, ...]:
@@ -100,7 +108,7 @@ class Columns:
             return [()]
         return [
             tuple("(none)" if value is None else spelled(value) for value in key)
-            for key in self.release.group_keys
+            for key in self.release.group_keys[: self.most]
         ]
 
     def size(self) -> list[Column]:
@@ -109,7 +117,12 @@ class Columns:
 
     def of(self, question: Question) -> list[Column]:
         """Return what a question gives: a mean comes with its sum and how many answered."""
-        return self._found((question,))[int(self.one.has_size) :]
+        found = self._found((question,))[int(self.one.has_size) :]
+        return found if question.is_mean else found[: self.most]
+
+    @property
+    def _rows(self) -> int | None:
+        return None if self.most is None else self.most + 3  # people, or what goes with a mean
 
     def _found(self, asked: tuple[Question, ...]) -> list[Column]:
         found = table.columns(self.one, self.values, asked)
@@ -125,7 +138,7 @@ class Columns:
                 ones=ones,
                 limits=asked[0].limits if kind == "mean" else ANYTHING,
             )
-            for row, (name, kind) in enumerate(pairs)
+            for row, (name, kind) in islice(enumerate(pairs), self._rows)
         ]
 
     def shares(self, question: Question) -> list[Column]:
@@ -137,7 +150,7 @@ class Columns:
                 numbers=100 * self._of_people(name, place, (0.0, 1.0)),
                 limits=(0.0, 100.0),
             )
-            for place, name in enumerate(question.names, start=question.start)
+            for place, name in enumerate(question.names[: self.most], start=question.start)
             if self.one.has_size
         ]
 

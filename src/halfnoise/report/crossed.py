@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.errors import NotSupportedError
-from halfnoise.report.columns import DASH, OPEN, margin
+from halfnoise.report.columns import DASH, OPEN, margin, more
 from halfnoise.report.panels import MOST_PANELS, MOST_ROWS, PEOPLE, SHARE, Panel, Part, alike, panel
 from halfnoise.results.cross import CrossTable, Shares
 from halfnoise.results.inference import ANYTHING
@@ -20,12 +20,15 @@ MOST_COLUMNS = 10  # a table with more is shown line by line
 WHAT = {"table": "People", "count": "Count of ", "sum": "Sum of ", "mean": "Mean of "}
 
 
-def crossed(table: CrossTable, heading: str) -> Part:
+def crossed(table: CrossTable, heading: str, most: int | None = None) -> Part:
     """Return a table with its margins, then shares, and charts of one of them."""
     shares = _shares(table)
     what = WHAT[table.kind] + table.name
-    of = f"in per cent of {'each row' if table.columns else 'all people'}"
-    tables = [_wide(table, "", [_below(table)]), *(_wide(s, of, _points(s)) for s in shares)]
+    of = "in per cent of each row"
+    tables = [_wide(table, PEOPLE if shares else "", [_below(table)], most)]
+    tables += [_wide(each, of, [*_points(each)], most) for each in shares]
+    if shares and not table.columns:
+        tables = [_beside(*tables)]
     return Part(
         title=f"{heading}{what} by {', '.join(table.labels)}",
         tables=tables,
@@ -33,17 +36,31 @@ def crossed(table: CrossTable, heading: str) -> Part:
     )
 
 
-def _wide(table: Labelled, title: str, below: Sequence[str]) -> Wide:
+def _wide(table: Labelled, title: str, below: Sequence[str], most: int | None) -> Wide:
     long = bool(table.columns) and table.shape[-1] > MOST_COLUMNS
-    wide = replace(table.wide(long=long), title=title, below=tuple(below))
+    wide = replace(table.wide(long=long, most=most), title=title)
+    width = 1 if long or not table.columns else table.shape[-1]
+    lines = table.estimates.size // width + (not isinstance(table, Shares))
+    cut = [more(lines - len(wide.lines), "rows")] if lines > len(wide.lines) else []
+    wide = replace(wide, below=(*cut, *below))
     if not isinstance(table, Shares):
         return wide
-    nothing = _nothing(table).reshape(len(wide.lines), -1).tolist()
-    lines = [
+    shown = zip(wide.lines, _nothing(table).reshape(-1, width).tolist(), strict=False)
+    marked = [
         (head, [DASH if none else f"{x}%" for x, none in zip(cells, row, strict=True)])
-        for (head, cells), row in zip(wide.lines, nothing, strict=True)
+        for (head, cells), row in shown
     ]
-    return replace(wide, lines=lines)
+    return replace(wide, lines=marked)
+
+
+def _beside(people: Wide, shares: Wide) -> Wide:
+    """Return both as one table, as each has one column; a total has no share."""
+    cells = [*(each for _, each in shares.lines), [""]]
+    lines = [
+        (head, [*own, *share]) for (head, own), share in zip(people.lines, cells, strict=False)
+    ]
+    titles, below = (PEOPLE, "share of people"), (*people.below, *shares.below)
+    return replace(people, title="", titles=titles, lines=lines, below=below)
 
 
 def _nothing(shares: Shares) -> NDArray[np.bool_]:

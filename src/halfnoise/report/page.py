@@ -3,16 +3,18 @@
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
-from halfnoise.report.charts import can_draw, svg
+from halfnoise.report.charts import svg
 from halfnoise.report.embedded import embedded
-from halfnoise.report.markup import Inside, Markup, empty, escaped, joined, name_of, tag
+from halfnoise.report.markup import Inside, Markup, empty, joined, name_of, tag
 from halfnoise.report.panels import Panel, Part
 from halfnoise.report.parts import parts
+from halfnoise.report.picture import can_draw
 from halfnoise.report.protection import best_guess, covered, guessing
 from halfnoise.report.questions import made_of
+from halfnoise.report.tables import table
 from halfnoise.results.release import GroupedRelease, Released
 from halfnoise.results.shown import error, shown
-from halfnoise.results.wide import TOTAL, Wide
+from halfnoise.results.wide import Wide
 from halfnoise.text import percent
 
 # Nothing is fetched from anywhere, and nothing runs.
@@ -96,37 +98,6 @@ def _table(wide: Wide, name: str) -> Markup:
     label = f"{name}, {wide.title}" if wide.title else name
     region = tag("div", table(wide), class_="scroll", role="region", tabindex="0", aria_label=label)
     return tag("div", region, *below, class_="table")
-
-
-def table(wide: Wide) -> Markup:
-    """Return a table with headers for rows and columns, as one reads it."""
-    caption = [tag("caption", name_of(wide.title))] if wide.title else []
-    over = [
-        tag("th", tag("bdi", each), scope="col", class_="name")
-        if each
-        else tag("td", "", class_="name")
-        for each in wide.heads
-    ]
-    over += [tag("th", tag("bdi", each), scope="col") for each in wide.titles]
-    kinds = [
-        "quiet" if _is_beside(each) else "total" if each == TOTAL else None for each in wide.titles
-    ]
-    opened = [f' class="{kind}"' if kind else "" for kind in kinds]
-    rows = []
-    for head, cells in wide.lines:
-        heads = "".join(
-            f'<th scope="row" class="name" dir="auto">{escaped(each)}</th>' for each in head
-        )
-        body = "".join(f"<td{own}>{escaped(x)}</td>" for own, x in zip(opened, cells, strict=True))
-        total = ' class="total"' if head[0] == TOTAL else ""
-        rows.append(f"<tr{total}>{heads}{body}</tr>\n")
-    return tag(
-        "table", *caption, tag("thead", tag("tr", *over)), tag("tbody", Markup("".join(rows)))
-    )
-
-
-def _is_beside(title: str) -> bool:
-    return title.endswith(" interval")
 
 
 def _protected(release: Released) -> Iterator[Markup]:

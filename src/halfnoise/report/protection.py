@@ -14,17 +14,16 @@ def guessing(release: Released) -> list[str]:
     answers = _design(release).get("neighbors") == "replace"
     hidden = "what that person answered" if answers else "whether that person is in the data at all"
     right = percent(release.guarantee.best_guess)
-    return [
-        "Noise was added to every number before it was published: so much that it hardly depends"
-        " on any one person. " + _who(release),
-        "Suppose somebody knows everything about everybody else, reads this page, and wants to"
-        f" find out about one person {hidden}. Their best guess between two possibilities is right"
-        f" in at most {right} of cases. Without this page it would be a coin flip, which is right"
-        " in 50%.",
-        "This holds for all numbers of the page together, whatever is computed from them and"
-        " whatever else is known. It is about this release alone: another one about the same"
-        " people adds to what can be learned of them.",
-    ]
+    noise = "Noise was added to every number before it was published: so much that it hardly"
+    noise += f" depends on any one person. {_who(release)}"
+    guess = "Suppose somebody knows everything about everybody else, reads this page, and wants to"
+    guess += f" find out about one person {hidden}. Their best guess between two possibilities is"
+    guess += f" right in at most {right} of cases. Without this page it would be a coin flip, which"
+    guess += " is right in 50%."
+    more = "This holds for all numbers of the page together, whatever is computed from them and"
+    more += " whatever else is known. It is about this release alone: another one about the same"
+    more += " people adds to what can be learned of them."
+    return [noise, guess, more]
 
 
 def _who(release: Released) -> str:
@@ -70,10 +69,8 @@ def _text(x: int, y: int, said: str, anchor: str) -> Markup:
 def covered(release: Released) -> list[str]:
     """Say what an interval holds, and what it does not."""
     level = percent(release.level)
-    return [
-        f"An interval of {level}: were the noise drawn again and again, {level} of such intervals"
-        " would hold the number that the data give without noise. A margin of error is how far its"
-        " farther end is from the number itself.",
-        *coverage(release),
-        "Each interval is for one number by itself: of many, a few will miss.",
-    ]
+    meant = f"An interval of {level}: were the noise drawn again and again, {level} of such"
+    meant += " intervals would hold the number that the data give without noise. A margin of error"
+    meant += " is how far its farther end is from the number itself."
+    each = "Each interval is for one number by itself: of many, a few will miss."
+    return [meant, *coverage(release), each]

@@ -239,4 +239,5 @@ FORMATS: dict[str, Callable[[Released], bytes]] = {
     ".jsonl": lambda release: as_json_lines(release).encode(),
     ".parquet": _as_parquet,
     ".md": _as_markdown,
+    ".html": lambda release: release.to_html().encode(),
 }

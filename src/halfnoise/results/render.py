@@ -1,8 +1,6 @@
-"""A release for the eye: tables, words and markup, all from its public values."""
+"""A release for the eye: tables, and words, all from its public values."""
 
-import html
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import Any
 
 from halfnoise.results.cross import CrossTable
@@ -29,7 +27,6 @@ DISCOVERED = (
 FOUND = f"This group was found in the data and passed a threshold; {BIASED}"
 SELECTED = f"Only groups that passed a threshold are in this total, and {BIASED}"
 MOST = 0.5  # the share of people elsewhere from which it is worth a note
-MOST_TABLES = 20  # so many are shown in a notebook
 
 
 def table(release: Released) -> str:
@@ -58,25 +55,6 @@ def tables(release: Released) -> Iterator[tuple[str, CrossTable]]:
         return
     for place, (_, group) in enumerate(release.items() if asked else ()):
         yield from ((f"{release.title(place)}: ", CrossTable.of(group, *each)) for each in asked)
-
-
-def markup(release: Released) -> str:
-    """Return the release as an HTML table for notebooks."""
-    keys, rows, more = _first(release)
-    titles = (*keys, "", "estimate", "standard error", "low", "high")
-    head = "".join(f"<th>{html.escape(title)}</th>" for title in titles)
-    marks = ["th"] * (len(titles) - 4) + ["td"] * 4
-    body = ""
-    for row in rows:
-        cells = zip(marks, map(html.escape, row), strict=True)
-        body += "<tr>" + "".join(f"<{mark}>{cell}</{mark}>" for mark, cell in cells) + "</tr>"
-    below = "<br>".join(map(html.escape, [*more, *beside(release)]))
-    wide = "".join(
-        f"<p>{html.escape(heading)}</p>{each.wide(most=MOST_ROWS).markup()}"
-        for heading, each in islice(tables(release), MOST_TABLES)
-    )
-    listed = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return f"{listed}{wide}<p>{below}</p>"
 
 
 def notes(release: Released) -> list[str]:
