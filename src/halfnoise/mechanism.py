@@ -234,6 +234,7 @@ def _template(plan: Plan, measurement: Measurement, request: Request) -> Release
     conditions = {query.label: str(query.where) for query in asked if query.where is not None}
     facts |= {"where": [*map(str, workload.who)]} if workload.who else {}
     facts |= {"only": conditions} if conditions else {}
+    facts |= {"spec": request.spec} if request.spec else {}
     if groups is not None:
         size = None if measurement.threshold is None else measurement.threshold.size
         facts["grouping"] = {"other": groups.other, "max_groups": groups.most, "threshold": size}

@@ -16,7 +16,17 @@ from typing import Annotated, Any
 import typer
 
 from halfnoise.cli.leaving import left_properly
-from halfnoise.cli.options import CHECK, INIT, PLAN, RELEASE, SPEC, Once, Several, with_options
+from halfnoise.cli.options import (
+    CHECK,
+    INIT,
+    PLAN,
+    RELEASE,
+    REPORT,
+    SPEC,
+    Once,
+    Several,
+    with_options,
+)
 from halfnoise.versions import VERSION
 
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -43,6 +53,7 @@ FILES = typer.Argument(
 SHOW_VERSION = typer.Option("--version", metavar="", help="Show the version and stop.")
 FIGURES = typer.Argument(metavar="DIR", help="Where to put them.")
 HEADERS = typer.Argument(metavar="DATA", help="The files to come; only their header is read.")
+TABLE = typer.Argument(metavar="TABLE", help="A release: .json, or a page of one.")
 LEDGER = typer.Argument(metavar="LEDGER", help="Its file, or postgresql://host/database#name.")
 AS_JSON = typer.Option("--json", metavar="", help="Print JSON.")
 HEAD = typer.Option("--head", metavar="HASH", help="A head that was printed: it must be in it.")
@@ -110,6 +121,21 @@ def spec(words: Words, data: Annotated[list[str], FILES]) -> None:
     from halfnoise.cli.commands import spec_command
 
     spec_command(words, data)
+
+
+@app.command("report", cls=Once)
+@with_options(REPORT)
+def report(words: Words, table: Annotated[str, TABLE]) -> None:
+    """Write a release that is kept in a file as a page: tables, charts, how people are protected.
+
+    The page is one file that needs no other, and holds the release itself. Other endings of --out
+    write the other formats.
+
+    Example: halfnoise report table.json --out report.html --title "Health survey 2026"
+    """
+    from halfnoise.cli.pages import report_command
+
+    report_command(words, table)
 
 
 @app.command("demo", cls=Once)

@@ -126,7 +126,7 @@ PLAN = (
 )
 RELEASE = (
     *OPTIONS,
-    Word("out", "FILE", SHOW, "Where to: .csv, .json, .jsonl, .parquet or .md; - prints CSV."),
+    Word("out", "FILE", SHOW, "Where to: .html, .csv, .json, .jsonl, .parquet, .md; - prints CSV."),
     Word("overwrite", None, SHOW, "Replace an output that exists."),
     Word("dry-run", None, SHOW, "Say what would be done; no row is read."),
     LEDGER,
@@ -139,6 +139,12 @@ SPEC = (
     *(option for option in OPTIONS if option.panel == TEXT),
     Word("table", "NAME", TEXT, "The table of a DuckDB or SQLite file."),
     Word("out", "FILE", SHOW, "Where to, if not printed; never over a file that exists."),
+)
+
+REPORT = (
+    Word("out", "FILE", SHOW, "Where to: .html, .csv, .json, .jsonl, .parquet or .md."),
+    Word("title", "TEXT", SHOW, "What stands above the page: what was asked unless given."),
+    Word("overwrite", None, SHOW, "Replace an output that exists."),
 )
 
 # What is fixed when a ledger is made.

@@ -12,7 +12,6 @@ from halfnoise.results.release import Released
 PLACE, KIND = "halfnoise-release", "application/json"
 # What would end the element, begin a comment in it, or break a line of a program.
 _ODD = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
-MOST_BYTES = 2**30  # what is larger is no page of ours
 
 
 def embedded(release: Released) -> Markup:

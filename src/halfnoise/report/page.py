@@ -1,7 +1,9 @@
 """A release as a page: one file that needs nothing else, for the screen, paper and other ears."""
 
-from collections.abc import Iterator, Sequence
+import logging
+from collections.abc import Callable, Iterator, Sequence
 from importlib.resources import files
+from typing import TypeAlias
 
 from halfnoise.report.charts import svg
 from halfnoise.report.embedded import embedded
@@ -20,11 +22,13 @@ from halfnoise.text import percent
 # Nothing is fetched from anywhere, and nothing runs.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 MOST_NAMES = 4  # of a title
+Figures: TypeAlias = Callable[[Sequence[Panel], str], list[Markup]]
+_log = logging.getLogger("halfnoise")
 
 
 def page(release: Released, *, title: str | None = None, charts: bool | None = None) -> str:
-    """Return a release as a page; ``charts``: with them, or without; if they can be drawn."""
-    drawn = can_draw() if charts is None else charts
+    """Return a release as a page; ``charts``: with them or without, if not said as it can be."""
+    figures = _figures if charts else _attempted if charts is None and can_draw() else _no_figures
     heading = _title(release) if title is None else title
     style = files("halfnoise.report").joinpath("page.css").read_text("utf-8")
     head = tag(
@@ -41,12 +45,12 @@ def page(release: Released, *, title: str | None = None, charts: bool | None = N
         tag("header", tag("h1", name_of(heading)), tag("p", *_lead(release), class_="lead")),
         tag(
             "main",
-            _section("Numbers", *(_part(each, release, drawn=drawn) for each in parts(release))),
+            _section("Numbers", *(_part(each, release, figures) for each in parts(release))),
             _section("How people are protected", *_protected(release)),
             _section("What the margins cover", *_margins(release)),
             _section("How it was made", *_made(release)),
         ),
-        tag("footer", *_footer()),
+        tag("footer", tag("p", *_footer())),
         embedded(release),
     )
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
@@ -79,17 +83,33 @@ def _section(title: str, *inside: Inside) -> Markup:
     return tag("section", tag("h2", title), *inside)
 
 
-def _part(part: Part, release: Released, *, drawn: bool) -> Markup:
+def _part(part: Part, release: Released, figures: Figures) -> Markup:
     tables = [_table(each, part.title) for each in part.tables]
-    shown_charts = [_figure(each, release) for each in part.panels] if drawn else []
-    charts = [tag("div", *shown_charts, class_="charts")] if shown_charts else []
+    drawn = figures(part.panels, percent(release.level))
+    charts = [tag("div", *drawn, class_="charts")] if drawn else []
     inside = tag("div", *tables, *charts, class_="part")
     return joined(tag("h3", name_of(part.title)), inside)
 
 
-def _figure(panel: Panel, release: Released) -> Markup:
-    caption = [tag("figcaption", name_of(panel.title))] if panel.title else []
-    return tag("figure", *caption, svg(panel, panel.words(percent(release.level))))
+def _figures(panels: Sequence[Panel], level: str) -> list[Markup]:
+    found = []
+    for panel in panels:
+        caption = [tag("figcaption", name_of(panel.title))] if panel.title else []
+        found.append(tag("figure", *caption, svg(panel, panel.words(level))))
+    return found
+
+
+def _attempted(panels: Sequence[Panel], level: str) -> list[Markup]:
+    """Return figures, or none: what was paid for is not lost for a picture."""
+    try:
+        return _figures(panels, level)
+    except Exception:  # noqa: BLE001  # whatever it is that fails to draw
+        _log.warning("a chart could not be drawn, and is left out of the page")
+        return []
+
+
+def _no_figures(_panels: Sequence[Panel], _level: str) -> list[Markup]:
+    return []
 
 
 def _table(wide: Wide, name: str) -> Markup:
@@ -124,14 +144,9 @@ def _made(release: Released) -> Iterator[Markup]:
         yield tag("pre", tag("code", spec))
 
 
-def _footer() -> Sequence[Inside]:
-    return [
-        tag(
-            "p",
-            "This page holds the release itself, to every digit: ",
-            tag("code", 'halfnoise.read("report.html")'),
-            " reads it back in Python, ",
-            tag("code", "halfnoise report report.html --out table.csv"),
-            " on the command line.",
-        ),
-    ]
+def _footer() -> Iterator[Inside]:
+    yield "This page holds the release itself, to every digit: "
+    yield tag("code", 'halfnoise.read("report.html")')
+    yield " reads it back in Python, "
+    yield tag("code", "halfnoise report report.html --out table.csv")
+    yield " on the command line."

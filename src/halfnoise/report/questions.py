@@ -28,7 +28,7 @@ def made_of(release: Released) -> Iterator[tuple[str, list[str]]]:
         yield "Who", [only_rows(facts["where"])]
     unit = facts.get("unit")
     if unit is not None:
-        yield "One person", [", ".join(unit) if isinstance(unit, list) else "each row"]
+        yield "One person", [", ".join(map(str, unit)) if isinstance(unit, list) else "each row"]
     if isinstance(release, GroupedRelease):
         yield "Groups", [*_groups(release)]
     yield "Budget", [spending(release.privacy, 1).removeprefix("Budget: ")]

@@ -215,6 +215,16 @@ def quoted(value: object) -> str:
     return '"' + text.replace('"', '""') + '"' if odd else text
 
 
+def by_name(text: str) -> str:
+    """Return a text with the list that it names by the file's name alone.
+
+    >>> by_name("drug=@/home/me/lists/drugs.txt"), by_name("drug=a,b")
+    ('drug=@drugs.txt', 'drug=a,b')
+    """
+    found = _NAMED.fullmatch(text)
+    return text if found is None else f"{found[1]}@{Path(found[2]).name}"
+
+
 def moved(text: str, beside: Path | None, folder: Path) -> str:
     """Return a text for a spec in another folder; a list that it names must lie there."""
     found = _NAMED.fullmatch(text)
