@@ -20,7 +20,7 @@ from halfnoise.privacy.definitions import Privacy
 from halfnoise.request import Request
 from halfnoise.results.release import GroupedRelease, Release
 from halfnoise.spec.header import Header
-from halfnoise.spec.toml import beside, read_spec, recorded, said_in_python
+from halfnoise.spec.toml import beside, read_spec, said_in_python
 from halfnoise.spec.words import read, text_format
 from halfnoise.workload.by import By
 from halfnoise.workload.listing import Columns
@@ -160,8 +160,7 @@ def release(  # noqa: PLR0913  # the face of the library
         if spec is not None:
             left = beside(words, said_in_python([*given, *own], queries=queries is not None))
             stored = read(left, Header.of(source), files, asked=queries, rules=own)
-            alone = not (given or own or queries is not None)
-            request = replace(stored, **given, spec=recorded(left, stored) if alone else "")
+            request = replace(stored, **given)
             if words.get("known-size") == "" and request.known_size is None:
                 raise InvalidParameterError("known-size of the spec needs the number of people")
         elif queries is not None:

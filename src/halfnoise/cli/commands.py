@@ -16,7 +16,7 @@ from halfnoise.cli.books import booked, one_of_them, told
 from halfnoise.cli.checking import Checked, checked, part_of, planned, rehearsed, spec_output
 from halfnoise.cli.findings import to_dict, to_text
 from halfnoise.cli.leaving import note
-from halfnoise.cli.pages import without_charts
+from halfnoise.cli.pages import PAGE, without_charts
 from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source, open_source
 from halfnoise.errors import BudgetError, InvalidParameterError
@@ -70,7 +70,7 @@ def release_command(words: Words, data: Sequence[str]) -> None:
     text = text_format(words)
     with open_source(data, text=text) as source:
         request = read(words, Header.of(source), data, release=True)
-        request = replace(request, spec=recorded(words, request))
+        request = replace(request, spec=recorded(words))
         books, about = booked(words, data), (source.files, source.text)
         kept = books.stored(books.asked(request.fingerprint, about))
         inputs = [*data, *books.files]
@@ -164,7 +164,8 @@ def _show(
     if out is not None:
         content = out.write(release, once=once)
         note(f"Written to {words['out']}.")
-        without_charts(out)
+        if out.path.suffix.lower() == PAGE:
+            without_charts()
     elif words.get("out") == "-" or not sys.stdout.isatty():
         content = as_csv(release)
         # Where nothing but text can be printed, such as in a notebook, it is text.

@@ -22,15 +22,15 @@ def report_command(words: Words, table: str) -> None:
     out.check([table])
     if out.path.suffix.lower() == PAGE:
         out.write_bytes(release.to_html(title=words.get("title")).encode())
+        without_charts()
     elif "title" in words:
         raise refuse("--title", "said of a page, which ends in .html", words["title"])
     else:
         out.write(release)
     note(f"Written to {words['out']}.")
-    without_charts(out)
 
 
-def without_charts(out: Output) -> None:
+def without_charts() -> None:
     """Say what brings charts, where a page was written and they cannot be drawn."""
-    if out.path.suffix.lower() == PAGE and not can_draw():
+    if not can_draw():
         note('The page has no charts; with pip install "halfnoise[report]" it has.')

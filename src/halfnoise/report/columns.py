@@ -125,10 +125,11 @@ class Columns:
         return None if self.most is None else self.most + 3  # people, or what goes with a mean
 
     def _found(self, asked: tuple[Question, ...]) -> list[Column]:
-        found = table.columns(self.one, self.values, asked)
         groups, ones = len(self.values), self.one.rounded_values
-        rows = len(found["name"]) // max(1, groups)
-        numbers = np.stack([found[name].reshape(groups, rows) for name in table.NUMBERS])
+        some = self.values if groups else np.zeros((1, self.values.shape[1]))  # names all the same
+        found = table.columns(self.one, some, asked)
+        rows = len(found["name"]) // len(some)
+        numbers = np.stack([found[name].reshape(-1, rows)[:groups] for name in table.NUMBERS])
         pairs = zip(found["name"][:rows].tolist(), found["kind"][:rows].tolist(), strict=True)
         return [
             Column(

@@ -41,12 +41,15 @@ class _Reader(HTMLParser):
 def read(path: str | os.PathLike[str]) -> Released:
     """Read a release from its page or from its JSON, with groups or without.
 
-    >>> import tempfile, halfnoise as hn
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> hn.read(f"{folder.name}/report.html")
-    Traceback (most recent call last):
-    halfnoise.errors.DataError: ... could not be read; check the path
-    >>> folder.cleanup()
+    >>> import pathlib, tempfile, polars as pl, halfnoise as hn
+    >>> survey = pl.DataFrame({"smoker": [True, False] * 500})
+    >>> privacy = hn.GaussianDP(mu=1)
+    >>> table = hn.release(survey, [hn.Count("smoker")], row_is_person=True, privacy=privacy)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = pathlib.Path(folder, "report.html")
+    ...     _ = page.write_text(table.to_html(charts=False), encoding="utf-8")
+    ...     hn.read(page).to_json() == table.to_json()
+    True
     """
     try:
         text = Path(path).read_text(encoding="utf-8-sig")

@@ -13,7 +13,7 @@ from halfnoise.errors import InvalidParameterError
 from halfnoise.files import is_among
 from halfnoise.request import Request
 from halfnoise.spec.groups import Listed, is_number
-from halfnoise.spec.lists import ANYWHERE, Lists, by_name, moved, one_value, quoted
+from halfnoise.spec.lists import ANYWHERE, NAMED, Lists, moved, one_value, quoted
 from halfnoise.spec.queries import Words
 from halfnoise.spec.tables import parted, spec_tables
 from halfnoise.spec.vocabulary import BUDGET, CROSSED, LISTS, QUERIES, WORDS, YES
@@ -21,9 +21,9 @@ from halfnoise.workload.by import BANDS
 from halfnoise.workload.listing import DISCOVER
 
 Hear = Callable[[InvalidParameterError], None]  # is told what is refused, and may go on
-Move = Callable[[str, Path | None], str]  # how a text that may name a list is written elsewhere
 MOST_BYTES = 2**24  # of a spec: what is larger is none
 MOST_RECORDED = 20_000  # letters of one that goes with what came out
+_READ_AGAIN = ("unit", "by", "groups", "missing")  # where one text may be a list
 _OWN: Mapping[str, Callable[[Any], Any]] = {"groups": Listed, "table": spec_tables}
 
 
@@ -88,24 +88,6 @@ def write_spec(words: Words, request: Request | None = None, folder: Path | None
     count = ["smoker"]
     epsilon = "1"
     """
-    if folder is None:
-        return _written(words, request, None)
-    return _written(words, request, lambda text, beside: moved(text, beside, folder))
-
-
-def recorded(words: Words, request: Request) -> str:
-    """Return what was said as TOML, to stand beside what came out; nothing where it is long.
-
-    Lists in files go by the files' names, without folders.
-    """
-    try:
-        text = _written(words, request, lambda text, _: by_name(text))
-    except InvalidParameterError:  # codes for no answer in several files have no word there
-        return ""
-    return text if len(text) <= MOST_RECORDED else ""
-
-
-def _written(words: Words, request: Request | None, move: Move | None) -> str:
     kept = {name: words[name] for name in WORDS if words.get(name) not in (None, [], False)}
     if request is not None:
         grouping = request.workload.grouping
@@ -119,12 +101,47 @@ def _written(words: Words, request: Request | None, move: Move | None) -> str:
         if files and (codes or len(files) > 1):
             raise refuse("--missing in a spec", "one file, or codes alone", kept["missing"])
         kept["missing"] = files[0] if files else [quoted(code) for each in codes for code in each]
-    if move is not None:
+    if folder is not None:
         beside = words.get("beside", {})
-        kept |= {n: _moved(kept[n], beside.get(n), move) for n in kept if n in LISTS}
+        kept |= {n: _moved(kept[n], beside.get(n), folder) for n in kept if n in LISTS}
         who = Lists.each(words, "where", (), ())
-        kept |= {"where": [move(text, own.beside) for text, own in who]} if who else {}
+        kept |= {"where": [moved(text, own.beside, folder) for text, own in who]} if who else {}
     return "".join(f"{name} = {in_toml(value)}\n" for name, value in kept.items())
+
+
+def recorded(words: Words) -> str:
+    """Return what was said as TOML, to stand beside what comes out; nothing where it is long.
+
+    It is not read again. Lists in files go by the files' names, without folders.
+
+    >>> print(recorded({"count": ["smoker"], "unit": ["a,b"], "groups": ["@/home/me/g.txt"]}))
+    count = ["smoker"]
+    unit = "a,b"
+    groups = "@g.txt"
+    """
+    lines = list[str]()
+    for name in WORDS:
+        said = words.get(name)
+        said = said.groups if isinstance(said, Listed) else said
+        if said in (None, [], False):
+            continue
+        if name in _READ_AGAIN and isinstance(said, list) and not isinstance(said[0], list):
+            if len(said) > 1 and any(mark in each for each in said for mark in ',"@'):
+                return ""  # several words, of which one is a list
+            said = said[0] if len(said) == 1 else said
+        lines.append(f"{name} = {in_toml(_by_name(said))}")
+    text = "\n".join(lines)
+    return text if len(text) <= MOST_RECORDED else ""
+
+
+def _by_name(said: Any) -> Any:
+    if isinstance(said, list):
+        return [*map(_by_name, said)]
+    return (
+        NAMED.sub(lambda found: f"{found[1]}@{Path(found[2]).name}", said, count=1)
+        if isinstance(said, str)
+        else said
+    )
 
 
 def _groups(said: Any, request: Request | None) -> Any:
@@ -141,10 +158,10 @@ def _groups(said: Any, request: Request | None) -> Any:
     return [DISCOVER if text == DISCOVER else keys for text, keys in zip(said, lists, strict=True)]
 
 
-def _moved(said: Any, beside: Path | None, move: Move) -> Any:
+def _moved(said: Any, beside: Path | None, folder: Path) -> Any:
     if isinstance(said, list):
-        return [_moved(each, beside, move) for each in said]
-    return move(said, beside) if isinstance(said, str) else said
+        return [_moved(each, beside, folder) for each in said]
+    return moved(said, beside, folder) if isinstance(said, str) else said
 
 
 def in_toml(value: Any) -> str:
