@@ -56,7 +56,12 @@ def _dots(base: "alt.Chart", panel: Panel) -> "Drawn":
         else y.axis(domain=False, ticks=False, labelPadding=8, grid=False)
     )
     scale = alt.Scale(zero=True) if panel.domain is None else alt.Scale(domain=list(panel.domain))
-    x = alt.X("x:Q", title=panel.axis, scale=scale, axis=alt.Axis(tickCount=4, domain=False))
+    x = alt.X(
+        "x:Q",
+        title=panel.axis,
+        scale=scale,
+        axis=alt.Axis(tickCount=4, domain=False, ticks=False, labelPadding=6),
+    )
     tips = [alt.Tooltip("label:N"), alt.Tooltip("said:N", title=panel.axis)]
     interval = base.mark_rule(strokeWidth=2, color=MARK).encode(x="low:Q", x2="high:Q", y=y)
     if panel.bars:
@@ -95,4 +100,5 @@ def alone(drawn: Any, *, legible: bool = True) -> Any:
     axis |= {"titleFontWeight": "normal", "labelLimit": LABELS, "titlePadding": 6}
     heading = {"anchor": "start", "color": TEXT, "fontSize": 13, "fontWeight": 600}
     look = {"background": "transparent", "font": FONT, "padding": 4, "view": {"stroke": None}}
-    return drawn.configure(axis=axis, title=heading, aria=legible, **look)
+    said = {} if legible else {"aria": False, "mark": {"aria": False}}
+    return drawn.configure(axis=axis, title=heading, **look, **said)

@@ -88,7 +88,7 @@ def panel(
         if np.isfinite([x, low, high]).all() and not (low <= limits[0] and high >= limits[1])
     )
     made = Panel(title=title, axis=axis, points=points, bars=bars, in_time=in_time, domain=domain)
-    return [made] if points else []
+    return [made] if len(points) >= (FEWEST_MOMENTS if in_time else 1) else []
 
 
 def alike(panels: Iterable[Panel], *, zero: bool = True) -> list[Panel]:
