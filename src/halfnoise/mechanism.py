@@ -242,6 +242,7 @@ def _template(plan: Plan, measurement: Measurement, request: Request) -> Release
         for query in (*asked, *in_tables)
         if isinstance(query.column, str)  # an expression has no words of its own
     }
+    facts |= {"spec": request.spec} if request.spec else {}
     if groups is not None:
         size = None if measurement.threshold is None else measurement.threshold.size
         facts["grouping"] = {"other": groups.other, "max_groups": groups.most, "threshold": size}

@@ -52,7 +52,7 @@ def test_files_hold_the_same_numbers(years: tuple[str, str]) -> None:
 
 def test_mistakes_are_told(years: tuple[str, str]) -> None:
     """A file that is none, or there already, one release twice, a level that is none."""
-    assert "cannot be read" in refused("compare", "2024.json", years[1], status=3)
+    assert "could not be read" in refused("compare", "2024.json", years[1], status=3)
     Path("odd.json").write_text("{}", encoding="utf-8")
     assert "'odd.json': this is not the JSON of a release" in refused(
         "compare", "odd.json", years[1], status=3

@@ -269,7 +269,7 @@ def test_frames_hold_the_same() -> None:
     assert found.to_pandas()["name"].tolist() == found.table["name"].tolist()
     assert found.to_polars()["within_noise"].dtype == pl.Boolean
     assert len(found) == len(found.to_pandas())
-    assert "<table>" in found._repr_html_()
+    assert "<table" in found._repr_html_()
     assert found.keys == ("region",)
 
 

@@ -23,6 +23,7 @@ from halfnoise.cli.options import (
     NOTE,
     PLAN,
     RELEASE,
+    REPORT,
     SPEC,
     Once,
     Several,
@@ -54,9 +55,9 @@ FILES = typer.Argument(
 SHOW_VERSION = typer.Option("--version", metavar="", help="Show the version and stop.")
 FIGURES = typer.Argument(metavar="DIR", help="Where to put them.")
 HEADERS = typer.Argument(metavar="DATA", help="The files to come; only their header is read.")
-EARLIER = typer.Argument(metavar="EARLIER", help="The JSON of the earlier release.")
-LATER = typer.Argument(metavar="LATER", help="The JSON of the later one.")
-STORED = typer.Argument(metavar="RELEASE", help="The JSON of a release.")
+EARLIER = typer.Argument(metavar="EARLIER", help="The earlier release: .json, or a page.")
+LATER = typer.Argument(metavar="LATER", help="The later one.")
+TABLE = typer.Argument(metavar="TABLE", help="A release: .json, or a page of one.")
 LEDGER = typer.Argument(metavar="LEDGER", help="Its file, or postgresql://host/database#name.")
 AS_JSON = typer.Option("--json", metavar="", help="Print JSON.")
 HEAD = typer.Option("--head", metavar="HASH", help="A head that was printed: it must be in it.")
@@ -142,14 +143,29 @@ def compare(words: Words, earlier: Annotated[str, EARLIER], later: Annotated[str
 
 @app.command("note", cls=Once)
 @with_options(NOTE)
-def note(words: Words, release: Annotated[str, STORED]) -> None:
+def note(words: Words, table: Annotated[str, TABLE]) -> None:
     """Write the method note of a release: what readers and experts need to know, in Markdown.
 
     Example: halfnoise note table.json --language de
     """
     from halfnoise.cli.published import note_command
 
-    note_command(words, release)
+    note_command(words, table)
+
+
+@app.command("report", cls=Once)
+@with_options(REPORT)
+def report(words: Words, table: Annotated[str, TABLE]) -> None:
+    """Write a release that is kept in a file as a page: tables, charts, how people are protected.
+
+    The page is one file that needs no other, and holds the release itself. Other endings of --out
+    write the other formats.
+
+    Example: halfnoise report table.json --out report.html --title "Health survey 2026"
+    """
+    from halfnoise.cli.pages import report_command
+
+    report_command(words, table)
 
 
 @app.command("demo", cls=Once)

@@ -16,6 +16,7 @@ from halfnoise.cli.books import booked, one_of_them, told
 from halfnoise.cli.checking import Checked, checked, part_of, planned, rehearsed, spec_output
 from halfnoise.cli.findings import to_dict, to_text
 from halfnoise.cli.leaving import note
+from halfnoise.cli.pages import PAGE, without_charts
 from halfnoise.cli.published import marks
 from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source, open_source
@@ -33,7 +34,7 @@ from halfnoise.spec.first import first_spec
 from halfnoise.spec.header import Header
 from halfnoise.spec.lists import Lists
 from halfnoise.spec.queries import NAMELESS, Words
-from halfnoise.spec.toml import gather, write_spec
+from halfnoise.spec.toml import gather, recorded, write_spec
 from halfnoise.spec.words import read, text_format
 
 
@@ -72,6 +73,7 @@ def release_command(words: Words, data: Sequence[str]) -> None:
     text, rule = text_format(words), marks(words)
     with open_source(data, text=text) as source:
         request = read(words, Header.of(source), data, release=True)
+        request = replace(request, spec=recorded(words))
         books, about = booked(words, data), (source.files, source.text)
         kept = books.stored(books.asked(request.fingerprint, about))
         inputs = [*data, *books.files]
@@ -167,6 +169,8 @@ def _show(release: Released, out: Output | None, words: Words, *, once: bool) ->
     if out is not None:
         content = out.write(release, once=once)
         note(f"Written to {words['out']}.")
+        if out.path.suffix.lower() == PAGE:
+            without_charts()
     elif words.get("out") == "-" or not sys.stdout.isatty():
         content = as_csv(release, excel="excel" in words)
         # Where nothing but text can be printed, such as in a notebook, it is text.

@@ -131,7 +131,7 @@ RELEASE = (
     *OPTIONS,
     Word("flag", "20%,33%", SHOW, "Mark numbers (a), (b) from these relative standard errors on."),
     Word("suppress", "50%", SHOW, "Leave out, for readers, what is noise from there on."),
-    Word("out", "FILE", SHOW, "Where to: .csv, .xlsx, .json, .jsonl, .parquet or .md; - is CSV."),
+    Word("out", "FILE", SHOW, "Where to: .html, .xlsx, .csv, .json, .jsonl, .parquet, .md; - CSV."),
     Word("excel", None, SHOW, "CSV for a spreadsheet with decimal commas: ; between columns."),
     Word("overwrite", None, SHOW, "Replace an output that exists."),
     Word("dry-run", None, SHOW, "Say what would be done; no row is read."),
@@ -159,6 +159,12 @@ NOTE = (
     Word("ledger", "FILE", SHOW, "Where it was charged: tells what all releases come to."),
     Word("out", "FILE", SHOW, "Where to, if not printed: .md or .html."),
     _OVER,
+)
+
+REPORT = (
+    Word("out", "FILE", SHOW, "Where to: .html, .xlsx, .csv, .json, .jsonl, .parquet or .md."),
+    Word("title", "TEXT", SHOW, "What stands above the page: what was asked unless given."),
+    Word("overwrite", None, SHOW, "Replace an output that exists."),
 )
 
 # What is fixed when a ledger is made.

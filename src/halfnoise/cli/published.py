@@ -1,4 +1,4 @@
-"""What is done with releases that are made: they are read from their JSON, and nothing is spent."""
+"""What is done with releases that are made: they are read from files, and nothing is spent."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from halfnoise.checks import number, refuse
 from halfnoise.cli.leaving import note
 from halfnoise.errors import DataError
 from halfnoise.ledger.ledger import Ledger
-from halfnoise.results.document import from_json
+from halfnoise.report.embedded import read
 from halfnoise.results.formats import COMPARED, Output
 from halfnoise.results.note import Note
 from halfnoise.results.note import note as note_of
@@ -27,7 +27,7 @@ NOTES: Mapping[str, Callable[[Note], str]] = {
 def compare_command(words: Words, earlier: str, later: str) -> None:
     """Print what changed from one release to another, or write it to a file."""
     out = _output(words, [earlier, later], COMPARED)
-    before, after = stored(earlier), stored(later)
+    before, after = _read(earlier), _read(later)
     level = number("--level", words["level"]) if "level" in words else None
     found = after.compare(before, level=level, shares="shares" in words)
     if out is None:
@@ -43,7 +43,7 @@ def note_command(words: Words, name: str) -> None:
     """Print the method note of a release, or write it to a file."""
     out = _output(words, [name], NOTES)
     ledger = Ledger(words["ledger"]) if "ledger" in words else None
-    found = note_of(stored(name), words.get("language", "en"), ledger)
+    found = note_of(read(name), words.get("language", "en"), ledger)
     if out is None:
         typer.echo(found.markdown(), nl=False)
         return
@@ -73,18 +73,12 @@ def _share(flag: str, text: str) -> float:
     return found
 
 
-def stored(name: str) -> Released:
-    """Return a release from a file with its JSON."""
+def _read(name: str) -> Released:
+    """Return a release from its file; of two, the name tells which cannot be read."""
     try:
-        text = Path(name).read_text(encoding="utf-8-sig")
-    except (OSError, ValueError):
-        raise DataError(
-            f"{name!r} cannot be read; name a file with the JSON of a release"
-        ) from None
-    try:
-        return from_json(text)
+        return read(name)
     except DataError as error:
-        raise DataError(f"{name!r}: {error}") from None
+        raise DataError(str(error) if name in str(error) else f"{name!r}: {error}") from None
 
 
 def _output(words: Words, inputs: Sequence[str], endings: Mapping[str, Any]) -> Output | None:

@@ -21,11 +21,12 @@ from halfnoise.ledger.words import composed
 from halfnoise.privacy import reason
 from halfnoise.privacy.account import Account
 from halfnoise.privacy.definitions import Neighbors, Privacy
+from halfnoise.views import Viewed
 
 _HEAD = re.compile("[0-9a-fA-F]{64}")
 
 
-class Ledger:
+class Ledger(Viewed):
     """What was spent on a data set, in a file that survives.
 
     A charge is on disk before any row is read. The result is kept in the ledger before it is handed

@@ -11,6 +11,7 @@ from halfnoise.results.inference import Columns, Estimate
 from halfnoise.results.shown import shown
 from halfnoise.results.wide import Wide
 from halfnoise.text import percent, spelled
+from halfnoise.views import Viewed
 
 DIFFERENCE = ("difference", "std", "low", "high")
 RATIO = ("ratio", "ratio_std", "ratio_low", "ratio_high")
@@ -21,7 +22,7 @@ MOST_ROWS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Viewed):
     """What a later release says beside an earlier one: differences and ratios with intervals.
 
     ``table``: by column, behind the keys of groups, if there are any. ``remarks``: what goes with
@@ -120,9 +121,6 @@ class Comparison:
 
     def __repr__(self) -> str:
         return self.text()
-
-    def _repr_html_(self) -> str:
-        return self.wide(MOST_ROWS).markup()
 
 
 def _line(row: tuple[Any, ...]) -> tuple[list[str], list[str]]:

@@ -11,7 +11,7 @@ from halfnoise.workload.question import Question
 
 NAMED = 5  # so many are named, and how many more
 # What may be another from release to release, and what is told one by one.
-NOT_MEANT = ("design", "grouping", "meaning", "only", "reliability", "version")
+NOT_MEANT = ("design", "grouping", "meaning", "only", "reliability", "spec", "version")
 WORDS = {"where": "who is in the table", "unit": "who is one person"}
 
 

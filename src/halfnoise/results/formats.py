@@ -274,4 +274,5 @@ FORMATS: dict[str, Callable[[Released], bytes]] = {
     ".parquet": _as_parquet,
     ".md": _as_markdown,
     SHEETS: as_sheets,
+    ".html": lambda release: release.to_html().encode(),
 }

@@ -14,11 +14,12 @@ from halfnoise.checks import installed
 from halfnoise.privacy.definitions import Guarantee, Privacy
 from halfnoise.privacy.words import dp_event, promise
 from halfnoise.results.comparison import Comparison
+from halfnoise.views import Viewed, drawing
 
 MANY = 10_000  # so many values are written for programs alone, on one line
 
 
-class Published:
+class Published(Viewed):
     """A result: noisy values and all that is public beside them. No true total."""
 
     __slots__ = ()
@@ -43,6 +44,18 @@ class Published:
         """Return the release as JSON; ``from_json`` reads it back."""
         indent = 2 if self.values.size <= MANY else None
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+    def to_html(self, *, title: str | None = None, charts: bool | None = None) -> str:
+        """Return the release as a page: one file that needs no other, and ``hn.read`` reads back.
+
+        ``title``: what stands above it, else what was asked. ``charts``: with charts, which need
+        the extra ``[report]``, or without; unless given, with them where they can be drawn.
+        """
+        return str(drawing().page(self, title=title, charts=charts))
+
+    def plot(self, *names: str) -> Any:
+        """Return what was asked, or some of it by name, as an Altair chart that can be changed."""
+        return drawing().plotted(self, *names)
 
     def to_polars(self) -> Any:
         """Return the table as a Polars frame."""
@@ -107,9 +120,6 @@ class Published:
 
     def __repr__(self) -> str:
         return "\n".join([self.table(), "", *self._views().render.beside(self)])
-
-    def _repr_html_(self) -> str:
-        return str(self._views().render.markup(self))
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         """Copy and pickle by what it was made of, so that its values stay read-only."""

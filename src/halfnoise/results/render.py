@@ -1,8 +1,6 @@
-"""A release for the eye: tables, words and markup, all from its public values."""
+"""A release for the eye: tables, and words, all from its public values."""
 
-import html
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import Any
 
 from halfnoise.results.cross import CrossTable
@@ -31,7 +29,6 @@ FOUND = f"This group was found in the data and passed a threshold; {BIASED}"
 SELECTED = f"Only groups that passed a threshold are in this total, and {BIASED}"
 SHOWN = ("estimate", "standard error", "relative")  # the titles of numbers for the eye
 MOST = 0.5  # the share of people elsewhere from which it is worth a note
-MOST_TABLES = 20  # so many are shown in a notebook
 
 
 def table(release: Released) -> str:
@@ -64,25 +61,6 @@ def tables(release: Released) -> Iterator[tuple[str, CrossTable]]:
         return
     for place, (_, group) in enumerate(release.items() if asked else ()):
         yield from ((f"{release.title(place)}: ", CrossTable.of(group, *each)) for each in asked)
-
-
-def markup(release: Released) -> str:
-    """Return the release as an HTML table for notebooks."""
-    keys, rows, more = _first(release)
-    titles = (*keys, "", *SHOWN, "low", "high")
-    head = "".join(f"<th>{html.escape(title)}</th>" for title in titles)
-    marks = ["th"] * (len(keys) + 1) + ["td"] * (len(titles) - len(keys) - 1)
-    body = ""
-    for row in rows:
-        cells = zip(marks, map(html.escape, row), strict=True)
-        body += "<tr>" + "".join(f"<{mark}>{cell}</{mark}>" for mark, cell in cells) + "</tr>"
-    below = "<br>".join(map(html.escape, [*more, *beside(release)]))
-    wide = "".join(
-        f"<p>{html.escape(heading)}</p>{each.wide(most=MOST_ROWS).markup()}"
-        for heading, each in islice(tables(release), MOST_TABLES)
-    )
-    listed = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return f"{listed}{wide}<p>{below}</p>"
 
 
 def notes(release: Released) -> list[str]:
@@ -152,12 +130,17 @@ def _elsewhere(release: GroupedRelease, other: str | None) -> list[str]:
     return [note % f"{min(part / whole, 1):.0%}"] if part > MOST * whole > 0 else []
 
 
-def beside(release: Released) -> list[str]:
-    """Say what to know beside the table."""
+def coverage(release: Released) -> list[str]:
+    """Say what intervals cover, and what rounding did to the numbers."""
     rounded = [ROUNDED] if release.rounded_values else []
     if rounded and any(each.in_tables for each in release.questions):
         rounded.append(TOGETHER)
-    return [*release.promises(), NOISE_ONLY, *rounded, *notes(release)]
+    return [NOISE_ONLY, *rounded]
+
+
+def beside(release: Released) -> list[str]:
+    """Say what to know beside the table."""
+    return [*release.promises(), *coverage(release), *notes(release)]
 
 
 def _first(release: Released) -> tuple[list[str], list[list[str]], list[str]]:

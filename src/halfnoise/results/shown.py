@@ -1,8 +1,9 @@
 """How a number is shown beside its standard error: people in whole numbers, and no digit of noise.
 
-Two digits of the standard error count: with 23.4 a number is shown to the one, with 2,340 to the
-hundred, with 0.0234 to the thousandth. People are whole whatever the error is. This is for eyes:
-tables on a terminal, Markdown, pages and sheets; JSON, CSV and Parquet keep every digit.
+One digit of the standard error counts, and two where it is below 3.55, as particle physicists do
+it: with 23.4 a number is shown to the one, with 2,340 to the hundred, with 0.0634 to the hundredth.
+People are whole whatever the error is, and shown to the one up to an error of 100. This is for
+eyes: tables on a terminal, Markdown, pages and sheets; JSON, CSV and Parquet keep every digit.
 """
 
 import math
@@ -13,7 +14,7 @@ from halfnoise.results.inference import Columns
 from halfnoise.text import short
 
 PEOPLE = ("size", "count", "table")  # the kinds of numbers that count people
-DIGITS = 2  # so many digits of a standard error count
+TWO = 3.55  # where the digits of a standard error begin with less, two of them count
 
 
 def places(std: float, kind: str = "", *, ones: bool = False) -> int | None:
@@ -22,23 +23,25 @@ def places(std: float, kind: str = "", *, ones: bool = False) -> int | None:
     ``kind``: that of the number, as files call it. ``ones``: people are shown to the last one, as
     where they were rounded to whole numbers.
 
-    >>> places(23.4), places(2340.0), places(0.0234), places(0.0)
-    (0, -2, 3, None)
+    >>> places(23.4), places(2340.0), places(0.0634), places(0.0)
+    (0, -2, 2, None)
     >>> places(0.5, "count"), places(2340.0, "count"), places(2340.0, "count", ones=True)
     (0, -2, 0)
     """
     counts = kind in PEOPLE
     if not 0 < std < math.inf or (counts and ones):
         return 0 if counts else None
-    found = DIGITS - 1 - math.floor(math.log10(std))
-    return min(found, 0) if counts else found
+    first = math.floor(math.log10(std))  # where the first digit of the error stands
+    if counts:
+        return min(1 - first, 0)
+    return 1 - first if std < TWO * 10.0**first else -first
 
 
 def shown(x: float, std: float, kind: str = "", *, ones: bool = False) -> str:
     """Write a number to the digit that its standard error leaves meaningful.
 
     >>> shown(1234.567, 0.4), shown(1234.567, 0.4, "count"), shown(0.123456, 0.01)
-    ('1,234.57', '1,235', '0.123')
+    ('1,234.6', '1,235', '0.123')
     >>> shown(1234567.0, 2340.0), shown(12.3, 0.0)
     ('1,234,600', '12.3')
     """

@@ -1,6 +1,5 @@
 """A table as one reads it: rows by the first axes, columns by the last, totals at the ends."""
 
-import html
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -37,17 +36,6 @@ class Wide:
         lines = [[*head, *cells] for head, cells in ((self.heads, self.titles), *self.lines[:1])]
         widths = [max(map(width, column)) + GAP for column in zip(*lines, strict=True)]
         return sum(widths) - GAP > MOST_WIDE
-
-    def markup(self) -> str:
-        """Return it as HTML for notebooks."""
-        titles = "".join(f"<th>{html.escape(each)}</th>" for each in (*self.heads, *self.titles))
-        body = ""
-        for head, cells in self.lines:
-            marks = [("th", each) for each in head] + [("td", each) for each in cells]
-            body += "<tr>" + "".join(f"<{m}>{html.escape(x)}</{m}>" for m, x in marks) + "</tr>"
-        table = f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>"
-        below = "<br>".join(map(html.escape, self.below))
-        return f"<p>{html.escape(self.title)}</p>{table}<p>{below}</p>"
 
     def markdown(self, text: Callable[[str], str]) -> str:
         """Return it as Markdown; ``text`` escapes a cell."""
