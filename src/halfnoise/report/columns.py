@@ -12,6 +12,7 @@ from halfnoise.results.inference import ANYTHING, Floats, ratios
 from halfnoise.results.release import GroupedRelease, Release, Released
 from halfnoise.results.reliability import (
     LEFT_OUT,
+    NO_RULE,
     NOT_BELOW_ZERO,
     Reliability,
     marked,
@@ -49,7 +50,7 @@ class Column:
     numbers: Floats
     ones: bool = False
     limits: tuple[float, float] = ANYTHING
-    rule: Reliability = Reliability()
+    rule: Reliability = NO_RULE
 
     @property
     def open(self) -> NDArray[np.bool_]:

@@ -116,6 +116,9 @@ class Reliability:
         return f"{mark} {100 * dict(self.steps)[mark]:g}% or more" if mark else ""
 
 
+NO_RULE = Reliability()
+
+
 def beside(columns: Columns, rule: Reliability) -> Columns:
     """Return a table by column with relative standard errors behind the standard errors.
 
