@@ -28,7 +28,7 @@ from halfnoise.request import Request
 from halfnoise.results import document
 from halfnoise.results.formats import Output, as_csv
 from halfnoise.results.release import Released
-from halfnoise.results.reliability import Reliability
+from halfnoise.results.reliability import NO_RULE, Reliability
 from halfnoise.results.render import NOISE_ONLY
 from halfnoise.spec.first import first_spec
 from halfnoise.spec.header import Header
@@ -36,6 +36,8 @@ from halfnoise.spec.lists import Lists
 from halfnoise.spec.queries import NAMELESS, Words
 from halfnoise.spec.toml import gather, recorded, write_spec
 from halfnoise.spec.words import read, text_format
+
+MARKS = {"flag", "suppress"}  # words for a rule by which numbers are marked
 
 
 def plan_command(words: Words, data: Sequence[str]) -> None:
@@ -70,7 +72,7 @@ def release_command(words: Words, data: Sequence[str]) -> None:
     named = words.get("out") not in (None, "-")
     over, excel = "overwrite" in words, "excel" in words
     out = Output("--out", Path(words["out"]), over, excel) if named else None
-    text, rule = text_format(words), marks(words)
+    text, rule = text_format(words), marks(words) if MARKS & words.keys() else NO_RULE
     with open_source(data, text=text) as source:
         request = read(words, Header.of(source), data, release=True)
         request = replace(request, spec=recorded(words))
