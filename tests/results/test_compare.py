@@ -13,6 +13,7 @@ import halfnoise as hn
 from halfnoise.design.covariance import Covariance, Run
 from halfnoise.errors import InvalidParameterError, NotSupportedError, UnknownNameError
 from halfnoise.noise.law import Noise
+from halfnoise.results import between
 from halfnoise.results.comparison import Comparison
 from halfnoise.results.inference import Errors, ratios
 from halfnoise.text import percent
@@ -95,6 +96,28 @@ def test_rounding_does_not_change_what_is_compared() -> None:
     """Values as they came out are compared, whatever is shown."""
     one, other = released(people=500), released()
     assert one.rounded().compare(other.rounded()).to_json() == one.compare(other).to_json()
+
+
+def test_ratios_end_where_a_difference_may_be_zero() -> None:
+    """Of intervals that reach farther to one side, and of numbers of any sign, t by t."""
+    chance = np.random.default_rng(7)
+    for _ in range(300):
+        x, y = chance.normal(0, 3), chance.choice([-1, 1]) * chance.uniform(1, 3)
+        (down, up), (fall, rise) = chance.uniform(0.1, 2.5, (2, 2))
+        one, other = np.array([x, 1, x - down, x + up]), np.array([y, 1, y - fall, y + rise])
+        t = np.array([x / y])
+        with np.errstate(invalid="ignore"):
+            found = between._times(one[:, None], other[:, None], t, 1.0)
+        _, _, low, high = found[:, 0]
+        near = fall if y > 0 else rise  # how far y reaches towards zero
+        assert math.isinf(high) == (abs(y) <= near)
+        for end in (low, high) if math.isfinite(high) else ():
+            # There x - t y is as far from zero as it reaches, up or down.
+            below, above = (fall, rise) if end > 0 else (rise, fall)
+            upward = (end > t[0]) == (y > 0)
+            reach = math.hypot(*((up, end * below) if upward else (down, end * above)))
+            assert abs(x - end * y) == pytest.approx(reach, rel=1e-9)
+        assert low <= t[0] <= high
 
 
 def test_shares_are_of_all_people() -> None:

@@ -168,15 +168,11 @@ def _times(one: Floats, other: Floats, t: Floats, reach: Floats | float) -> Floa
     def root(side: int, d: Floats, e: Floats) -> Floats:
         rest = np.sqrt((x * e) ** 2 + (y * d) ** 2 - (d * e) ** 2)
         # The same root in two forms: neither takes away what is nearly as large.
-        plain, other_form = (
-            (x * y + side * rest) / (y**2 - e**2),
-            (x**2 - d**2) / (x * y - side * rest),
-        )
-        return np.asarray(np.where(side * x >= 0, plain, other_form))
+        one, other = (x * y + side * rest) / (y**2 - e**2), (x**2 - d**2) / (x * y - side * rest)
+        return np.asarray(np.where(side * x >= 0, one, other))
 
     def end(side: int, d: Floats, above: Floats, below: Floats) -> Floats:
-        found = root(side, d, above)
-        found = np.where(found < 0, root(side, d, below), found)
+        found = root(side, d, np.where(x + side * d < 0, below, above))
         return np.asarray(np.where((y > fall) & np.isfinite(found), found, side * math.inf))
 
     return np.stack([t, std, end(-1, down, rise, fall), end(1, up, fall, rise)])
