@@ -118,6 +118,10 @@ def test_ratios_end_where_a_difference_may_be_zero() -> None:
             reach = math.hypot(*((up, end * below) if upward else (down, end * above)))
             assert abs(x - end * y) == pytest.approx(reach, rel=1e-9)
         assert low <= t[0] <= high
+    # Where y reaches as far as it is large, away from zero.
+    one, other = np.array([[5.0], [1], [4], [6]]), np.array([[2.0], [1], [1], [4]])
+    with np.errstate(divide="ignore"):
+        assert between._times(one, other, np.array([2.5]), 1.0)[2] == pytest.approx(1.2)
 
 
 def test_shares_are_of_all_people() -> None:
