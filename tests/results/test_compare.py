@@ -120,7 +120,7 @@ def test_ratios_end_where_a_difference_may_be_zero() -> None:
         assert low <= t[0] <= high
     # Where y reaches as far as it is large, away from zero.
     one, other = np.array([[5.0], [1], [4], [6]]), np.array([[2.0], [1], [1], [4]])
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         assert between._times(one, other, np.array([2.5]), 1.0)[2] == pytest.approx(1.2)
 
 
