@@ -110,10 +110,8 @@ def test_notebooks_in_light_and_dark(tab: Tab, checker: str, tmp_path: Path) -> 
     """What a notebook shows of releases, plans and ledgers can be read on light and on dark."""
     privacy = hn.ApproxDP(epsilon=1, delta=1e-6)
     ledger = hn.Ledger.create(tmp_path / "a.ledger", limit=privacy, unit="id")
-    plans = [
-        hn.plan([hn.Count("<b>"), hn.Sum("x", bounds=(0, 1))], **how)
-        for how in ({"privacy": privacy}, {})
-    ]
+    asked = [hn.Count("<b>"), hn.Sum("x", bounds=(0, 1))]
+    plans = [hn.plan(asked, privacy=privacy), hn.plan(asked)]
     shown = [everything(), made(), everything().table("sex", "region"), *plans, ledger]
     inside = "".join(each._repr_html_() for each in shown)
     for ink, paper in (("#222", "#fff"), ("#ddd", "#111")):
