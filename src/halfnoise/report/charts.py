@@ -21,14 +21,18 @@ ON_PAGE = {TEXT: "var(--quiet)", LINE: "var(--quiet)", MARK: "var(--mark)", BAND
 FONT = "Arial, Helvetica, Liberation Sans, sans-serif"
 WIDTH, ROW, HEIGHT = 200, 22, 150  # of dots and bars, of one of them, of a line
 LABELS = 110  # the most that labels take
+DATA = "rows"
 
 
 def svg(panel: Panel, words: str) -> Markup:
     """Return a chart as an element of a page, with what it shows in words."""
     need_report_extra()
+    import altair as alt
     import vl_convert
 
-    drawn = alone(chart(panel), legible=False).to_dict()
+    # Altair looks at every row that it is given, so it is not given any here.
+    drawn = alone(chart(panel, alt.NamedData(DATA)), legible=False).to_dict()
+    drawn["datasets"] = {DATA: rows_of(panel)}
     found = str(vl_convert.vegalite_to_svg(drawn))
     for colour, on_page in ON_PAGE.items():
         found = found.replace(f'"{colour}"', f'"{on_page}"')
@@ -36,13 +40,16 @@ def svg(panel: Panel, words: str) -> Markup:
     return Markup(found[:start] + said + found[start:])
 
 
-def chart(panel: Panel) -> "Drawn":
-    """Return the chart of a panel, which can be changed like any other."""
+def rows_of(panel: Panel) -> list[dict[str, Any]]:
+    """Return the numbers of a chart, row by row."""
+    return [point._asdict() for point in panel.points]
+
+
+def chart(panel: Panel, data: "alt.NamedData | None" = None) -> "Drawn":
+    """Return the chart of a panel, to be changed like any other; ``data``: if not its own."""
     import altair as alt
 
-    fields = ("label", "x", "low", "high", "said")
-    rows = [dict(zip(fields, point, strict=True)) for point in panel.points]
-    base = alt.Chart(alt.InlineData(rows))
+    base = alt.Chart(alt.InlineData(rows_of(panel)) if data is None else data)
     return _line(base, panel) if panel.in_time else _dots(base, panel)
 
 

@@ -11,9 +11,7 @@ def table(wide: Wide) -> Markup:
     opened = [f'<td class="{kind}">' if kind else "<td>" for kind in map(_kind, wide.titles)]
     rows = []
     for head, cells in wide.lines:
-        heads = "".join(
-            f'<th scope="row" class="name" dir="auto">{escaped(each)}</th>' for each in head
-        )
+        heads = "".join(map(_beside, head))
         body = "".join(f"{own}{escaped(x)}</td>" for own, x in zip(opened, cells, strict=True))
         total = ' class="total"' if head[0] == TOTAL else ""
         rows.append(f"<tr{total}>{heads}{body}</tr>")
@@ -25,6 +23,12 @@ def _over(title: str, kind: str | None = None) -> Markup:
     if not title:  # nothing to read out
         return tag("td", class_=kind)
     return tag("th", name_of(title), scope="col", class_=kind)
+
+
+def _beside(head: str) -> str:
+    if not head:
+        return '<td class="name"></td>'
+    return f'<th scope="row" class="name" dir="auto">{escaped(head)}</th>'
 
 
 def _kind(title: str) -> str | None:
