@@ -20,6 +20,7 @@ from halfnoise.privacy import definitions as dp
 from halfnoise.privacy import words as privacy
 from halfnoise.results.inference import Errors, Estimate
 from halfnoise.results.release import GroupedRelease, Release, Released
+from halfnoise.results.reliability import Reliability
 from halfnoise.results.whole import families
 from halfnoise.workload.by import By
 from halfnoise.workload.question import Question
@@ -159,10 +160,12 @@ def _check_facts(facts: dict[str, Any]) -> None:
     design = facts.get("design", {"name": "", "why": ""})
     grouping, only = facts.get("grouping", {}), facts.get("only", {})
     texts = [design["name"], design["why"], *_list(facts.get("where", [])), *only.values()]
+    texts += facts.get("meaning", {}).values()
     other, limit = grouping.get("other"), grouping.get("threshold")
     for each in (*texts, "" if other is None else other):
         _text(each)
     not_negative(threshold=0 if limit is None else limit)
+    Reliability.of(facts)
 
 
 def _check_plain(part: object, room: int) -> None:
