@@ -4,9 +4,9 @@ from typing import Any
 import pytest
 
 import halfnoise as hn
-from support.measured import closed
 from halfnoise.planning.outlook import EPSILONS
 from halfnoise.privacy.definitions import Privacy
+from support.measured import closed
 
 COUNTS = hn.Workload([hn.Counts(100)])
 GAUSSIAN = hn.GaussianDP(mu=1)

@@ -137,6 +137,7 @@ class FittedGroups(Design):
         final = moved.certified(budget)
         return GroupMeasurement(
             design=final,
+            blocks=final.blocks,
             across=Across.of(final.crowd.one, final.scales),
             total=GridRows.of(final.total, final.total_scales),
             apart=GridRows.of(final.apart, final.apart_scales, final.crowd.groups),

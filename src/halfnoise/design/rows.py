@@ -116,7 +116,7 @@ class Rows:
             there[i, :own] = [float(part) for part in row.parts]
             if last:
                 there[i, -1] = float(row.people)
-        seen = np.linalg.inv(there) if len(there) else there
+        seen: Floats = np.asarray(np.linalg.inv(there), dtype=np.float64) if len(there) else there
         if last:  # seen from their middles so far
             seen[:own] += np.outer([float(x) for x in self.people.seen_from], seen[-1])
         return seen

@@ -20,7 +20,6 @@ from halfnoise.workload.queries import Asked
 from halfnoise.workload.question import Question, only_rows
 from halfnoise.workload.sets import Box
 
-
 COMES_ALONG = 0.01  # what weighs so much costs little: margins of tables, and sizes of groups
 
 
@@ -169,8 +168,10 @@ class Workload:
 
     @property
     def size_weight(self) -> float:
-        """What a squared error in the number of people weighs: what is stated or, where sizes of
-        groups come along unasked, a hundredth of a query over its whole range.
+        """What a squared error in the number of people weighs.
+
+        That is what is stated or, where sizes of groups come along unasked, a hundredth of a query
+        over its whole range.
         """
         if self.size_importance or not self.needs_sizes:
             return self.size_importance

@@ -117,7 +117,8 @@ class Alike(Folded):
 
     def coordinate(self, f: Ring) -> Ring:
         """Return the total."""
-        return f.sum(axis=1, dtype=np.uint64)
+        total: Ring = f.sum(axis=1, dtype=np.uint64)
+        return total
 
     def channel(self, quantum: Fraction, scales: Scales) -> Channel | None:
         """Make ready what is measured as categories are, with the total in the place of people."""
@@ -276,7 +277,7 @@ def _alike(
 ) -> Folded | None:
     """Fold d like queries of which at most so many are at the high end, all others at the low."""
     d, (low, high) = shape.size, ends
-    width, numbers = high - low, range(most + 1)
+    width, numbers = high - low, list(range(min(most, MANY) + 1))
     if most > MANY and not some:
         return None
     if most > MANY:  # where the dearest is, and the ends
