@@ -173,7 +173,7 @@ class Answering(Folded):
 
     def channel(self, quantum: Fraction, scales: Scales) -> Channel | None:
         """Make the value ready, which counts from the middle of its range."""
-        ready = self.shape.channel(quantum, Fraction(0), (*scales, scales[0]))
+        ready = self.shape.channel(quantum, Fraction(0), (*scales, 1.0))  # of who answered none
         return replace(ready, steps=ready.steps[:1], scales=ready.scales[:1])
 
     def spread(self, channel: Channel) -> Floats:
