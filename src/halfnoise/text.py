@@ -3,6 +3,8 @@
 import unicodedata
 from collections.abc import Sequence
 
+_TURNING = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])  # Unicode, UAX 9
+
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
     """Align columns: the first ``left`` to the left, the others to the right."""
@@ -32,6 +34,21 @@ def short(x: float) -> str:
 def percent(x: float) -> str:
     """Write a probability in per cent, never rounded to certainty: 54.7%, 95%, over 99.9%."""
     return "over 99.9%" if 0.9995 < x < 1 else f"{100 * x:.3g}%"
+
+
+def tame(text: str) -> str:
+    r"""Return a text on one line, without the marks that turn round what stands behind it.
+
+    >>> tame("a\nb\u202ec")
+    'a bc'
+    """
+    return " ".join(text.translate(_TURNING).splitlines())
+
+
+def isolated(text: str) -> str:
+    """Return a text that is read from right to left, so that what stands around it is not."""
+    turns = any(unicodedata.bidirectional(mark) in ("R", "AL", "AN") for mark in text)
+    return f"\N{FIRST STRONG ISOLATE}{text}\N{POP DIRECTIONAL ISOLATE}" if turns else text
 
 
 def spelled(value: object) -> str:

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 import halfnoise as hn
+from support.measured import closed
 from halfnoise.planning.outlook import EPSILONS
 from halfnoise.privacy.definitions import Privacy
 
@@ -163,7 +164,7 @@ SEVERAL = hn.Workload([hn.Counts(4)], groups=10, max_groups=10)
 
 def test_two_levels_stand_beside_scaling() -> None:
     """Where people may be in several groups the plan shows both, and all people's number."""
-    found = hn.plan(SEVERAL, privacy=GAUSSIAN)
+    found = closed(hn.plan(SEVERAL, privacy=GAUSSIAN))
     assert found.chosen.name == "two-level-gaussian"
     header, standard, correlated, two_level = found.table().splitlines()
     assert header.endswith("people  all people")

@@ -150,7 +150,7 @@ def test_numbers_are_not_rounded_nor_escaped() -> None:
 def test_markdown_keeps_its_columns() -> None:
     """A name with a bar or a line break stays in its cell."""
     for line in as_markdown(named("a|b", "c\nd")).splitlines():
-        assert line.replace("\\|", "").count("|") == 7
+        assert line.replace("\\|", "").count("|") == 8
 
 
 def test_pipes_get_no_byte_order_mark(survey: Path) -> None:
@@ -191,7 +191,7 @@ def test_groups_in_csv() -> None:
     """Keys come first: a missing one is an empty cell, and text that is a formula is escaped."""
     release = made(KEYS, BY)
     rows = cells(as_csv(release).decode())
-    assert list(rows[0]) == ["region", "shop", *COLUMNS]
+    assert list(rows[0]) == ["region", "shop", *COLUMNS[:4], "relative_std", *COLUMNS[4:]]
     each = len(rows) // 3
     shown = [(row["region"], row["shop"]) for row in rows[::each]]
     assert shown == [("north", "1"), ("'=1+1", ""), ("", "-2")]
@@ -211,7 +211,7 @@ def test_groups_in_markdown() -> None:
     """Keys and titles with a bar or a line break stay in their cells."""
     lines = as_markdown(made((("a|b",), ("c\nd",)), (By("x|y"),))).splitlines()
     assert lines[0].startswith("| x\\|y | name | kind |")
-    assert all(line.replace("\\|", "").count("|") == 8 for line in lines)
+    assert all(line.replace("\\|", "").count("|") == 9 for line in lines)
 
 
 def test_groups_in_json_lines() -> None:

@@ -259,7 +259,7 @@ def test_an_infinite_error_reads_well() -> None:
     release = shifted(made(), **{"age sum": 0.0, "age answered": 0.0})
     assert (release["age"].low, release["age"].high) == (18, 90)
     line = next(line for line in release.table().splitlines() if line.startswith("age  "))
-    assert line.split()[1:] == ["18", "∞", "18", "to", "90"]
+    assert line.split()[1:] == ["18", "∞", "over", "100%", "18", "to", "90"]
 
 
 def test_frames_hold_the_rows() -> None:

@@ -77,7 +77,7 @@ def test_every_place_shows_the_same_numbers(release: Released) -> None:
     numbers = {str(x) for x in re.findall(r'"estimate": ([^,]+),', json.dumps(stored))}
     for place, line in enumerate(lines):
         kind, x, std = (listed[name][place] for name in ("kind", "estimate", "std"))
-        assert cells(line)[-4:-2] == [x, std]
+        assert cells(line)[-5:-3] == [x, std]
         assert "." not in x or kind not in ("size", "count")
         assert f"  {x}  " in printed
         assert f"<td>{x}</td>" in markup or kind == "sum"  # of a mean it is not shown there

@@ -17,6 +17,7 @@ from halfnoise.ledger.places import on_server, store_at
 from halfnoise.ledger.pricing import priced, replay
 from halfnoise.ledger.store import Rows, Store
 from halfnoise.ledger.terms import Bill, check_terms, opened, same
+from halfnoise.ledger.words import composed
 from halfnoise.privacy import reason
 from halfnoise.privacy.account import Account
 from halfnoise.privacy.definitions import Neighbors, Privacy
@@ -131,6 +132,10 @@ class Ledger(Viewed):
         """Return all entries, checked, and what they add up to."""
         with self.store.reading() as rows:
             return self._read(rows)
+
+    def composed(self, document: bytes) -> dict[str, Any]:
+        """Return what all releases come to, one of which has this result."""
+        return composed(self.history(), hashlib.sha256(document).hexdigest())
 
     def verify(self, head: str | None = None) -> History:
         """Check every entry and every result that is kept, and that a head is among them.

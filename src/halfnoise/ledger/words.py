@@ -247,6 +247,21 @@ def to_dict(history: History) -> dict[str, Any]:
     }
 
 
+def composed(history: History, document: str) -> dict[str, Any]:
+    """Return what all releases come to, one of which has a result with this hash, for its note."""
+    if document not in {charge.document for charge in history.charges.values()}:
+        remedy = "name the ledger that it was charged to"
+        raise InvalidParameterError(f"this release is not in that ledger, as it stands; {remedy}")
+    opening = history.opening or Opening(data_set="")
+    return {
+        "ledger": opening.data_set,
+        "releases": len(history.charges),
+        "spent": amount(history.spent, unit_of(history)),
+        "best_guess": history.spent.promise.best_guess,
+        "limit": {} if history.limit is None else amounts(history.limit),
+    }
+
+
 def _plain(account: Account) -> dict[str, str]:
     return {name: str(getattr(account, name)) for name in KINDS}
 

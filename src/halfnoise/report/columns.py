@@ -10,6 +10,14 @@ from numpy.typing import NDArray
 from halfnoise.results import table
 from halfnoise.results.inference import ANYTHING, Floats, ratios
 from halfnoise.results.release import GroupedRelease, Release, Released
+from halfnoise.results.reliability import (
+    LEFT_OUT,
+    NO_RULE,
+    NOT_BELOW_ZERO,
+    Reliability,
+    marked,
+    relative,
+)
 from halfnoise.results.shown import error, shown
 from halfnoise.text import spelled
 from halfnoise.workload.question import Question
@@ -42,6 +50,7 @@ class Column:
     numbers: Floats
     ones: bool = False
     limits: tuple[float, float] = ANYTHING
+    rule: Reliability = NO_RULE
 
     @property
     def open(self) -> NDArray[np.bool_]:
@@ -56,12 +65,19 @@ class Column:
 
     def texts(self) -> list[str]:
         """Return the estimates as they are shown, a dash for what the noise leaves open."""
-        pairs = zip(self.open.tolist(), self._shown(0), strict=True)
-        return [DASH if nothing else text for nothing, text in pairs]
+        cells = zip(self.open.tolist(), self._shown(0), self._marks, strict=True)
+        return [DASH if nothing else marked(text, mark) for nothing, text, mark in cells]
 
     def ends(self) -> list[str]:
         """Return the intervals as they are shown."""
-        return [f"{low} to {high}" for low, high in zip(*map(self._shown, (2, 3)), strict=True)]
+        cells = zip(*map(self._shown, (2, 3)), self._marks, strict=True)
+        return [LEFT_OUT if m == LEFT_OUT else f"{low} to {high}" for low, high, m in cells]
+
+    @property
+    def _marks(self) -> list[str]:
+        counts = self.kind in NOT_BELOW_ZERO
+        found: list[str] = self.rule.marks(relative(*self.numbers[:2], counts=counts)).tolist()
+        return found
 
     def margin(self) -> str:
         """Return the margin of error: the farther end, and from least to most if it differs."""
@@ -89,6 +105,7 @@ class Columns:
     def __init__(self, release: Released, most: int | None = None) -> None:
         """Take a release, which is one group if it has none; ``most`` groups or names of it."""
         self.release, self.most = release, most
+        self.rule = Reliability.of(release.facts)
         if isinstance(release, GroupedRelease):
             self.one: Release = release.template
             self.values: Floats = release.values[:most]
@@ -138,6 +155,7 @@ class Columns:
                 numbers=numbers[:, :, row],
                 ones=ones,
                 limits=asked[0].limits if kind == "mean" else ANYTHING,
+                rule=self.rule,
             )
             for row, (name, kind) in islice(enumerate(pairs), self._rows)
         ]
@@ -150,6 +168,7 @@ class Columns:
                 kind="share",
                 numbers=100 * self._of_people(name, place, (0.0, 1.0)),
                 limits=(0.0, 100.0),
+                rule=self.rule,
             )
             for place, name in enumerate(question.names[: self.most], start=question.start)
             if self.one.has_size
@@ -159,7 +178,10 @@ class Columns:
         """Return a sum as a mean over all people in a group, where their number is given."""
         name, limits = question.names[0], question.limits
         numbers = [self._of_people(name, question.start, limits)] * self.one.has_size
-        return [Column(name=name, kind="mean", numbers=each, limits=limits) for each in numbers]
+        return [
+            Column(name=name, kind="mean", numbers=each, limits=limits, rule=self.rule)
+            for each in numbers
+        ]
 
     def _of_people(self, name: str, place: int, bounds: tuple[float, float]) -> Floats:
         if self.one.known_size is None:

@@ -12,6 +12,7 @@ from halfnoise.planning.plan import Plan
 from halfnoise.report.markup import Inside, Markup, empty, joined, name_of, tag
 from halfnoise.report.parts import parts
 from halfnoise.report.tables import table
+from halfnoise.results.comparison import Comparison
 from halfnoise.results.labelled import MOST_ROWS, Labelled
 from halfnoise.results.release import GroupedRelease, Release, Released
 from halfnoise.results.render import beside
@@ -39,6 +40,11 @@ def _release(release: Released) -> str:
         left -= len(some)
         found += [tag("h4", name_of(part.title)), *map(_table, some)]
     return _framed(*found, *_lines(*beside(release)))
+
+
+@notebook.register
+def _comparison(comparison: Comparison) -> str:
+    return _framed(_table(comparison.wide(MOST_ROWS)))
 
 
 @notebook.register

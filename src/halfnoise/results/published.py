@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import partial
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from halfnoise.checks import installed
 from halfnoise.privacy.definitions import Guarantee, Privacy
 from halfnoise.privacy.words import dp_event, promise
+from halfnoise.results.comparison import Comparison
 from halfnoise.views import Viewed, drawing
 
-# A table by column: numbers as float64, all else as objects.
-Columns: TypeAlias = dict[str, NDArray[Any]]
 MANY = 10_000  # so many values are written for programs alone, on one line
 
 
@@ -94,6 +93,26 @@ class Published(Viewed):
         designs = [self.facts["design"]] if "design" in self.facts else []
         why = [f"Design: {design['name']}. {design['why']}" for design in designs]
         return [promise(self.guarantee, self.privacy), *why]
+
+    def compare(
+        self, earlier: Any, *, level: float | None = None, shares: bool = False
+    ) -> Comparison:
+        """Return differences from an earlier release, and ratios to it, by name and group.
+
+        ``level``: how often intervals hold; that of this release unless given. ``shares``: counts
+        as shares of all people. The noises of the two are independent, so neither may be made of
+        the other. The values as they came out are compared, also where whole numbers are shown.
+        """
+        found: Comparison = self._views().comparing.compare(self, earlier, level, shares=shares)
+        return found
+
+    def note(self, language: str = "en", *, ledger: Any = None) -> Any:
+        """Return the method note: what readers and experts need to know, true for this release.
+
+        ``ledger``: where it was charged, which tells what all releases come to. ``markdown()`` and
+        ``html()`` write it.
+        """
+        return self._views().note.note(self, language, ledger)
 
     def table(self) -> str:
         """Return the values as text, rounded to what the noise makes meaningful."""

@@ -7,6 +7,7 @@ from halfnoise.results.cross import CrossTable
 from halfnoise.results.doubts import doubts
 from halfnoise.results.labelled import MOST_ROWS
 from halfnoise.results.release import GroupedRelease, Released
+from halfnoise.results.reliability import LEFT_OUT, Reliability, for_eyes
 from halfnoise.results.shown import error, shown, texts
 from halfnoise.results.table import COLUMNS
 from halfnoise.text import percent, short, spelled, text_table
@@ -26,14 +27,15 @@ DISCOVERED = (
 )
 FOUND = f"This group was found in the data and passed a threshold; {BIASED}"
 SELECTED = f"Only groups that passed a threshold are in this total, and {BIASED}"
+SHOWN = ("estimate", "standard error", "relative")  # the titles of numbers for the eye
 MOST = 0.5  # the share of people elsewhere from which it is worth a note
 
 
 def table(release: Released) -> str:
     """Return the values as text, rounded to what the noise makes meaningful."""
     keys, rows, more = _first(release)
-    header = [*keys, "", "estimate", "standard error", f"{percent(release.level)} interval"]
-    cells = [[*row[:-2], f"{row[-2]} to {row[-1]}"] for row in rows]
+    header = [*keys, "", *SHOWN, f"{percent(release.level)} interval"]
+    cells = [[*row[:-2], _interval(*row[-2:])] for row in rows]
     blocks, left = [], MOST_ROWS
     if rows or not any(True for _ in tables(release)):
         listed = text_table(header, cells, left=len(keys) + 1)
@@ -44,6 +46,10 @@ def table(release: Released) -> str:
         blocks.append(heading + each.text(most=left))
         left -= blocks[-1].count("\n")
     return "\n\n".join(blocks)
+
+
+def _interval(low: str, high: str) -> str:
+    return low if low == LEFT_OUT else f"{low} to {high}"
 
 
 def tables(release: Released) -> Iterator[tuple[str, CrossTable]]:
@@ -63,7 +69,7 @@ def notes(release: Released) -> list[str]:
         first, whole = _on_groups(release), release.total() if len(release) else None
     else:
         first, whole = [*release.remarks], release
-    first += _who(release.facts)
+    first += [*_who(release.facts), *Reliability.of(release.facts).told()]
     if whole is None:
         return first
     found = [note for question in release.questions for note in question.notes(whole.values)]
@@ -143,10 +149,11 @@ def _first(release: Released) -> tuple[list[str], list[list[str]], list[str]]:
     number, keys = len(columns["name"]), list(columns)[: -len(COLUMNS)]
     first = {title: each[:MOST_ROWS] for title, each in columns.items()}
     rows = []
-    listed = texts(first, ones=release.rounded_values)
+    rule = Reliability.of(release.facts)
+    listed = for_eyes(texts(first, ones=release.rounded_values), first, rule)
     for row in zip(*(each.tolist() for each in listed.values()), strict=True):
-        *key, name, _, x, std, low, high = row
+        *key, name, _, x, std, share, low, high = row
         named = ["(none)" if each is None else spelled(each) for each in key]
-        rows.append([*named, name, x, std, low, high])
+        rows.append([*named, name, x, std, share, low, high])
     more = number - len(rows)
     return keys, rows, [f"... and {more:,} more"] if more else []

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from halfnoise.results.published import Columns
+from halfnoise.results.inference import Columns
 from halfnoise.text import short
 
 PEOPLE = ("size", "count", "table")  # the kinds of numbers that count people
