@@ -9,7 +9,6 @@ total: no row can fail, and no contribution leaves the block's set K.
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import partial, singledispatch
 from typing import Any
 
@@ -22,12 +21,13 @@ from halfnoise.data.halving import step
 from halfnoise.data.logic import combined, is_true
 from halfnoise.data.lookup import PLACE, lookup
 from halfnoise.data.sources.frames import with_each
+from halfnoise.data.weighing import WEIGHT, counted, itself, multiplied
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Bins, Choice
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Literal
 from halfnoise.workload.grid import in_quanta
-from halfnoise.workload.numbers import Bounded, Count, Mean, Sum
+from halfnoise.workload.numbers import Bounded, Count, Mean, Squares, Sum
 
 _MANY = 50  # categories; of more there is no column for each
 _ALIKE = 25  # counts; of more, what says yes is made once for all that are alike
@@ -134,9 +134,10 @@ def _counts(_: Count, part: Contribution) -> None:
         answers.append(part.read(str(i), yes, "max", nw.Int8))
     if weighs:
         answers = [yes.cast(nw.Int64) for yes in answers]
-        weight = item_weight(combined(operator.add, answers), most, block.quantum)
-        answers = [yes * weight for yes in answers]
-    part.person += answers
+        part_of_one = share_of_items(combined(operator.add, answers), most, block)
+        part.person += [yes * part_of_one for yes in answers]
+    else:
+        part.person += [counted(yes, block.weighing) for yes in answers]
 
 
 @_reads.register
@@ -154,7 +155,14 @@ def _sum(query: Sum, part: Contribution) -> None:
         meets = part.read("meets", part.cell.meets(query.where), "max", nw.Int8)
         absent = nw.when(meets == 1).then(absent).otherwise(nw.lit(0))
     bounded = total if part.alone else _clip(total, low, high)
-    part.person.append(nw.when(given == 1).then(bounded).otherwise(absent))
+    value = nw.when(given == 1).then(bounded).otherwise(absent)
+    part.person.append(multiplied(value, part.block))
+
+
+@_reads.register
+def _squares(_: Squares, part: Contribution) -> None:
+    """Take a person's weight as their value."""
+    part.person.append(multiplied(itself(part.block), part.block))
 
 
 @_reads.register
@@ -163,15 +171,22 @@ def _mean(query: Mean, part: Contribution) -> None:
     low, high = (in_quanta(bound, part.block.quantum) for bound in query.bounds)
     steps, there = part.steps(query, low, high)
     if part.alone:  # the average of one value
-        part.person += [steps, there.cast(nw.Int64)]
+        _answer(part, steps, there)
         return
     # Above the lowest, so that no sum is negative: engines round negative quotients differently.
     total = part.read("value", nw.when(there).then(steps - low).otherwise(0), "sum")
     given = part.read("given", there, "sum")
     answers = nw.when(given > 0).then(given).otherwise(nw.lit(1))
     average = _clip(quotient(total * 2 + answers, answers * 2) + low, low, high)
-    part.person.append(nw.when(given > 0).then(average).otherwise(nw.lit(0)))
-    part.person.append((given > 0).cast(nw.Int64))
+    _answer(part, nw.when(given > 0).then(average).otherwise(nw.lit(0)), given > 0)
+
+
+def _answer(part: Contribution, value: nw.Expr, given: nw.Expr) -> None:
+    """Add a value, which is zero where none was given, and whether there is one."""
+    weighing = part.block.weighing
+    if weighing.bits:  # what is seen from the middle is not zero there
+        value = nw.when(given).then(multiplied(value, part.block)).otherwise(nw.lit(0))
+    part.person += [value, counted(given.cast(nw.Int64), weighing)]
 
 
 @_reads.register
@@ -197,7 +212,8 @@ def _category(query: Choice | Bins, part: Contribution) -> None:
     if len(in_order) > _MANY:
         part.in_order = in_order
     else:
-        part.person += [(first == rank).cast(nw.Int64) for rank in in_order]
+        chosen = [(first == rank).cast(nw.Int64) for rank in in_order]
+        part.person += [counted(one, part.block.weighing) for one in chosen]
 
 
 def _looked_up(part: Contribution, own: Cell, listed: Sequence[Literal]) -> nw.Expr:
@@ -210,10 +226,15 @@ def _looked_up(part: Contribution, own: Cell, listed: Sequence[Literal]) -> nw.E
     return combined(nw.min_horizontal, places)
 
 
-def item_weight(number: nw.Expr, most: int, quantum: Fraction) -> nw.Expr:
+def whole_item(block: Block) -> nw.Expr:
+    """Return what an item counts, in quanta, of a person who does not have too many."""
+    return nw.col(WEIGHT) if block.weighing.bits else nw.lit(block.quantum.denominator)
+
+
+def share_of_items(number: nw.Expr, most: int, block: Block) -> nw.Expr:
     """Return what each of a person's items counts, in quanta: (most * M) // number, at most M."""
     many = nw.when(number > most).then(number).otherwise(nw.lit(most))
-    return quotient(nw.lit(most * quantum.denominator), many)
+    return quotient(whole_item(block) * most, many)
 
 
 def quotient(total: nw.Expr, by: nw.Expr) -> nw.Expr:

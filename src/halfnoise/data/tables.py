@@ -7,8 +7,7 @@ whoever agrees in all attributes; else it hands over a whole number for each per
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -20,10 +19,12 @@ from halfnoise.data.columns import Columns
 from halfnoise.data.contributions import Contribution
 from halfnoise.data.groups import Frame, Groups, Values
 from halfnoise.data.sources import comes_in_rows, fetch_columns
+from halfnoise.data.weighing import kept, size, together
 from halfnoise.workload.block import Block
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.crossing import TableBlock
-from halfnoise.workload.grid import Ring
+from halfnoise.workload.grid import Grain, Ring
+from halfnoise.workload.sets import Answered, Box
 from halfnoise.workload.sets.residuals import Axes, flat
 
 _WORD = 2**62  # a whole number holds the categories of so many attributes
@@ -35,7 +36,7 @@ class TableTotals:
     """What reads the cells of all tables: a row for each person, or for all who agree.
 
     ``listed``: whether a group is known by its place, not by its key. ``counted``: whether rows say
-    of how many people they are.
+    of how many people they are, or how often somebody counts.
     """
 
     block: TableBlock
@@ -89,16 +90,18 @@ def table_totals(
         table = part.looked_up(table)
     rows = {name: e for part in parts for name, e in part.rows.items()}
     if people:
-        table = table.select(*people, *group, **rows)
-        table = table.group_by(*people, *group).agg(*(e for p in parts for e in p.together))
+        table = table.select(*people, *group, *kept(block.weighing), **rows)
+        each = (e for part in parts for e in part.together)
+        table = table.group_by(*people, *group).agg(*each, *together(block.weighing))
     elif rows:
         table = table.with_columns(**rows)
     words = _words(block.shape.levels)
     held = {f"word{i}": _held(axes, word, block) for i, word in enumerate(words)}
     layers = {f"layer{i}": e for i, e in enumerate(e for part in values for e in part.person)}
     counted = _counts(groups, block)
-    if counted:
-        layers = {"people": nw.lit(1), **layers}
+    says = counted or block.weighing.bits > 0
+    if says:
+        layers = {"people": size(block.weighing), **layers}
     table = table.select(*group, **{n: e.cast(nw.Int64) for n, e in (held | layers).items()})
     if counted:
         table = table.group_by(*group, *held).agg(*(nw.col(name).sum() for name in layers))
@@ -107,7 +110,7 @@ def table_totals(
         rows=table,
         groups=group,
         listed=groups.number is not None,
-        counted=counted,
+        counted=says,
         words=words,
         orders=[part.order for part in axes],
     )
@@ -121,15 +124,19 @@ def _counts(groups: Groups, block: TableBlock) -> bool:
     return number * math.prod(block.shape.levels) <= _FEW
 
 
-def _block(query: ColumnQuery, quantum: Fraction = Fraction(1)) -> Block:
+def _block(query: ColumnQuery) -> Block:
     about: dict[str, Any] = {"kind": query.kind, "shape": query.shape, "label": query.label}
-    return Block(**about, importance=1.0, asked=(query,), quantum=quantum)
+    return Block(**about, importance=1.0, asked=(query,))
 
 
 def _value(block: TableBlock, i: int) -> Block:
     """Return a value as if it were asked by itself, with its bounds on the grid."""
     query, value = block.values[i], block.shape.values[i]
-    return _block(query, value.quantum)
+    about: dict[str, Any] = {"quantum": value.quantum, "weighing": block.weighing}
+    if block.weighing.bits and isinstance(query.shape, Box | Answered):
+        shape = replace(query.shape, low=value.low, high=value.high)
+        about |= {"shape": shape, "centred": block.centred and value.grain is Grain.VALUES}
+    return replace(_block(query), **about)
 
 
 def _words(levels: Sequence[int]) -> list[Axes]:

@@ -144,14 +144,14 @@ class Centered(Design):
 
     def channels(self) -> tuple[Channel, ...]:
         """Return the blocks, which are on the grid, ready to be measured."""
-        return tuple(b.shape.channel(b.quantum, c, scales) for b, c, scales in self._each())
+        return tuple(block.channel(center, scales) for block, center, scales in self._each())
 
     def moved(self) -> tuple[tuple[Block, ...], tuple[Center, ...]]:
         """Return the blocks and the centres on the grid."""
         blocks = [block.on_grid(*scales) for block, _, scales in self._each()]
         seen = zip(blocks, self.centers, self.scales, strict=True)
-        centers = [block.shape.center_on_grid(c, scales[-1]) for block, c, scales in seen]
-        return tuple(blocks), tuple(centers)
+        moved = [block.centred_at(center, scales[-1]) for block, center, scales in seen]
+        return tuple(block for block, _ in moved), tuple(center for _, center in moved)
 
     def on_grid(self, workload: Workload, budget: float) -> CenteredMeasurement:
         """Put blocks and centres on the grid, then choose the scales that fit them."""
@@ -160,7 +160,9 @@ class Centered(Design):
         size = Size.GIVEN if self.size_is_given else Size.UNUSED
         size = size if self.size_scale is None else Size.MEASURED
         final = best_scales(setting, centers, self.name, size, blocks, interest=self.interest)
-        root = None if final.size_scale is None else Root.of(final.size_scale, Fraction(1))
+        scale, root = final.size_scale, None
+        if scale is not None:
+            root = Root.of(self.weighing.of_whole(scale), self.weighing.quantum)
         channels = final.channels()
         return CenteredMeasurement(design=final, blocks=blocks, channels=channels, root=root)
 

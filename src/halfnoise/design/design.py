@@ -11,11 +11,12 @@ from halfnoise.design.covariance import Covariance
 from halfnoise.design.threshold import Threshold
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import DiscoveryDP, GaussianDP, Guarantee, PureDP
-from halfnoise.proof import round_up
+from halfnoise.proof import ball, round_up
 from halfnoise.workload.block import Block, Line
 from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.sets.base import Parts
 from halfnoise.workload.totals import Totals
+from halfnoise.workload.weights import Weighing
 from halfnoise.workload.workload import Workload
 
 MOST_STRETCHES = 40  # one or two are usual
@@ -126,11 +127,16 @@ class Design(Protocol):
         """What there is to say an error of: a line for each block, for tables one for each."""
         return tuple(line for block in self.blocks for line in block.lines)
 
+    @property
+    def weighing(self) -> Weighing:
+        """How often people count: the same in all blocks."""
+        return self.blocks[0].weighing
+
     def parts(self) -> tuple[Parts, ...]:
         """Return, for each line, the scales of the independent noises in its estimates."""
 
     def worst(self) -> arb:
-        """Return what the worst person costs: mu, or epsilon with Laplace noise."""
+        """Return what the worst person of weight one costs: mu, or epsilon with Laplace noise."""
 
     def stretched(self, factor: float) -> Self:
         """Return the design with all its scales times ``factor``."""
@@ -145,10 +151,10 @@ class Design(Protocol):
     def loss(self) -> float:
         """Return what the worst person costs, rounded up.
 
-        **Guarantee.** The worst case over all corners of K, proved in ball arithmetic; the release
-        is mu-GDP (or epsilon-DP) at this value, and at no smaller one.
+        **Guarantee.** The worst case over all corners of K, at the highest weight, proved in ball
+        arithmetic; the release is mu-GDP (or epsilon-DP) at this value, and at no smaller one.
         """
-        return round_up(self.worst)
+        return round_up(lambda: ball(self.weighing.heaviest) * self.worst())
 
     @property
     def common(self) -> float:

@@ -53,14 +53,15 @@ class CenteredMeasurement(Measurement):
     @property
     def facts(self) -> Mapping[str, Any]:
         """The quanta and steps of all blocks, and the step of the number of people."""
-        quanta = [str(each.quantum) for each in self.channels]
-        steps = [str(step) for each in self.channels for step in each.steps]
-        people = None if self.root is None else str(self.root.step)
+        whole = self.design.weighing.whole
+        quanta = [str(whole * each.quantum) for each in self.channels]
+        steps = [str(whole * step) for each in self.channels for step in each.steps]
+        people = None if self.root is None else str(whole * self.root.step)
         return {"units": quanta, "steps": steps, "people": people}
 
     def measure(self, totals: Totals) -> list[Ring]:
         """Return h in steps and the root, a row for each group; then, if measured, all people."""
-        root, quantum = totals.people, Fraction(1)
+        root, quantum = totals.people, self.design.weighing.quantum
         if self.root_is_total:
             root, quantum = totals.sums[0].sum(axis=1, dtype=np.uint64), self.channels[0].quantum
         seen = zip(self.channels, totals.sums, strict=True)
@@ -68,17 +69,19 @@ class CenteredMeasurement(Measurement):
         if self.root is not None:
             size = times(root, quantum / self.root.step)
             if self.everyone is not None:
-                size = size - times(totals.everyone, self.everyone.center / self.root.step)
+                lean = self.everyone.center * quantum / self.root.step
+                size = size - times(totals.everyone, lean)
             entries.append(size[:, None])
         measured = [np.concatenate(entries, axis=1)]
         if self.everyone is not None:
-            measured.append(times(totals.everyone, 1 / self.everyone.step)[:, None])
+            measured.append(times(totals.everyone, quantum / self.everyone.step)[:, None])
         return measured
 
     def recover(self, noisy: list[Ring], known_size: float | None = None) -> Recovered:
         """Return the estimates from what was measured, with its noise."""
         values, *others = (ring.view(np.int64).astype(np.float64) for ring in noisy)
-        people, root = None, np.full(len(values), known_size or 0.0)
+        whole = float(self.design.weighing.whole)  # a power of two
+        people, root = None, np.full(len(values), (known_size or 0.0) / whole)
         if self.root is not None:
             root = values[:, -1] * float(self.root.step)
         if self.everyone is not None:
@@ -88,14 +91,17 @@ class CenteredMeasurement(Measurement):
         parts: Iterable[Floats] = np.split(values[:, : stops[-1]], stops[:-1], axis=1)
         seen = zip(self.channels, parts, strict=True)
         estimates = np.concatenate([c.shape.recover(c, h, root) for c, h in seen], axis=1)
-        sizes = None if self.root is None or self.root_is_total else root
-        return Recovered(estimates=estimates, sizes=sizes, people=people)
+        sizes = None if self.root is None or self.root_is_total else root * whole
+        people = None if people is None else people * whole
+        return Recovered(estimates=estimates * whole, sizes=sizes, people=people)
 
     def discovering(self, most: int, delta: float) -> Self:
         """Return the same with the threshold at which groups of people in ``most`` groups show."""
         if (root := self.root) is None:
             raise AssertionError
-        limit = threshold(self.design.noise, root.scale, root.step, most=most, delta=delta)
+        noise, weighing = self.design.noise, self.design.weighing
+        step, alone = root.step * weighing.whole, weighing.heaviest
+        limit = threshold(noise, root.scale, step, most=most, delta=delta, alone=alone)
         return replace(self, threshold=limit)
 
     def passed(self, noisy: list[Ring]) -> list[int]:

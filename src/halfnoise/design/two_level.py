@@ -52,7 +52,8 @@ class Level:
             raise NotImplementedError
         groups, most = grouping.number, grouping.most
         best = AtMost(groups, most).lone_center(1.0)
-        bits = min(CENTER_BITS, EXACT_BITS - math.frexp(best)[1])
+        most_bits = CENTER_BITS if workload.weight is None else EXACT_BITS
+        bits = min(most_bits, EXACT_BITS - math.frexp(best)[1])
         return cls(groups=groups, most=most, center=Fraction(round(best * 2**bits), 2**bits))
 
     @property
@@ -136,13 +137,14 @@ class TwoLevel(Design):
         """Put blocks and centres on the grid; what c' subtracts is a whole number of steps."""
         blocks, centers = self.group.moved()
         final = two_level(workload, blocks, centers, budget, self.group.interest)
-        center = final.level.center
+        center, weighing = final.level.center, self.weighing
+        one, of_whole = weighing.quantum, weighing.of_whole
         return CenteredMeasurement(
             design=final,
             blocks=blocks,
             channels=final.group.channels(),
-            root=Root.of(final.group.size_scale or 0.0, Fraction(1, center.denominator)),
-            everyone=Root.of(final.people_std, Fraction(1), center=center),
+            root=Root.of(of_whole(final.group.size_scale or 0.0), one / center.denominator),
+            everyone=Root.of(of_whole(final.people_std), one, center=center),
         )
 
 

@@ -9,7 +9,8 @@ from halfnoise.workload.categories import Choice
 from halfnoise.workload.queries import Query
 from halfnoise.workload.question import Question
 from halfnoise.workload.sets import ContributionSet
-from halfnoise.workload.sets.base import Center, Parts, Scales
+from halfnoise.workload.sets.base import Center, Channel, Parts, Scales
+from halfnoise.workload.weights import ALIKE, Weighing
 
 
 class Line(NamedTuple):
@@ -36,7 +37,11 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """Queries of one kind that share a scale of noise; contributions are in ``quantum``."""
+    """Queries of one kind that share a scale of noise; contributions are in ``quantum``.
+
+    ``weighing``: how often people count; contributions are parts of a whole weight. ``centred``:
+    whether a weighted value is centred before it is multiplied and rounded, in halves of a quantum.
+    """
 
     kind: str
     shape: ContributionSet
@@ -44,6 +49,8 @@ class Block:
     label: str
     asked: tuple[Query, ...] = field(default=(), compare=False, repr=False)
     quantum: Fraction = field(default=Fraction(1), compare=False, repr=False)
+    weighing: Weighing = field(default=ALIKE, compare=False, repr=False)
+    centred: bool = field(default=False, compare=False, repr=False)
 
     @property
     def queries(self) -> int:
@@ -98,5 +105,22 @@ class Block:
 
     def on_grid(self, *scales: float) -> "Block":
         """Return the block with its bounds on the grid that fits noise of so large scales."""
-        quantum = self.shape.grain.quantum(self.shape.reach, scales[0])
-        return replace(self, shape=self.shape.on(quantum, self.label), quantum=quantum)
+        weighing, shape = self.weighing, self.shape
+        scale = weighing.of_whole(scales[0])
+        quantum = shape.grain.quantum(shape.reach, scale, weighing.quantum)
+        shape = shape.on(quantum, self.label, wider=weighing.wider)
+        return replace(self, shape=shape, quantum=quantum)
+
+    def centred_at(self, center: Center, scale: float) -> tuple["Block", Center]:
+        """Return the block, which is on the grid, and its centre there."""
+        weighing = self.weighing
+        found = self.shape.center_on_grid(center, weighing.in_parts(scale), weighing.center_bits)
+        values = weighing is not ALIKE and self.shape.has_values
+        return replace(self, centred=values and found is not None), found
+
+    def channel(self, center: Center, scales: Scales) -> Channel:
+        """Make the block, which is on the grid, ready to be measured."""
+        weighing = self.weighing
+        own = tuple(weighing.of_whole(scale) for scale in scales)
+        people, centred = weighing.quantum, self.centred
+        return self.shape.channel(self.quantum, center, own, people, centred=centred)

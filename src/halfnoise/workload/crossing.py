@@ -104,10 +104,11 @@ class TableBlock(Block):
         largest = max(cells(self.shape.levels, table.axes) for table in self.tables)
         bits = TABLE_BITS - math.ceil(math.log2(largest))
         bits, moved = min(VALUE_BITS, max(LEAST_TABLE_BITS, bits)), list[ByCell]()
+        people, wider = self.weighing.quantum, self.weighing.wider
         for i, value in enumerate(self.shape.values):
             own = scales if len(scales) == 1 else self.shape.scales_of(i, scales)
-            quantum = value.grain.quantum(value.reach, max(own), bits)
-            moved.append(value.on(quantum, self.values[i].label))
+            quantum = value.grain.quantum(value.reach, self.weighing.of_whole(max(own)), people, bits)
+            moved.append(value.on(quantum, self.values[i].label, wider=wider))
         return replace(self, shape=replace(self.shape, values=tuple(moved)))
 
     def questions(self, start: int) -> list[Question]:

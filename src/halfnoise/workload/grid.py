@@ -40,10 +40,15 @@ class Grain(enum.Enum):
     PARTS = "parts"
     VALUES = "values"
 
-    def quantum(self, reach: float, scale: float, bits: int = VALUE_BITS) -> Fraction:
-        """Return the grid of values of at most ``reach`` under noise of so large a scale."""
+    def quantum(
+        self, reach: float, scale: float, people: Fraction, bits: int = VALUE_BITS
+    ) -> Fraction:
+        """Return the grid of values of at most ``reach`` under noise of so large a scale.
+
+        ``people``: the grid of what a person counts; that of fractions, too, unless it is one.
+        """
         if self is not Grain.VALUES:
-            return Fraction(1) if self is Grain.PEOPLE else PART
+            return PART if self is Grain.PARTS and people == 1 else people
         # Steps may be half a quantum, and the scale may still grow a little with the bounds.
         coarse = power(scale) * Fraction(8, 2**MOST_SCALE_BITS)
         return max(coarse, power(reach) * Fraction(2, 2**bits))

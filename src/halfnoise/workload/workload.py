@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import partial
 from typing import Any, TypedDict, Unpack
 
-from halfnoise.checks import finite, known_keywords, refuse, said_twice
+from halfnoise.checks import finite, known_keywords, refuse
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.workload.block import Block, Line
@@ -16,9 +16,11 @@ from halfnoise.workload.gathering import blocks_of
 from halfnoise.workload.groups import Grouping
 from halfnoise.workload.importance import check_importance, importance_of_dial
 from halfnoise.workload.listing import OTHER, Columns, Groups
-from halfnoise.workload.queries import Asked
+from halfnoise.workload.numbers import Squares
+from halfnoise.workload.queries import Asked, check_queries
 from halfnoise.workload.question import Question, only_rows
 from halfnoise.workload.sets import Box
+from halfnoise.workload.weights import Weighing, Weight
 
 
 class Rules(TypedDict, total=False):
@@ -26,6 +28,9 @@ class Rules(TypedDict, total=False):
 
     where: Where | Sequence[Where]
     neighbors: Neighbors
+    weight: Weight | None
+    unweighted_size: bool
+    effective_size: bool
     groups: Groups
     other: str | None
     max_groups: int
@@ -46,8 +51,10 @@ class Workload:
 
     ``where``: who is in the table: rows that do not meet all of these conditions are as if they
     were not there, so sizes, groups and shares are of the people whom the others are about.
-    ``neighbors``: which two tables must look alike. ``by``: the column, or columns, that say which
-    group a row is in. ``groups``: the groups, by key, for several columns as one list for each or
+    ``neighbors``: which two tables must look alike. ``weight``: how often a person counts, where
+    not once; ``unweighted_size``: whether the number of people comes out, too; ``effective_size``:
+    whether the sum of squared weights does. ``by``: the column, or columns, that say which group a
+    row is in. ``groups``: the groups, by key, for several columns as one list for each or
     as tuples; ``"discover"`` where they are not known, or for the columns where they are not; or,
     in a plan, how many. ``other``: the group of people elsewhere, None to leave them out.
     ``missing_group``: what the group of rows without a key is called, if they are to have one.
@@ -73,6 +80,9 @@ class Workload:
     _: KW_ONLY
     where: Where | Sequence[Where] = ()
     neighbors: Neighbors = Neighbors.ADD_REMOVE
+    weight: Weight | None = None
+    unweighted_size: bool = False
+    effective_size: bool = False
     by: Columns = None
     groups: Groups = None
     other: str | None = OTHER
@@ -93,14 +103,15 @@ class Workload:
         if not isinstance(queries, Iterable) or isinstance(queries, str):
             raise refuse("queries", "a list of queries", queries, 'for example [Count("smoker")]')
         _set(self, queries=tuple(queries))
-        _check_queries(self.queries)
         if not isinstance(self.neighbors, Neighbors):
             raise refuse("neighbors", "Neighbors.ADD_REMOVE or Neighbors.REPLACE", self.neighbors)
         _set(self, where=_check_where(self))
-        named = {query.label for query in self.queries}
+        _check_weight(self)
+        check_queries(self.asked)
+        named = {query.label for query in self.asked}
         weights, size = check_importance(self, named)
         _set(self, grouping=_check_groups(self), importance=weights, size_importance=size)
-        _set(self, blocks=tuple(blocks_of(self.queries, self.importance, self.at_most)))
+        _set(self, blocks=_weighed(self, blocks_of(self.asked, self.importance, self.at_most)))
         if self.size_dial is not None:
             _set(self, size_importance=_dialled(self, self.size_dial))
 
@@ -126,6 +137,12 @@ class Workload:
         return queries
 
     @property
+    def asked(self) -> tuple[Asked, ...]:
+        """The queries, and what is asked of weights."""
+        squares = self.effective_size and self.weight is not None
+        return (*self.queries, *([Squares.of(self.weight)] if squares else []))
+
+    @property
     def protected(self) -> str:
         """What nobody may find out."""
         added = self.neighbors is Neighbors.ADD_REMOVE
@@ -136,7 +153,8 @@ class Workload:
         """What each person is asked, who is in the table, and which two must look alike."""
         asked = ", ".join(block.words for block in self.blocks)
         who = f"\n{only_rows(list(map(str, self.who)))}" if self.who else ""
-        return f"Asked of each person: {asked}.{who}\nProtected: {self.protected}."
+        own = "" if self.weight is None else f"\nEach counts as often as {self.weight.meaning}."
+        return f"Asked of each person: {asked}.{who}{own}\nProtected: {self.protected}."
 
     @property
     def who(self) -> tuple[Where, ...]:
@@ -239,21 +257,6 @@ def _set(workload: Workload, **fields: object) -> None:
         object.__setattr__(workload, name, value)
 
 
-def _check_queries(queries: Sequence[Asked]) -> None:
-    if not queries:
-        rule = "queries must hold at least one query, got none"
-        raise InvalidParameterError(f'{rule}; for example [Count("smoker")]')
-    for query in queries:
-        if not isinstance(query, Asked):
-            raise refuse("query", "a Count, Sum, Mean, Choice, Bins, Items or Table", query)
-    # A mean has a name of its own beside those of its two sums.
-    names = [query.label for query in queries if query.kind == "mean"]
-    names += [name for query in queries for name in query.names]
-    if len(set(names)) < len(names):
-        rule = "ask it once, or give one another name"
-        raise InvalidParameterError(f"the query {said_twice(names)!r} is asked twice; {rule}")
-
-
 def _check_where(workload: Workload) -> tuple[Where, ...]:
     who = Where.several(workload.where)
     if who and workload.neighbors is Neighbors.REPLACE:
@@ -264,6 +267,30 @@ def _check_where(workload: Workload) -> tuple[Where, ...]:
             " the condition to each query: Count('smoker', where=Where('age', at_least=18))"
         )
     return who
+
+
+def _check_weight(workload: Workload) -> None:
+    weight, asked = workload.weight, (workload.unweighted_size, workload.effective_size)
+    if not isinstance(weight, Weight | None):
+        raise refuse("weight", "a Weight", weight, 'for example Weight("w", bounds=(0, 5))')
+    if weight is None and any(asked):
+        rule = "unweighted_size and effective_size go with a weight, got none"
+        raise InvalidParameterError(f'{rule}; say weight=Weight("w", bounds=(0, 5))')
+    if weight is not None and workload.neighbors is Neighbors.REPLACE:
+        # Who has another weight would change the size, which could not be public.
+        raise NotSupportedError(
+            "weight goes with add-remove alone, got replace: another weight changes the size, which"
+            " could then not be public; use add-remove, or leave the weight out"
+        )
+
+
+def _weighed(workload: Workload, blocks: Iterable[Block]) -> tuple[Block, ...]:
+    """Return blocks that know how often people count."""
+    found = tuple(blocks)
+    if workload.weight is None:
+        return found
+    weighing = Weighing.of(workload.weight, max(block.shape.finer for block in found))
+    return tuple(replace(block, weighing=weighing) for block in found)
 
 
 def _check_groups(workload: Workload) -> Grouping | None:

@@ -88,13 +88,24 @@ class Mixture(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Channel:
-    """A block ready to be measured: values in ``quantum``, noise of ``scales`` times ``steps``."""
+    """A block ready to be measured: values in ``quantum``, noise of ``scales`` times ``steps``.
+
+    ``people``: what people are counted in. ``centred``: whether values come centred, person by
+    person, in halves of a quantum: then nothing is taken from their sum.
+    """
 
     shape: "ContributionSet"
     center: Center
     quantum: Fraction
     steps: tuple[Fraction, ...]
     scales: Scales
+    people: Fraction = Fraction(1)
+    centred: bool = False
+
+    @property
+    def values(self) -> Fraction:
+        """What values are counted in."""
+        return self.quantum / 2 if self.centred else self.quantum
 
 
 class ContributionSet(ABC):
@@ -144,6 +155,16 @@ class ContributionSet(ABC):
         return max(x, -x)
 
     @property
+    def has_values(self) -> bool:
+        """Whether there are contributions that are values, not people."""
+        return self.grain is Grain.VALUES
+
+    @property
+    def finer(self) -> int:
+        """How many steps are one part of a person: halves, unless there are many categories."""
+        return 2
+
+    @property
     def ones(self) -> int | None:
         """How many ones a person may have, where values are zeros and ones."""
         return None
@@ -176,36 +197,53 @@ class ContributionSet(ABC):
         """Return how noises make up the errors of the estimates."""
         return Mixture((0, self.size), (), ((0, self.size, float(center or 0)),))
 
-    def on(self, _quantum: Fraction, _label: str) -> Self:
-        """Return the set with its bounds on the grid."""
+    def on(self, _quantum: Fraction, _label: str, *, wider: int = 0) -> Self:  # noqa: ARG002
+        """Return the set with its bounds on the grid, ``wider`` by so many quanta."""
         return self
 
-    def center_on_grid(self, center: Center, scale: float) -> Center:
-        """Round a centre that was searched for to one short enough; midpoints move with K."""
+    def center_on_grid(self, center: Center, scale: float, bits: int = grid.SCALE_BITS) -> Center:
+        """Round a centre that was searched for to at most so many bits; midpoints move with K."""
         if center is None or not self.adjustable:
             return None if center is None else self.midpoint
-        bits = max(1, min(grid.SCALE_BITS, grid.MOST_SCALE_BITS - 2 - math.frexp(scale)[1]))
+        bits = max(1, min(bits, grid.MOST_SCALE_BITS - 2 - math.frexp(scale)[1]))
         return Fraction(round(center * 2**bits), 2**bits)
 
-    def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
+    def steps(
+        self, center: Center, quantum: Fraction, scales: Scales, people: Fraction
+    ) -> tuple[Fraction, ...]:
         """Return the steps of the scales: they divide the quantum and what the centre subtracts."""
-        finest = quantum if center is None else min(quantum, Fraction(1, center.denominator))
+        finest = quantum if center is None else min(quantum, people / center.denominator)
         return (step_for(scales[0], finest, self.reach),)
 
     def spread(self, scales: Scales) -> Floats:
         """Return the scale of every sum that is measured."""
         return np.repeat(scales, self.size // len(scales))
 
-    def channel(self, quantum: Fraction, center: Center, scales: Scales) -> Channel:
+    def channel(
+        self,
+        quantum: Fraction,
+        center: Center,
+        scales: Scales,
+        people: Fraction = Fraction(1),
+        *,
+        centred: bool = False,
+    ) -> Channel:
         """Make the set, which is on the grid, ready; its scales are rounded up to the grid."""
-        steps = self.steps(center, quantum, scales)
-        drawn = tuple(in_steps(scale, step) for scale, step in zip(scales, steps, strict=True))
-        return Channel(shape=self, center=center, quantum=quantum, steps=steps, scales=drawn)
+        steps = self.steps(center, quantum, scales, people)
+        return Channel(
+            shape=self,
+            center=center,
+            quantum=quantum,
+            steps=steps,
+            scales=tuple(in_steps(scale, step) for scale, step in zip(scales, steps, strict=True)),
+            people=people,
+            centred=centred,
+        )
 
     def measure(self, channel: Channel, f: Ring, root: Ring, root_quantum: Fraction) -> Ring:
         """Return h = f - c root in steps."""
-        h = times(f, channel.quantum / channel.steps[0])
-        if channel.center is None:
+        h = times(f, channel.values / channel.steps[0])
+        if channel.center is None or channel.centred:
             return h
         return h - times(root, channel.center * root_quantum / channel.steps[0])[:, None]
 

@@ -64,11 +64,11 @@ class ByCell:
         """How far from zero a value can be."""
         return max(-self.low, self.high)
 
-    def on(self, quantum: Fraction, label: str) -> "ByCell":
+    def on(self, quantum: Fraction, label: str, *, wider: int = 0) -> "ByCell":
         """Return the same with its bounds on a grid; whole people are on it."""
         if self.grain is not Grain.VALUES:
-            return self
-        low, high = bounds_on(quantum, (self.low, self.high), label)
+            return replace(self, quantum=quantum)
+        low, high = bounds_on(quantum, (self.low, self.high), label, wider)
         return replace(self, low=low, high=high, quantum=quantum)
 
     @property

@@ -60,14 +60,18 @@ class Box(ContributionSet):
         """List all combinations of the two ends."""
         return itertools.product((self.low, self.high), repeat=self.size)
 
-    def on(self, quantum: Fraction, label: str) -> Self:
+    def on(self, quantum: Fraction, label: str, *, wider: int = 0) -> Self:
         """Return the set with its bounds on the grid; whole people are on it."""
         if self.grain is not Grain.VALUES:
             return self
-        return type(self)(self.size, *bounds_on(quantum, self.bounds, label), self.grain)
+        bounds = bounds_on(quantum, self.bounds, label, wider)
+        return type(self)(self.size, *bounds, self.grain)
 
-    def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
+    def steps(
+        self, center: Center, quantum: Fraction, scales: Scales, people: Fraction
+    ) -> tuple[Fraction, ...]:
         """Return the step of the scale: half a quantum where midpoints are subtracted."""
+        del people
         return (step_for(scales[0], quantum if center is None else quantum / 2, self.reach),)
 
 
@@ -131,6 +135,11 @@ class OneOf(ContributionSet):
     grain: Grain = field(default=Grain.PEOPLE, init=False, repr=False, compare=False)
 
     @property
+    def finer(self) -> int:
+        """Equal shares of a part."""
+        return self.size
+
+    @property
     def midpoint(self) -> Fraction:
         """Equal shares: other centres do not sum to exactly one."""
         return Fraction(1, self.size)
@@ -170,8 +179,11 @@ class OneOf(ContributionSet):
             return plain._replace(own=(0, 0), shared=(halves, halves))
         return plain._replace(shared=((0, -v, ((0, v, 1.0),)),))
 
-    def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
+    def steps(
+        self, center: Center, quantum: Fraction, scales: Scales, people: Fraction
+    ) -> tuple[Fraction, ...]:
         """Return the step of the scale: equal shares are whole numbers of it."""
+        del people
         if center is None:
             return (step_for(scales[0], quantum),)
         return (step_for(scales[0] * self.size, quantum, self.size) / self.size,)
@@ -251,22 +263,25 @@ class Answered(ContributionSet):
         both = (1, 1, ((0, 1, middle), (1, 2, 1.0)))
         return Mixture((0, 1), (both,), ((0, 1, middle * c), (1, 2, c)))
 
-    def on(self, quantum: Fraction, label: str) -> Self:
+    def on(self, quantum: Fraction, label: str, *, wider: int = 0) -> Self:
         """Return the set with its bounds on the grid."""
-        return type(self)(*bounds_on(quantum, self.bounds, label))
+        return type(self)(*bounds_on(quantum, self.bounds, label, wider))
 
-    def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
+    def steps(
+        self, center: Center, quantum: Fraction, scales: Scales, people: Fraction
+    ) -> tuple[Fraction, ...]:
         """Return the steps of the value and of the number who answered."""
-        whole = Fraction(1) if center is None else Fraction(1, center.denominator)
+        whole = people if center is None else people / center.denominator
         return step_for(scales[0], quantum / 2, self.reach), step_for(scales[1], whole)
 
     def measure(self, channel: Channel, f: Ring, root: Ring, root_quantum: Fraction) -> Ring:
         """Return the value, centred on who answered, and who answered, centred on the root."""
         value, answered = f[:, 0], f[:, 1]
-        y = times(value, channel.quantum / channel.steps[0])
-        a = times(answered, 1 / channel.steps[1])
+        y = times(value, channel.values / channel.steps[0])
+        a = times(answered, channel.people / channel.steps[1])
         if channel.center is not None:
-            y = y - times(answered, self.middle / channel.steps[0])
+            if not channel.centred:
+                y = y - times(answered, self.middle * channel.people / channel.steps[0])
             a = a - times(root, channel.center * root_quantum / channel.steps[1])
         return np.stack([y, a], axis=1)
 
@@ -279,8 +294,10 @@ class Answered(ContributionSet):
         return np.stack([y, a], axis=1)
 
 
-def bounds_on(quantum: Fraction, bounds: tuple[float, float], label: str) -> tuple[float, float]:
-    """Put bounds on the grid, which must tell values between them apart."""
+def bounds_on(
+    quantum: Fraction, bounds: tuple[float, float], label: str, wider: int = 0
+) -> tuple[float, float]:
+    """Put bounds on the grid, which must tell values between them apart; then make them wider."""
     low, high = (in_quanta(bound, quantum) for bound in bounds)
     if high - low < LEAST_QUANTA:
         raise InvalidParameterError(
@@ -288,4 +305,4 @@ def bounds_on(quantum: Fraction, bounds: tuple[float, float], label: str) -> tup
             f" or for so small a budget, got {bounds[0]:.10g} to {bounds[1]:.10g}; subtract a"
             " constant from the column first, or use a larger budget"
         )
-    return float(low * quantum), float(high * quantum)
+    return float((low - wider) * quantum), float((high + wider) * quantum)
