@@ -12,6 +12,7 @@ from halfnoise.design.measurement import CenteredMeasurement
 from support import engines, nasty_cells
 from support.measured import grid_for
 from support.nasty import found
+from support.quanta import out_of_quanta
 from support.soak import SOAKS
 
 q: Any = hn  # what strict types would refuse is tried, too
@@ -92,8 +93,8 @@ def test_expressions(engine: str, name: str, tmp_path: Any) -> None:
     query, expected = EXPRESSIONS[name]
     table = pl.DataFrame({"x": [1, 2, 3, 4], "y": ["a", "b", "a", "c"]}).to_arrow()
     workload, grid = placed(query)
-    sums, _ = found(engines.ENGINES[engine](table, tmp_path), workload, grid, ())
-    assert [total * grid.blocks[0].quantum for total in sums[0]] == expected
+    sums, people = found(engines.ENGINES[engine](table, tmp_path), workload, grid, ())
+    assert out_of_quanta(sums[0], grid.blocks[0], people) == expected
 
 
 @pytest.mark.parametrize(

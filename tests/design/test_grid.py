@@ -62,11 +62,12 @@ def test_what_is_measured_is_exact(kind: str, d: int, design: str) -> None:
         c = block.center or Fraction(0)
         if isinstance(block.shape, Answered):
             answered = Fraction(_signed(sums[0][1]))
+            f[0] += block.offset * answered
             middle = block.shape.middle if block.center is not None else 0
             expected.append((f[0] - middle * answered) / block.steps[0])
             expected.append((answered - c * root) / block.steps[1])
         else:
-            expected += [(x - c * root) / block.steps[0] for x in f]
+            expected += [(x + block.offset * root - c * root) / block.steps[0] for x in f]
     if grid.root is not None:
         expected.append(root / grid.root.step)
     assert all(x.denominator == 1 for x in expected)

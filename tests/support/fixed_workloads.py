@@ -151,10 +151,11 @@ def _block(
     share = [Fraction(i % 7 + 1, 9) for i in range(shape.size)]
     if isinstance(shape, Answered | Box):
         low, high = (int(Fraction(x) / unit) for x in (shape.low, shape.high))
+        base = int(block.offset / unit)
     if isinstance(shape, Answered):
         answered = people * 2 // 3
         value = answered * ((2 * low + high) // 3)
-        return [value, answered], [value * unit, Fraction(answered)]
+        return [value - base * answered, answered], [value * unit, Fraction(answered)]
     if grid.root_is_total or isinstance(shape, AtMost):
         units = [int(people * x / (7 * shape.size) / unit) for x in share]
     elif isinstance(shape, OneOf):
@@ -162,4 +163,5 @@ def _block(
         units[0] += people - sum(units)
     else:
         units = [int(people * (low + (high - low) * x)) for x in share]
+        return [x - base * people for x in units], [x * unit for x in units]
     return units, [x * unit for x in units]

@@ -5,6 +5,7 @@ Rows are dictionaries of Python values. What every engine must agree with.
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -21,6 +22,7 @@ from support.slow_cells import SlowCells, is_nothing, literal_day, literal_numbe
 
 Row = Mapping[str, Any]
 AS_EVER = SlowCells()
+PARTS, ROW_BITS = 2**20, 26
 
 
 def totals(
@@ -49,7 +51,7 @@ def totals(
             )
             for i, x in enumerate(adds):
                 total[i] += x
-        sums.append(total)
+        sums.append(rounded(total, on))
     return sums, len(people)
 
 
@@ -78,15 +80,18 @@ def person(
     given = [row[str(query.column)] for row in rows]
     given = [cell for cell in given if not missing(cell, query, cells)]
     values = [x for cell in given if (x := cells.number(cell)) is not None]
-    low, high = (math.floor(Fraction(b) / on.quantum + Fraction(1, 2)) for b in query.bounds)
+    low, high = query.bounds
     if isinstance(query, Mean):
-        steps = [on_grid(x, low, high, on.quantum) for x in values]
-        return [(2 * sum(steps) + len(steps)) // (2 * len(steps)), 1] if steps else [0, 0]
+        places = [place(min(max(x, low), high), on) for x in values]
+        return [on_grid(together(places) / len(places), query, on), 1] if places else [0, 0]
     assert isinstance(query, Sum)
-    if query.where is not None and not rows:
-        return [0]
-    total = sum(on_grid(x, min(low, 0), max(high, 0), on.quantum) for x in values)
-    return [min(max(total, low), high)]
+    value = min(max(0.0, low), high) if rows or query.where is None else 0.0
+    if values:
+        least, most = min(low, 0.0), max(high, 0.0)
+        unit = 2.0 ** (math.frexp(max(-least, most))[1] - ROW_BITS)
+        total = together([min(max(x, least), most) / unit for x in values]) * unit
+        value = min(max(total, low), high)
+    return [on_grid(place(value, on), query, on)]
 
 
 def crossed(rows: Sequence[Row], on: TableBlock, cells: SlowCells) -> list[int]:
@@ -95,7 +100,10 @@ def crossed(rows: Sequence[Row], on: TableBlock, cells: SlowCells) -> list[int]:
     adds = [1]
     for query, value in zip(on.values, on.shape.values, strict=True):
         about: Any = {"kind": query.kind, "shape": query.shape, "label": query.label}
-        alone = Block(**about, importance=1.0, quantum=value.quantum)
+        alone = Block(**about, importance=1.0)
+        if not isinstance(query, Count):
+            shape = query.shape.on(value.quantum)
+            alone = replace(alone, shape=shape, quantum=value.quantum, offset=value.middle)
         adds += person(rows, [query], alone, query.shape, cells)
     found = []
     for layer, x in zip(on.shape.layers, adds, strict=True):
@@ -109,10 +117,49 @@ def crossed(rows: Sequence[Row], on: TableBlock, cells: SlowCells) -> list[int]:
     return found
 
 
-def on_grid(x: float, low: int, high: int, unit: Fraction) -> int:
-    """Clip, and round half up."""
-    x = min(max(x, float(low * unit)), float(high * unit))
-    return math.floor(Fraction(x) / unit + Fraction(1, 2))
+def place(x: float, on: Block) -> float:
+    """Return how many quanta a value is above the point nearest to zero."""
+    return (x - float(nearest(on))) / float(on.quantum)
+
+
+def nearest(on: Block) -> Fraction:
+    """Return the point between the bounds on the grid that is nearest to zero."""
+    assert on.shape.bounds is not None
+    low, high = map(Fraction, on.shape.bounds)
+    return min(max(low, Fraction(0)), high)
+
+
+def together(places: Sequence[float]) -> float:
+    """Add up rows of one person, as whole numbers and parts of 2^-26."""
+    whole = [math.floor(x) for x in places]
+    parts = [math.floor((x - y) * 2**ROW_BITS) for x, y in zip(places, whole, strict=True)]
+    return float(sum(whole)) + float(sum(parts)) / 2**ROW_BITS
+
+
+def on_grid(x: float, query: Sum | Mean, on: Block) -> int:
+    """Keep a place within its bounds, and return it from the offset, in parts of 2^-20 quanta."""
+    low, high = (place(bound, on) for bound in query.bounds)
+    x = min(max(x, low), high) if isinstance(query, Mean) else x
+    start = (nearest(on) - on.offset) / on.quantum * PARTS
+    assert start.denominator == 1
+    return math.floor(start + Fraction(x) * PARTS)
+
+
+def rounded(total: list[int], on: Block) -> list[int]:
+    """Round totals of values, which are in parts, to quanta: half up."""
+    if isinstance(on, TableBlock):
+        valued, at = [False] * len(total), 0
+        for layer in on.shape.layers:
+            kind = None if layer.value is None else on.values[layer.value]
+            for axes in layer.axes:
+                stop = at + math.prod(on.shape.levels[axis] for axis in axes)
+                own = isinstance(kind, Sum | Mean) and not layer.answers
+                valued[at:stop] = [own] * (stop - at)
+                at = stop
+    else:
+        valued = [on.kind in ("sum", "mean"), *[False] * (len(total) - 1)]
+    pairs = zip(total, valued, strict=True)
+    return [(x + PARTS // 2) // PARTS if own else x for x, own in pairs]
 
 
 def shared(said: list[int], shape: Any, on: Block) -> list[int]:

@@ -39,7 +39,7 @@ def types_of(source: Source, columns: Sequence[str]) -> dict[str, DType]:
 
 
 def _read(source: Source, workload: Workload, unit: Sequence[str]) -> None:
-    blocks = [block.on_grid(block.shape.reach) for block in workload.blocks]
+    blocks = [block.on_grid(None, block.shape.reach(None)) for block in workload.blocks]
     prepared(source, workload, blocks, unit)
 
 

@@ -14,7 +14,7 @@ import narwhals.stable.v2 as nw
 from halfnoise.checks import refuse, said_twice
 from halfnoise.data.cells import MOST_WHOLE, Cell
 from halfnoise.data.columns import ReadCell
-from halfnoise.data.contributions import share_of_items, whole_item
+from halfnoise.data.contributions import part_of_item, whole_item
 from halfnoise.data.groups import Frame, Groups, Values
 from halfnoise.data.logic import is_true
 from halfnoise.data.lookup import PLACE, lookup, parts
@@ -88,7 +88,7 @@ def item_totals(
     if people and query.at_most is not None and query.at_most < len(query.items):
         number = nw.col(PLACE).count().over(*people, *weight, *group).cast(nw.Int64)
         rows = rows.with_columns(hn_number=number)
-        counts = share_of_items(nw.col("hn_number"), query.at_most, block)
+        counts = part_of_item(nw.col("hn_number"), query.at_most, block)
     rows = rows.select(*group, PLACE, hn_total=(counts * times).cast(nw.Int64))
     totals = rows.group_by(*group, PLACE).agg(nw.col("hn_total").sum())
 

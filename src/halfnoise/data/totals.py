@@ -109,7 +109,7 @@ def _prepared(
         places = groups.places(present) if len(wide) < len(parts) else {}
         own_sums = iter(np.split(columns, np.cumsum(sizes), axis=1))
         sums = tuple(
-            next(own_sums)
+            part.totals(next(own_sums))
             if isinstance(part, Contribution)
             else _own(part, places, block.shape.size)
             for block, part in zip(blocks, parts, strict=True)

@@ -1,13 +1,14 @@
 """How often a person counts: weights as whole parts, and what is multiplied with them.
 
-A weight is below 2^21 parts and a value, seen from its middle, at most 2^22 halves of a quantum, so
-that products stay below 2^53, where float64 is exact, and sums of 2^40 people below 2^63.
+A weight is at most 2^21 parts and a value at most 2^22 quanta and 2^20 parts of one, so that their
+products stay below 2^44 and, where rounding down in float64 is exact, 2^53. Sums of 2^40 people
+stay below 2^63: what is added up is at most 2^22 quanta and 2^21 parts of one, or 2^21 of a weight.
 """
 
 import narwhals.stable.v2 as nw
 
 from halfnoise.data.cells import Cell
-from halfnoise.workload.block import Block
+from halfnoise.workload.grid import PART_BITS
 from halfnoise.workload.weights import Weighing
 
 WEIGHT = "hn_weight"  # the column that holds it, of a row or, where its rows are one, of a person
@@ -46,20 +47,21 @@ def counted(person: nw.Expr, weighing: Weighing) -> nw.Expr:
     return person.cast(nw.Int64) * nw.col(WEIGHT) if weighing.bits else person
 
 
-def multiplied(value: nw.Expr, block: Block) -> nw.Expr:
-    """Return a person's value times their weight, rounded half up; from the middle, if so said."""
-    weighing = block.weighing
+def multiplied(whole: nw.Expr, parts: nw.Expr, weighing: Weighing) -> tuple[nw.Expr, nw.Expr]:
+    """Return a person's value times their weight: whole quanta and, rounded down, parts of one."""
     if not weighing.bits:
-        return value
-    if block.centred:
-        low, high = block.shape.ends(weighing.quantum)
-        value = value * 2 - int((low + high) / block.quantum)
-    product = (value * nw.col(WEIGHT)).cast(nw.Float64)
-    return (product * float(weighing.quantum) + 0.5).floor().cast(nw.Int64)
+        return whole, parts
+    product = whole * nw.col(WEIGHT)
+    quanta = _shifted(product, weighing)
+    rest = (product - quanta * 2**weighing.bits) * 2**PART_BITS
+    return quanta, _shifted(rest + parts * nw.col(WEIGHT), weighing)
 
 
-def itself(block: Block) -> nw.Expr:
-    """Return a person's weight as a value, in quanta of the block."""
-    weighing = block.weighing
-    ratio = float(weighing.quantum * weighing.whole / block.quantum)
-    return (nw.col(WEIGHT).cast(nw.Float64) * ratio + 0.5).floor().cast(nw.Int64)
+def itself(weighing: Weighing) -> nw.Expr:
+    """Return a person's weight as a value, which is exact."""
+    return nw.col(WEIGHT).cast(nw.Float64) * float(weighing.whole / weighing.parts)
+
+
+def _shifted(product: nw.Expr, weighing: Weighing) -> nw.Expr:
+    """Divide whole numbers below 2^53 by those of a whole weight, rounding down: exact."""
+    return (product.cast(nw.Float64) * float(weighing.quantum)).floor().cast(nw.Int64)

@@ -148,10 +148,10 @@ class Centered(Design):
 
     def moved(self) -> tuple[tuple[Block, ...], tuple[Center, ...]]:
         """Return the blocks and the centres on the grid."""
-        blocks = [block.on_grid(*scales) for block, _, scales in self._each()]
+        blocks = [block.on_grid(center, *scales) for block, center, scales in self._each()]
         seen = zip(blocks, self.centers, self.scales, strict=True)
-        moved = [block.centred_at(center, scales[-1]) for block, center, scales in seen]
-        return tuple(block for block, _ in moved), tuple(center for _, center in moved)
+        centers = [block.center_on_grid(center, scales[-1]) for block, center, scales in seen]
+        return tuple(blocks), tuple(centers)
 
     def on_grid(self, workload: Workload, budget: float) -> CenteredMeasurement:
         """Put blocks and centres on the grid, then choose the scales that fit them."""

@@ -37,10 +37,10 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """Queries of one kind that share a scale of noise; contributions are in ``quantum``.
+    """Queries of one kind that share a scale of noise.
 
-    ``weighing``: how often people count; contributions are parts of a whole weight. ``centred``:
-    whether a weighted value is centred before it is multiplied and rounded, in halves of a quantum.
+    Contributions are in ``quantum``, and count from ``offset``. ``weighing``: how often people
+    count; then contributions are parts of those of a whole weight.
     """
 
     kind: str
@@ -49,8 +49,8 @@ class Block:
     label: str
     asked: tuple[Query, ...] = field(default=(), compare=False, repr=False)
     quantum: Fraction = field(default=Fraction(1), compare=False, repr=False)
+    offset: Fraction = field(default=Fraction(0), compare=False, repr=False)
     weighing: Weighing = field(default=ALIKE, compare=False, repr=False)
-    centred: bool = field(default=False, compare=False, repr=False)
 
     @property
     def queries(self) -> int:
@@ -103,24 +103,20 @@ class Block:
         things = "items" if self.kind == "items" else "categories"
         return f"{self.label} ({self.queries} {things}{most})"
 
-    def on_grid(self, *scales: float) -> "Block":
-        """Return the block with its bounds on the grid that fits noise of so large scales."""
-        weighing, shape = self.weighing, self.shape
+    def on_grid(self, center: Center, *scales: float) -> "Block":
+        """Return the block with bounds on the grid that fits noise of so large scales."""
+        weighing, reach = self.weighing, self.shape.reach(center)
         scale = weighing.of_whole(scales[0])
-        quantum = shape.grain.quantum(shape.reach, scale, weighing.quantum)
-        shape = shape.on(quantum, self.label, wider=weighing.wider)
-        return replace(self, shape=shape, quantum=quantum)
+        quantum = self.shape.grain.quantum(reach, scale, weighing.quantum)
+        shape = self.shape.on(quantum, weighing.wider)
+        return replace(self, shape=shape, quantum=quantum, offset=shape.offset(center))
 
-    def centred_at(self, center: Center, scale: float) -> tuple["Block", Center]:
-        """Return the block, which is on the grid, and its centre there."""
+    def center_on_grid(self, center: Center, scale: float) -> Center:
+        """Return a centre on the grid, where the block is."""
         weighing = self.weighing
-        found = self.shape.center_on_grid(center, weighing.in_parts(scale), weighing.center_bits)
-        values = weighing is not ALIKE and self.shape.has_values
-        return replace(self, centred=values and found is not None), found
+        return self.shape.center_on_grid(center, weighing.in_parts(scale), weighing.center_bits)
 
     def channel(self, center: Center, scales: Scales) -> Channel:
         """Make the block, which is on the grid, ready to be measured."""
-        weighing = self.weighing
-        own = tuple(weighing.of_whole(scale) for scale in scales)
-        people, centred = weighing.quantum, self.centred
-        return self.shape.channel(self.quantum, center, own, people, centred=centred)
+        own = tuple(map(self.weighing.of_whole, scales))
+        return self.shape.channel(self.quantum, center, own, self.weighing.quantum)

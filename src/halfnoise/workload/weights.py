@@ -7,9 +7,9 @@ than one of the highest weight. On the grid (docs/weights.md has the proofs):
 - A weight is k parts of a ``whole``, a power of two above the highest: so all is in parts of it.
 - Who is counted adds k or nothing; who has more items than allowed, k * most // number of each,
   which is no more than all of them may be.
-- A value is rounded after it is multiplied, by half a quantum at most. That leaves K, but not K
-  with one quantum more on each side: p = (k/M)(x + e) + (1 - k/M) e, of which both parts cost no
-  more than its farthest corners.
+- A value times its weight moves the rounded total by less than a quantum, e, more than it is. That
+  leaves K, but not K with two quanta more on each side, which a weight of at least half a whole
+  makes one: p = (k/M)(x + e) + (1 - k/M) e, of which both parts cost no more than its corners.
 """
 
 import math
@@ -20,7 +20,7 @@ from typing import Self
 
 from halfnoise.checks import check_column, check_literals, finite, known_keywords, refuse
 from halfnoise.workload.conditions import Literal
-from halfnoise.workload.grid import SCALE_BITS, in_quanta, power
+from halfnoise.workload.grid import SCALE_BITS, power
 
 SQUARES, HEADS = "sum of squared weights", "unweighted number of people"
 # A person moves what is measured by at most 2^22 steps, as without weights (``grid``), where tables
@@ -97,8 +97,8 @@ class Weighing:
         low, high = weight.bounds
         bits = max(LEAST_BITS, BITS + 1 - math.ceil(math.log2(max(cells, 2))))
         quantum = power(high) * Fraction(2, 2**bits)
-        ends = (in_quanta(bound, quantum) for bound in (low, high))
-        return cls(low=next(ends), high=next(ends), bits=bits, whole=quantum * 2**bits)
+        least, most = (math.floor(Fraction(x) / quantum + Fraction(1, 2)) for x in (low, high))
+        return cls(low=least, high=most, bits=bits, whole=quantum * 2**bits)
 
     @property
     def parts(self) -> Fraction:
@@ -112,8 +112,8 @@ class Weighing:
 
     @property
     def wider(self) -> int:
-        """By how many quanta bounds are wider than values: those are rounded once more."""
-        return int(self.bits > 0)
+        """By how many quanta bounds are wider than values, as products of these are no whole ones."""
+        return 2 if self.bits else 0
 
     @property
     def center_bits(self) -> int:

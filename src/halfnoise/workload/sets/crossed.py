@@ -95,11 +95,6 @@ class Crossed(ContributionSet):
         return Fraction(1)
 
     @property
-    def has_values(self) -> bool:
-        """Whether something by cell is a value."""
-        return any(value.grain is Grain.VALUES for value in self.values)
-
-    @property
     def finer(self) -> int:
         """A part is divided by the cells, and by shares of who answered, or halves of who did."""
         share = SHARE.denominator if any(v.optional for v in self.values) else 2
@@ -246,7 +241,7 @@ class Crossed(ContributionSet):
         if layer.answers:
             return people / SHARE.denominator, 1.0
         value = self.values[layer.value]
-        return value.quantum / 2, float(value.half)
+        return value.finest, float(value.half)
 
     def measure(self, channel: Channel, f: Ring, root: Ring, root_quantum: Fraction) -> Ring:
         """Return every residual in steps, from the cells of all tables."""
@@ -262,10 +257,10 @@ class Crossed(ContributionSet):
                     table = times(table, people / finest) - share
                 elif layer.value is not None:
                     value = self.values[layer.value]
-                    if not (channel.centred and value.grain is Grain.VALUES):
+                    table = times(table, value.quantum / finest)
+                    if more := value.middle - value.offset:
                         whole = tables[place + 1][axes] if value.optional else crowd[axes]
-                        lean = times(whole, value.middle * people / finest)
-                        table = times(table, value.quantum / finest) - lean
+                        table = table - times(whole, more * people / finest)
                 step = channel.steps[self.places[place, axes]]
                 factor = finest / (cells(self.levels, axes) * step)
                 measured.append(flat(times(centred(table), factor)))
