@@ -114,13 +114,16 @@ def _prepared(
             else _own(part, places, block.shape.size)
             for block, part in zip(blocks, parts, strict=True)
         )
-        number = columns[:, -1]
+        number, heads = columns[:, -1], None
+        if weighing.bits:
+            number, heads = columns[:, -2], columns[:, -1]
         everyone = number.sum(dtype=np.uint64, keepdims=True)
         if groups.everybody is not None:  # where a person may be in several groups, or in none
-            number = nw.col(WEIGHT).sum() if weighing.bits else nw.len()
-            (row,) = fetch(groups.everybody.select(number.alias("people")))
+            all_of_them = nw.col(WEIGHT).sum() if weighing.bits else nw.len()
+            (row,) = fetch(groups.everybody.select(all_of_them.alias("people")))
             everyone = np.array([int(row[0] or 0)], dtype=np.uint64)
-        return Totals(sums=sums, people=number, everyone=everyone, keys=groups.keys(present))
+        keys = groups.keys(present)
+        return Totals(sums=sums, people=number, everyone=everyone, heads=heads, keys=keys)
 
     return _Prepared(read, scans=groups.scans + len(parts) - len(wide))
 
@@ -153,7 +156,7 @@ def _together(
     elif rows:
         table = table.with_columns(**rows)
     sums = {f"s{i}": e for i, e in enumerate(e for part in parts for e in part.person)}
-    number = [] if weighing.bits else [nw.len().alias("people")]
+    number = [nw.len().alias("heads" if weighing.bits else "people")]
     sums |= {"people": size(weighing)} if weighing.bits else {}
     if not group:
         return table.select(*(e.sum().alias(name) for name, e in sums.items()), *number)
@@ -162,7 +165,7 @@ def _together(
     added = table.select(*by, **sums).group_by(*by).agg(*each, *number)
     if named is None:
         return added
-    totals = nw.col(*dict.fromkeys([*sums, "people"]))
+    totals = nw.col(*sums, "heads" if weighing.bits else "people")
     return named.place(added.with_columns(totals.cast(nw.Int64))).group_by(*group).agg(totals.sum())
 
 

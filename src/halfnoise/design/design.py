@@ -119,6 +119,11 @@ class Design(Protocol):
         """The scale of the noise on the number of people; None where it is not measured."""
 
     @property
+    def seen_scale(self) -> float | None:
+        """The scale of the noise on what groups are found by: on their sizes."""
+        return self.size_scale
+
+    @property
     def covariance(self) -> Covariance:
         """The joint error of all estimates, the number of people last where it is measured."""
 

@@ -12,7 +12,8 @@ from halfnoise.spec.vocabulary import BUDGET, CROSSED, GROUPS, LISTS, QUERIES, W
 from halfnoise.spec.words import read
 from halfnoise.workload.numbers import Counts
 
-_TOGETHER = (GROUPS, BUDGET)  # words that mean something only with each other
+_OFTEN = ("weight", "unweighted-size", "effective-size")
+_TOGETHER = (GROUPS, BUDGET, _OFTEN)  # words that mean something only with each other
 # And these with queries.
 _WEIGHTS = (*CROSSED, "importance", "at-most", "size-importance", "size-dial")
 _ONE_BY_ONE = tuple(name for name in (*QUERIES, *CROSSED) if name in LISTS)

@@ -21,7 +21,15 @@ from halfnoise.request import Request
 from halfnoise.spec.groups import grouping
 from halfnoise.spec.header import Header
 from halfnoise.spec.lists import ANYWHERE, Lists
-from halfnoise.spec.queries import NAMELESS, Words, column_and_rest, queries, where
+from halfnoise.spec.queries import (
+    NAMELESS,
+    NAMELESS_WEIGHT,
+    Words,
+    column_and_rest,
+    queries,
+    weight,
+    where,
+)
 from halfnoise.spec.tables import parted
 from halfnoise.spec.vocabulary import LISTS, RULES, TEXT
 from halfnoise.workload.categories import Items
@@ -135,6 +143,9 @@ def for_plans(request: Request, words: Words) -> Iterator[InvalidParameterError]
         if not isinstance(query, Table) and query.column in NAMELESS:
             rule = "given a column to release"
             yield refuse(f"--{query.kind}", rule, query.label, "a plan does without")
+    if (own := request.workload.weight) is not None and own.column == NAMELESS_WEIGHT:
+        rule = "given a column to release"
+        yield refuse("--weight", rule, words.get("weight"), "a plan does without")
     if "known-size" in words and request.known_size is None:
         yield InvalidParameterError("--known-size needs the number of people, for example 200000")
 
@@ -149,7 +160,9 @@ def _rules(words: Words, lists: Callable[[str], Lists]) -> dict[str, Any]:
     by, groups = grouping(words, lists)
     found |= {"by": by} if by else {}
     found |= {} if groups is None else {"groups": groups}
-    return found | ({"group_sizes": False} if words.get("no-group-sizes") else {})
+    found |= {"group_sizes": False} if words.get("no-group-sizes") else {}
+    sizes = [name for name in ("unweighted-size", "effective-size") if words.get(name)]
+    return found | {name.replace("-", "_"): True for name in sizes}
 
 
 def _workload(
@@ -188,6 +201,8 @@ def _workload(
         bands = [each.bands is not None for each in stored["by"]]
         pairs = zip(stored["by"], bands, strict=True)
         stored["by"] = [replace(by, missing=codes) if it else by for by, it in pairs]
+    if codes and (weighed := stored.get("weight")) is not None:
+        stored["weight"] = replace(weighed, missing=codes)
     who = [coded(each) for each in (*stored["where"], *Where.several(own.get("where", ())))]
     return Workload([*map(looking, asked)], **{**stored, **own, "where": who})
 
@@ -263,4 +278,5 @@ _RULES: Mapping[str, Callable[[str, Any], object]] = {
     "size-dial": number,
     "size-importance": number,
     "split": _mark,
+    "weight": weight,
 }

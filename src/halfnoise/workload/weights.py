@@ -134,6 +134,11 @@ class Weighing:
         return self.high * self.quantum * self.whole
 
     @property
+    def middle(self) -> Fraction:
+        """The middle between the lowest and the highest weight."""
+        return (self.lightest + self.heaviest) / 2
+
+    @property
     def lightest(self) -> Fraction:
         """The lowest weight, as it is on the grid."""
         return self.low * self.quantum * self.whole

@@ -20,7 +20,7 @@ from halfnoise.workload.numbers import Squares
 from halfnoise.workload.queries import Asked, check_queries
 from halfnoise.workload.question import Question, only_rows
 from halfnoise.workload.sets import Box
-from halfnoise.workload.weights import Weighing, Weight
+from halfnoise.workload.weights import HEADS, Weighing, Weight
 
 
 class Rules(TypedDict, total=False):
@@ -180,12 +180,13 @@ class Workload:
     def needs_sizes(self) -> bool:
         """Whether only designs that give the number of people will do."""
         wanted = bool(self.size_importance) or (self.grouped and self.group_sizes)
-        return wanted and self.touched > 0
+        return (wanted and self.touched > 0) or self.unweighted_size
 
     @property
     def gaussian_only(self) -> bool:
-        """Whether there are tables, for which Laplace noise does not pay."""
-        return any(block.shape.gaussian_only for block in self.blocks)
+        """Whether there are tables, or sizes of two kinds, for which Laplace noise does not pay."""
+        tables = any(block.shape.gaussian_only for block in self.blocks)
+        return tables or self.unweighted_size
 
     @property
     def group_columns(self) -> tuple[str, ...]:
@@ -221,6 +222,8 @@ class Workload:
         for block in self.blocks:
             questions += block.questions(start)
             start += block.shape.size
+        if self.unweighted_size:
+            questions.append(Question(name=HEADS, kind="sum", start=start, names=(HEADS,)))
         return tuple(questions)
 
     def of_rows(self) -> "Workload":
