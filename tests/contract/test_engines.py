@@ -79,10 +79,10 @@ def expected(workload: str, unit: str, rows: str) -> tuple[list[list[int]], int]
 
 
 TOTALS = ["counts", "at most", "amounts", "items", "some", "tables"]
-WEIGHTED = ["weighted", "weighted, at most"]
+TOTALS += ["weighted", "weighted, at most"]
 READERS = (*engines.READERS, *engines.KEPT)
 SLOW = () if SOAKS else ("spark", *engines.KEPT)
-ASKED = dict.fromkeys(READERS, [*TOTALS, *WEIGHTED]) | {engine: ["each", "items"] for engine in SLOW}
+ASKED = dict.fromkeys(READERS, TOTALS) | {engine: ["each", "items"] for engine in SLOW}
 ASKED |= {} if SOAKS else {"spark": ["each", "items", "tables", "weighted"]}
 
 

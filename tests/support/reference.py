@@ -17,6 +17,7 @@ from halfnoise.workload.conditions import Where
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.numbers import Count, Mean, Squares, Sum
 from halfnoise.workload.sets import AtMost
+from halfnoise.workload.weights import Weight
 from halfnoise.workload.workload import Workload
 from support.slow_cells import SlowCells, is_nothing, literal_day, literal_number, trim
 
@@ -64,10 +65,10 @@ def weight(
     weighing, said = grid.blocks[0].weighing, [row[workload.weight.column] for row in rows]
     known = [cell for cell in said if not missing(cell, workload.weight, cells)]
     numbers = [x for cell in known if (x := cells.number(cell)) is not None]
-    part = weighing.whole / 2**weighing.bits
-    found = [math.floor(min(max(Fraction(x) if math.isfinite(x) else x, weighing.low * part),
-             weighing.high * part) / part + Fraction(1, 2)) for x in numbers]  # fmt: skip
-    return max([weighing.low, *found])
+    low, high = float(weighing.lightest), float(weighing.heaviest)
+    clipped = [Fraction(min(max(x, low), high)) for x in numbers]
+    part = weighing.whole / (1 << weighing.bits)
+    return max([weighing.low, *(math.floor(x / part + Fraction(1, 2)) for x in clipped)])
 
 
 def who(cell: Any) -> Any:
@@ -77,7 +78,7 @@ def who(cell: Any) -> Any:
     return None if is_nothing(cell) or (isinstance(cell, str) and not cell.strip()) else cell
 
 
-def person(
+def person(  # noqa: PLR0917  # as many as there are rules
     rows: Sequence[Row], asked: Sequence[Any], on: Block, shape: Any, cells: SlowCells, k: int = 1
 ) -> list[int]:
     """Return what one person of so many parts of a weight adds to the sums of one block."""
@@ -93,8 +94,8 @@ def person(
     if isinstance(query, Choice | Bins):
         return [k * x for x in one_hot(rows, query, cells)]
     if isinstance(query, Squares):
-        value = min(max(float(k * on.weighing.whole / on.weighing.parts), query.bounds[0]),
-                    query.bounds[1])  # fmt: skip
+        (low, high), one = query.bounds, on.weighing.whole / (1 << on.weighing.bits)
+        value = min(max(float(k * one), low), high)
         return [weighed(on_grid(place(value, on), query, on), k, on)]
     given = [row[str(query.column)] for row in rows]
     given = [cell for cell in given if not missing(cell, query, cells)]
@@ -116,7 +117,7 @@ def person(
 
 def weighed(x: int, k: int, on: Block) -> int:
     """Return a value times a weight, in parts of a whole one, rounded down."""
-    return x * k // 2**on.weighing.bits
+    return x * k // (1 << on.weighing.bits)
 
 
 def crossed(rows: Sequence[Row], on: TableBlock, cells: SlowCells, k: int = 1) -> list[int]:
@@ -158,7 +159,7 @@ def together(places: Sequence[float]) -> float:
     """Add up rows of one person, as whole numbers and parts of 2^-26."""
     whole = [math.floor(x) for x in places]
     parts = [math.floor((x - y) * 2**ROW_BITS) for x, y in zip(places, whole, strict=True)]
-    return float(sum(whole)) + float(sum(parts)) / 2**ROW_BITS
+    return float(sum(whole)) + float(sum(parts)) / float(2**ROW_BITS)
 
 
 def on_grid(x: float, query: Sum | Mean, on: Block) -> int:
@@ -235,7 +236,7 @@ def meets(row: Row, where: Where, cells: SlowCells) -> bool:
     return not missing(cell, where, cells) and holds(cell, where, cells)
 
 
-def missing(cell: Any, query: ColumnQuery | Where, cells: SlowCells) -> bool:
+def missing(cell: Any, query: ColumnQuery | Where | Weight, cells: SlowCells) -> bool:
     """Whether there is no value."""
     return is_nothing(cell) or any(cells.equal(cell, code) for code in query.codes)
 

@@ -168,10 +168,11 @@ class Centered(Design):
             start += block.shape.size
         if self.heads and self.size_scale is not None:
             # Of Gaussian noise, that of m is a share of that of n and the rest independent of it.
-            beyond, own = (scale**2 for scale in self.head_scales)
-            whole = beyond + float(self.weighing.middle) ** 2 * own
-            variances += runs([(0, 1, own * beyond / whole)])
-            lean += runs([(0, 1, float(self.weighing.middle) * own / whole)])
+            middle = float(self.weighing.middle)
+            beyond, heads = (scale**2 for scale in self.head_scales)
+            size = beyond + middle**2 * heads
+            variances += runs([(0, 1, heads * beyond / size)])
+            lean += runs([(0, 1, middle * heads / size)])
             start += 1
         if self.size_scale is not None:
             shared.append(Shared(unit * self.size_scale**2, (*lean, *runs([(0, 1, 1.0)]))))

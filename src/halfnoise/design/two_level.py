@@ -78,7 +78,9 @@ class TwoLevel(Design):
         """Offer the best design of its kind, unless nothing leans on the sizes of groups."""
         workload = setting.workload
         several = workload.neighbors is Neighbors.ADD_REMOVE and workload.touched > 1
-        if not several or workload.discovers or workload.unweighted_size or setting.noise is not Noise.GAUSSIAN:
+        if not several or workload.discovers or setting.noise is not Noise.GAUSSIAN:
+            return
+        if workload.unweighted_size:  # on which sizes lean already
             return
         level = Level.of(workload)
         # Leaning on a size costs less than where noise is scaled for G groups.

@@ -31,7 +31,7 @@ from halfnoise.spec.queries import (
     where,
 )
 from halfnoise.spec.tables import parted
-from halfnoise.spec.vocabulary import LISTS, RULES, TEXT
+from halfnoise.spec.vocabulary import LISTS, RULES, SIZES, TEXT
 from halfnoise.workload.categories import Items
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Where
@@ -106,6 +106,8 @@ def read(
     found = _rules(words, lists.__getitem__)
     pairs = Lists.each(words, "missing", data, known)
     codes = tuple(code for text, own in pairs for code in own.split(text))
+    if "weight" in found:
+        found["weight"] = replace(found["weight"], missing=codes)
     who = [where(text, own) for text, own in Lists.each(words, "where", data, known)]
     if asked is None:
         named = [*unit, *(each.column for each in (*found.get("by", ()), *who))]
@@ -161,8 +163,7 @@ def _rules(words: Words, lists: Callable[[str], Lists]) -> dict[str, Any]:
     found |= {"by": by} if by else {}
     found |= {} if groups is None else {"groups": groups}
     found |= {"group_sizes": False} if words.get("no-group-sizes") else {}
-    sizes = [name for name in ("unweighted-size", "effective-size") if words.get(name)]
-    return found | {name.replace("-", "_"): True for name in sizes}
+    return found | {name.replace("-", "_"): True for name in SIZES if words.get(name)}
 
 
 def _workload(
@@ -201,8 +202,6 @@ def _workload(
         bands = [each.bands is not None for each in stored["by"]]
         pairs = zip(stored["by"], bands, strict=True)
         stored["by"] = [replace(by, missing=codes) if it else by for by, it in pairs]
-    if codes and (weighed := stored.get("weight")) is not None:
-        stored["weight"] = replace(weighed, missing=codes)
     who = [coded(each) for each in (*stored["where"], *Where.several(own.get("where", ())))]
     return Workload([*map(looking, asked)], **{**stored, **own, "where": who})
 

@@ -1,6 +1,7 @@
 """How queries become blocks: what shares a scale of noise, or is measured together, is one."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from halfnoise.checks import check_at_most, refuse
 from halfnoise.errors import NotSupportedError
@@ -11,6 +12,7 @@ from halfnoise.workload.numbers import Count, Mean, Sum
 from halfnoise.workload.queries import Asked, Query
 from halfnoise.workload.sets import AtMost
 from halfnoise.workload.tables import Table
+from halfnoise.workload.weights import Weighing, Weight
 
 KINDS = ("count", "sum", "mean", "choice", "bins", "items", "table")  # the order of blocks
 
@@ -49,3 +51,12 @@ def blocks_of(
             yield Block(kind=kind, shape=shape, importance=weight, label=label, asked=(query,))
     if crossed:
         yield crossing(tables, axes, values, importance)
+
+
+def weighed(blocks: Iterable[Block], weight: Weight | None) -> tuple[Block, ...]:
+    """Return blocks that know how often people count: all on one grid of weights."""
+    found = tuple(blocks)
+    if weight is None:
+        return found
+    weighing = Weighing.of(weight, max(block.shape.finer for block in found))
+    return tuple(replace(block, weighing=weighing) for block in found)

@@ -98,9 +98,7 @@ def step_for(scale: float, quantum: Fraction, reach: float = 1.0, *, cells: int 
     return step
 
 
-def around(
-    bounds: tuple[float, float], quantum: Fraction, wider: int = 0
-) -> tuple[float, float]:
+def around(bounds: tuple[float, float], quantum: Fraction, wider: int = 0) -> tuple[float, float]:
     """Return the nearest even numbers of quanta that hold the bounds: so their middle is whole.
 
     ``wider``: by how many quanta, an even number, they are moved apart on each side.

@@ -112,7 +112,7 @@ class Weighing:
 
     @property
     def wider(self) -> int:
-        """By how many quanta bounds are wider than values, as products of these are no whole ones."""
+        """By how many quanta bounds are wider than values, whose products are not whole."""
         return 2 if self.bits else 0
 
     @property

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import partial
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 from halfnoise.checks import finite, known_keywords, refuse
 from halfnoise.errors import InvalidParameterError, NotSupportedError
@@ -12,36 +12,16 @@ from halfnoise.privacy.definitions import Neighbors
 from halfnoise.workload.block import Block, Line
 from halfnoise.workload.categories import Items
 from halfnoise.workload.conditions import Where
-from halfnoise.workload.gathering import blocks_of
+from halfnoise.workload.gathering import blocks_of, weighed
 from halfnoise.workload.groups import Grouping
 from halfnoise.workload.importance import check_importance, importance_of_dial
 from halfnoise.workload.listing import OTHER, Columns, Groups
 from halfnoise.workload.numbers import Squares
 from halfnoise.workload.queries import Asked, check_queries
 from halfnoise.workload.question import Question, only_rows
+from halfnoise.workload.rules import Rules, check_weight
 from halfnoise.workload.sets import Box
-from halfnoise.workload.weights import HEADS, Weighing, Weight
-
-
-class Rules(TypedDict, total=False):
-    """The rules of a workload as keywords; ``Workload`` says what each of them means."""
-
-    where: Where | Sequence[Where]
-    neighbors: Neighbors
-    weight: Weight | None
-    unweighted_size: bool
-    effective_size: bool
-    groups: Groups
-    other: str | None
-    max_groups: int
-    discover_delta: float | None
-    missing_group: str | None
-    group_sizes: bool
-    at_most: int | None
-    importance: Mapping[str, float]
-    size_importance: float
-    size_dial: float | None
-    objective: str
+from halfnoise.workload.weights import HEADS, Weight
 
 
 @known_keywords
@@ -106,12 +86,14 @@ class Workload:
         if not isinstance(self.neighbors, Neighbors):
             raise refuse("neighbors", "Neighbors.ADD_REMOVE or Neighbors.REPLACE", self.neighbors)
         _set(self, where=_check_where(self))
-        _check_weight(self)
+        sizes = self.unweighted_size or self.effective_size
+        check_weight(self.weight, self.neighbors, sizes=sizes)
         check_queries(self.asked)
         named = {query.label for query in self.asked}
         weights, size = check_importance(self, named)
         _set(self, grouping=_check_groups(self), importance=weights, size_importance=size)
-        _set(self, blocks=_weighed(self, blocks_of(self.asked, self.importance, self.at_most)))
+        blocks = blocks_of(self.asked, self.importance, self.at_most)
+        _set(self, blocks=weighed(blocks, self.weight))
         if self.size_dial is not None:
             _set(self, size_importance=_dialled(self, self.size_dial))
 
@@ -139,8 +121,9 @@ class Workload:
     @property
     def asked(self) -> tuple[Asked, ...]:
         """The queries, and what is asked of weights."""
-        squares = self.effective_size and self.weight is not None
-        return (*self.queries, *([Squares.of(self.weight)] if squares else []))
+        if not self.effective_size or self.weight is None:
+            return tuple(self.queries)
+        return (*self.queries, Squares.of(self.weight))
 
     @property
     def protected(self) -> str:
@@ -180,7 +163,7 @@ class Workload:
     def needs_sizes(self) -> bool:
         """Whether only designs that give the number of people will do."""
         wanted = bool(self.size_importance) or (self.grouped and self.group_sizes)
-        return (wanted and self.touched > 0) or self.unweighted_size
+        return (wanted and self.touched > 0) or self.unweighted_size or self.effective_size
 
     @property
     def gaussian_only(self) -> bool:
@@ -270,30 +253,6 @@ def _check_where(workload: Workload) -> tuple[Where, ...]:
             " the condition to each query: Count('smoker', where=Where('age', at_least=18))"
         )
     return who
-
-
-def _check_weight(workload: Workload) -> None:
-    weight, asked = workload.weight, (workload.unweighted_size, workload.effective_size)
-    if not isinstance(weight, Weight | None):
-        raise refuse("weight", "a Weight", weight, 'for example Weight("w", bounds=(0, 5))')
-    if weight is None and any(asked):
-        rule = "unweighted_size and effective_size go with a weight, got none"
-        raise InvalidParameterError(f'{rule}; say weight=Weight("w", bounds=(0, 5))')
-    if weight is not None and workload.neighbors is Neighbors.REPLACE:
-        # Who has another weight would change the size, which could not be public.
-        raise NotSupportedError(
-            "weight goes with add-remove alone, got replace: another weight changes the size, which"
-            " could then not be public; use add-remove, or leave the weight out"
-        )
-
-
-def _weighed(workload: Workload, blocks: Iterable[Block]) -> tuple[Block, ...]:
-    """Return blocks that know how often people count."""
-    found = tuple(blocks)
-    if workload.weight is None:
-        return found
-    weighing = Weighing.of(workload.weight, max(block.shape.finer for block in found))
-    return tuple(replace(block, weighing=weighing) for block in found)
 
 
 def _check_groups(workload: Workload) -> Grouping | None:
