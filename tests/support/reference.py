@@ -23,7 +23,7 @@ from support.slow_cells import SlowCells, is_nothing, literal_day, literal_numbe
 
 Row = Mapping[str, Any]
 AS_EVER = SlowCells()
-PARTS, ROW_BITS = 2**20, 26
+PARTS, ROW_BITS, ROW_PARTS = 2**20, 26, 2**28
 
 
 def totals(
@@ -156,10 +156,10 @@ def nearest(on: Block) -> Fraction:
 
 
 def together(places: Sequence[float]) -> float:
-    """Add up rows of one person, as whole numbers and parts of 2^-26."""
+    """Add up rows of one person, as whole numbers and parts of 2^-28."""
     whole = [math.floor(x) for x in places]
-    parts = [math.floor((x - y) * 2**ROW_BITS) for x, y in zip(places, whole, strict=True)]
-    return float(sum(whole)) + float(sum(parts)) / float(2**ROW_BITS)
+    parts = [math.floor((x - y) * ROW_PARTS) for x, y in zip(places, whole, strict=True)]
+    return float(sum(whole)) + float(sum(parts)) / ROW_PARTS
 
 
 def on_grid(x: float, query: Sum | Mean, on: Block) -> int:
@@ -173,22 +173,25 @@ def on_grid(x: float, query: Sum | Mean, on: Block) -> int:
 
 def rounded(total: list[int], on: Block) -> list[int]:
     """Round totals of values, which are in parts, to quanta: half up."""
-    if isinstance(on, TableBlock):
-        valued, at = [False] * len(total), 0
-        for layer in on.shape.layers:
-            kind = None if layer.value is None else on.values[layer.value]
-            for axes in layer.axes:
-                stop = at + math.prod(on.shape.levels[axis] for axis in axes)
-                own = isinstance(kind, Sum | Mean) and not layer.answers
-                valued[at:stop] = [own] * (stop - at)
-                at = stop
-    else:
-        valued = [on.kind in ("sum", "mean"), *[False] * (len(total) - 1)]
-    pairs = zip(total, valued, strict=True)
+    pairs = zip(total, of_values(on, len(total)), strict=True)
     return [(x + PARTS // 2) // PARTS if own else x for x, own in pairs]
 
 
-def shared(said: list[int], shape: Any, on: Block, k: int) -> list[int]:
+def of_values(on: Block, size: int) -> list[bool]:
+    """Return which totals of a block are of values, not of people."""
+    if not isinstance(on, TableBlock):
+        return [on.kind in ("sum", "mean"), *[False] * (size - 1)]
+    found = list[bool]()
+    for layer in on.shape.layers:
+        kind = None if layer.value is None else on.values[layer.value]
+        own = isinstance(kind, Sum | Mean) and not layer.answers
+        found += [own] * sum(
+            math.prod(on.shape.levels[axis] for axis in axes) for axes in layer.axes
+        )
+    return found
+
+
+def shared(said: list[int], shape: Any, on: Block) -> list[int]:
     """Scale a person with more than allowed down."""
     if not isinstance(shape, AtMost):
         return [k * x for x in said]

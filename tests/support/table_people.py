@@ -37,7 +37,12 @@ def corners(block: Block) -> Iterator[list[int]]:
         yield from (in_quanta(corner, block) for corner in block.shape.corners())
         return
     levels, values = block.shape.levels, block.shape.values
-    ends = [[(v.low, 1), (v.high, 1), *([(0.0, 0)] if v.optional else [])] for v in values]
+    # What rounding may make of values at the ends, in a change, is a little more.
+    none = (Fraction(0), 0)
+    ends = [
+        [(v.middle - v.half, 1), (v.middle + v.half, 1), *([none] if v.optional else [])]
+        for v in values
+    ]
     for cell in itertools.product(*map(range, levels)):
         for given in itertools.product(*ends):
             row: list[int] = []
@@ -45,7 +50,7 @@ def corners(block: Block) -> Iterator[list[int]]:
                 amount = 1
                 if layer.value is not None:
                     (low, answered), own = given[layer.value], values[layer.value]
-                    amount = int((Fraction(low) - own.offset) / own.quantum) if answered else 0
+                    amount = int((low - own.offset) / own.quantum) if answered else 0
                     amount = answered if layer.answers else amount
                 for axes in layer.axes:
                     table = np.zeros([levels[axis] for axis in axes], dtype=object)

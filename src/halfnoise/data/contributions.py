@@ -37,9 +37,9 @@ from halfnoise.workload.numbers import Bounded, Count, Mean, Squares, Sum
 
 Value = TypeVar("Value", float, nw.Expr)
 _MANY = 50  # categories; of more there is no column for each
-# A row that is added to others of its person is read in two whole numbers of so many bits: the
-# float that it is holds no more, and 2^36 rows have room.
-ROW_BITS = 26
+# Rows are added to others of their person as whole numbers and parts of so many bits, of which
+# 2^35 rows have room: all that a float holds, but for values far below the bounds.
+ROW_BITS, ROW_PART_BITS = 26, 28
 _ALIKE = 25  # counts; of more, what says yes is made once for all that are alike
 
 
@@ -132,9 +132,9 @@ class Contribution:
 
     def added(self, place: nw.Expr) -> nw.Expr:
         """Return what the places of a person's rows add up to, by whole numbers and parts."""
-        named = zip(("whole", "parts"), _apart(place, ROW_BITS), strict=True)
+        named = zip(("whole", "parts"), _apart(place, ROW_PART_BITS), strict=True)
         whole, parts = (self.read(name, e, "sum").cast(nw.Float64) for name, e in named)
-        return whole + parts * 2.0**-ROW_BITS
+        return whole + parts * 2.0**-ROW_PART_BITS
 
     def put(self, place: nw.Expr, given: nw.Expr | None = None) -> None:
         """Put a person's value on the grid: whole quanta from the offset, and parts of one.

@@ -205,8 +205,8 @@ class ContributionSet(ABC):
         self, center: Center, quantum: Fraction, scales: Scales, people: Fraction
     ) -> tuple[Fraction, ...]:
         """Return the steps of the scales: they divide the quantum and what the centre subtracts."""
-        lean = (center or Fraction(0)) - self.offset(center)
-        finest = min(quantum, people / lean.denominator) if lean else quantum
+        more = (center or Fraction(0)) - self.offset(center)
+        finest = min(quantum, people / more.denominator) if more else quantum
         return (step_for(scales[0], finest, self.reach(center)),)
 
     def spread(self, scales: Scales) -> Floats:
