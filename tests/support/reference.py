@@ -191,7 +191,7 @@ def of_values(on: Block, size: int) -> list[bool]:
     return found
 
 
-def shared(said: list[int], shape: Any, on: Block) -> list[int]:
+def shared(said: list[int], shape: Any, on: Block, k: int) -> list[int]:
     """Scale a person with more than allowed down."""
     if not isinstance(shape, AtMost):
         return [k * x for x in said]
