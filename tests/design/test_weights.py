@@ -145,8 +145,8 @@ def test_a_key_of_one_person_does_not_show() -> None:
     """The threshold hides a group of one person of the highest weight, but for its delta."""
     rules: dict[str, Any] = {"by": "g", "groups": "discover", "discover_delta": 1e-6}
     weight = hn.Weight("w", bounds=(0, 5))
-    for more in ({}, {"unweighted_size": True}):
-        workload = hn.Workload([hn.Count("a")], weight=weight, **rules, **more)
+    for heads in (False, True):
+        workload = hn.Workload([hn.Count("a")], weight=weight, unweighted_size=heads, **rules)
         (grid, *_) = [g.discovering(1, 1e-6) for g in grids(workload)]
         assert grid.threshold is not None
         person = weighted.Person(((1.0,),), grid.blocks[0].weighing.high)
@@ -155,7 +155,7 @@ def test_a_key_of_one_person_does_not_show() -> None:
         p = math.erfc(beyond / float(grid.scales[0][-1]) / math.sqrt(2)) / 2
         assert 0.9e-6 <= p <= 1e-6
         step, scale = grid.threshold.step, float(grid.scales[0][-1])
-        if not more:  # of a person who counts once, it would be lower
+        if not heads:  # of a person who counts once, it would be lower
             lower = threshold(Noise.GAUSSIAN, scale, step, most=1, delta=1e-6)
             assert lower.steps < grid.threshold.steps
 
