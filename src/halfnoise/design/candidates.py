@@ -28,7 +28,8 @@ def designs(workload: Workload, budget: Budget, *, known_size: bool = False) -> 
         if pays and (amount := noise.amount(budget)) is not None:
             setting = Setting(workload=workload, noise=noise, budget=amount, known_size=known_size)
             for candidate in CANDIDATES:
-                yield from _offers(candidate, setting)
+                if workload.weight is None or candidate.takes_weights:
+                    yield from _offers(candidate, setting)
 
 
 def _offers(candidate: type[Design], setting: Setting) -> Iterator[Design]:

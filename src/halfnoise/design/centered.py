@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Self, TypeAlias
+from typing import ClassVar, Self, TypeAlias
 
 from flint import arb
 
@@ -46,6 +46,7 @@ class Centered(Design):
     touched: int
     size_is_given: bool = False
     interest: float = 0.0  # what an error in n weighs by itself
+    takes_weights: ClassVar[bool] = True
     heads: bool = False  # whether the size is measured as weights beyond the middle, and heads
 
     @classmethod

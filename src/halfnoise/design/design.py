@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 from flint import arb
 
@@ -96,6 +96,7 @@ class Design(Protocol):
     A design is made from a workload and a budget alone: it never sees data. It describes one group;
     every group gets the same, independently but for what they share (``common``).
 
+    ``takes_weights``: whether its grid has room for people who do not count once.
     ``size_is_given``: whether the number of people has to be given, as it is leaned on but not
     measured. ``people_std``: the standard error of the number of all people, if measured; its noise
     is what sizes of groups share: the covariance with each is ``sqrt(common) * people_std``.
@@ -103,6 +104,7 @@ class Design(Protocol):
 
     name: str
     noise: Noise
+    takes_weights: ClassVar[bool] = False
     size_is_given: bool = False
     people_std: float | None = None
 

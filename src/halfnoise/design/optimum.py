@@ -49,8 +49,6 @@ class OptimalWithoutSize(Design):
         block, *others = workload.blocks
         d, k = block.shape.size, block.shape.ones
         alone = workload.neighbors is Neighbors.ADD_REMOVE and workload.touched == 1
-        # A total of many weighted counts has no room on the grid beside the weights.
-        alone = alone and workload.weight is None
         if not alone or workload.discovers or setting.noise is not Noise.GAUSSIAN:
             return
         if k is not None and not others and not workload.size_importance:

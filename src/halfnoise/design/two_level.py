@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Self
+from typing import ClassVar, Self
 
 from flint import arb
 
@@ -70,6 +70,7 @@ class TwoLevel(Design):
     level: Level
     people_std: float
 
+    takes_weights: ClassVar[bool] = True
     name = "two-level-gaussian"
     noise = Noise.GAUSSIAN
 
