@@ -58,7 +58,7 @@ class Centered(Design):
         """
         workload, noise = setting.workload, setting.noise
         blocks, name = workload.blocks, noise.value
-        always = (workload.discovers or workload.unweighted_size) and Size.MEASURED
+        always = workload.measures_size and Size.MEASURED
         # Where people can only be replaced, a midpoint keeps what is measured small.
         public = (s.plain_center if s.adjustable else s.midpoint for s in (b.shape for b in blocks))
         plain = [None if workload.touched else center for center in public]

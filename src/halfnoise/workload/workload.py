@@ -163,7 +163,12 @@ class Workload:
     def needs_sizes(self) -> bool:
         """Whether only designs that give the number of people will do."""
         wanted = bool(self.size_importance) or (self.grouped and self.group_sizes)
-        return (wanted and self.touched > 0) or self.unweighted_size or self.effective_size
+        return (wanted and self.touched > 0) or self.measures_size
+
+    @property
+    def measures_size(self) -> bool:
+        """Whether the size is measured even where nothing leans on it."""
+        return self.discovers or self.unweighted_size or self.effective_size
 
     @property
     def gaussian_only(self) -> bool:

@@ -154,8 +154,9 @@ class ContributionSet(ABC):
 
     @property
     def finer(self) -> int:
-        """How many steps are one part of a person: halves, unless there are many categories."""
-        return 2
+        """How many steps are one part of a person: halves, or equal shares of categories."""
+        people = self.grain is Grain.PEOPLE and not self.adjustable
+        return self.midpoint.denominator if people else 2
 
     @property
     def ones(self) -> int | None:

@@ -135,11 +135,6 @@ class OneOf(ContributionSet):
     grain: Grain = field(default=Grain.PEOPLE, init=False, repr=False, compare=False)
 
     @property
-    def finer(self) -> int:
-        """Equal shares of a part."""
-        return self.size
-
-    @property
     def midpoint(self) -> Fraction:
         """Equal shares: other centres do not sum to exactly one."""
         return Fraction(1, self.size)
@@ -180,10 +175,9 @@ class OneOf(ContributionSet):
         return plain._replace(shared=((0, -v, ((0, v, 1.0),)),))
 
     def steps(
-        self, center: Center, quantum: Fraction, scales: Scales, people: Fraction
+        self, center: Center, quantum: Fraction, scales: Scales, _people: Fraction
     ) -> tuple[Fraction, ...]:
         """Return the step of the scale: equal shares are whole numbers of it."""
-        del people
         if center is None:
             return (step_for(scales[0], quantum),)
         return (step_for(scales[0] * self.size, quantum, self.size) / self.size,)
