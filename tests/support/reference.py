@@ -166,9 +166,10 @@ def on_grid(x: float, query: Sum | Mean, on: Block) -> int:
     """Keep a place within its bounds, and return it from the offset, in parts of 2^-20 quanta."""
     low, high = (place(bound, on) for bound in query.bounds)
     x = min(max(x, low), high) if isinstance(query, Mean) else x
-    start = (nearest(on) - on.offset) / on.quantum * PARTS
+    start = (nearest(on) - on.offset) / on.quantum
     assert start.denominator == 1
-    return math.floor(start + Fraction(x) * PARTS)
+    whole = math.floor(x)
+    return (int(start) + whole) * PARTS + math.floor((x - whole) * PARTS)
 
 
 def rounded(total: list[int], on: Block) -> list[int]:

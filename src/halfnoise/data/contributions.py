@@ -6,8 +6,8 @@ which do not depend on order), and turns that into what the ``person`` contribut
 total: no row can fail, and no contribution leaves the block's set K.
 
 A value is a float until it is on the grid (``Contribution.put``): what is added up, of people and
-of the rows of one person, is whole quanta and parts of them, the same in every order. All that is
-done with a float before is exact, but for the average or the sum of a person's rows.
+of the rows of one person, is whole quanta and parts of them, the same in every order. What is done
+with a float before is exact or, for averages and tiny numbers below zero, correctly rounded.
 """
 
 import operator

@@ -88,12 +88,12 @@ def step_for(scale: float, quantum: Fraction, reach: float = 1.0, *, cells: int 
         raise InvalidParameterError(
             f"the budget is too small for a table of {cells:,} cells: the noise would be more than"
             " 2^36 times the finest difference that a person makes; use a larger budget, fewer"
-            " attributes or coarser bands"
+            " attributes or coarser bands, or importances that differ less"
         )
     if scale / step > 2.0**MOST_SCALE_BITS:
         raise InvalidParameterError(
             "the budget is too small: the noise would be more than 2^36 times the finest difference"
-            " that a person makes; use a larger budget"
+            " that a person makes; use a larger budget, or importances that differ less"
         )
     return step
 
