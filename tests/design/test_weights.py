@@ -14,6 +14,8 @@ from halfnoise.design.measurement import CenteredMeasurement
 from halfnoise.design.threshold import threshold
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Budget
+from halfnoise.workload.gathering import weighed
+from halfnoise.workload.sets import Box
 from halfnoise.workload.weights import Weighing
 from support import weighted
 from support.small_workloads import QUERIES, maker
@@ -110,10 +112,10 @@ def test_whole_weights_are_exact() -> None:
 def test_the_design_is_that_of_people_scaled() -> None:
     """Every error is the highest weight times that of people without weights."""
     for queries in QUERIES:
-        alike, weighed = maker(queries)(), maker(queries)(weight=hn.Weight("w", bounds=(0, 8)))
+        alike, heavy = maker(queries)(), maker(queries)(weight=hn.Weight("w", bounds=(0, 8)))
         budget = Budget(mu=1.0, epsilon=1.0)
         others = {d.name: d for d in designs(alike, budget, known_size=True)}
-        for design in designs(weighed, budget, known_size=True):
+        for design in designs(heavy, budget, known_size=True):
             other = others[design.name]
             assert design.query_std == pytest.approx([8 * x for x in other.query_std], rel=1e-9)
             assert design.loss() <= 1.0
@@ -158,6 +160,17 @@ def test_a_key_of_one_person_does_not_show() -> None:
         if not heads:  # of a person who counts once, it would be lower
             lower = threshold(Noise.GAUSSIAN, scale, step, most=1, delta=1e-6)
             assert lower.steps < grid.threshold.steps
+
+
+def test_sums_of_a_new_kind_are_not_weighted() -> None:
+    """What nobody has thought through with weights is refused, not released."""
+
+    class New(Box):
+        __slots__ = ()
+
+    block = replace(hn.Workload([hn.Count("a")]).blocks[0], shape=New(1))
+    with pytest.raises(hn.NotSupportedError, match="'a' cannot be weighted"):
+        weighed([block], hn.Weight("w", bounds=(0, 5)))
 
 
 def test_what_is_refused() -> None:

@@ -10,10 +10,11 @@ from halfnoise.workload.categories import Bins, Choice
 from halfnoise.workload.crossing import crossing, used
 from halfnoise.workload.numbers import Count, Mean, Sum
 from halfnoise.workload.queries import Asked, Query
-from halfnoise.workload.sets import AtMost
+from halfnoise.workload.sets import Answered, AtMost, Box, Crossed, OneOf
 from halfnoise.workload.tables import Table
 from halfnoise.workload.weights import Weighing, Weight
 
+WEIGHED = (Answered, AtMost, Box, Crossed, OneOf)  # whose sums know what a weight does to them
 KINDS = ("count", "sum", "mean", "choice", "bins", "items", "table")  # the order of blocks
 
 
@@ -58,5 +59,9 @@ def weighed(blocks: Iterable[Block], weight: Weight | None) -> tuple[Block, ...]
     found = tuple(blocks)
     if weight is None:
         return found
+    for block in found:
+        if type(block.shape) not in WEIGHED:
+            rule = f"{block.label!r} cannot be weighted: its sums are not made for that"
+            raise NotSupportedError(f"{rule}; ask for it in a release without weights")
     weighing = Weighing.of(weight, max(block.shape.finer for block in found))
     return tuple(replace(block, weighing=weighing) for block in found)
