@@ -1,5 +1,6 @@
 """Weighted people: what the worst of them costs, what comes back, and how many have room."""
 
+import itertools
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -16,8 +17,9 @@ from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Budget
 from halfnoise.workload.gathering import weighed
 from halfnoise.workload.sets import Box
+from halfnoise.workload.totals import Totals
 from halfnoise.workload.weights import Weighing
-from support import weighted
+from support import reference, weighted
 from support.small_workloads import QUERIES, maker
 
 BOUNDS = [(0.0, 5.0), (0.3, 1.7), (2.0, 1000.1)]
@@ -60,6 +62,38 @@ def test_the_worst_costs_what_is_declared(
         declared = Fraction(grid.design.loss()) ** power
         cost = weighted.worst(grid, workload)
         assert (1 - Fraction(WASTE)) * declared <= cost <= declared, grid.design.name
+
+
+TABLES: list[Any] = [
+    hn.Table([hn.Choice("c", ["a", "b"]), hn.Bins("g", [0, 1])]),
+    hn.Table(["c", hn.Choice("d", ["x"])]),
+    hn.Count("yes", by=["c"]),
+    hn.Sum("v", bounds=(-1, 4), by=["g"], name="sum"),
+    hn.Mean("v", bounds=(-1, 4), by=["c", "d"], name="mean"),
+]
+
+
+@pytest.mark.parametrize("rule", ["alone", "heads", "squares", "groups"])
+def test_the_worst_in_tables_costs_what_is_declared(rule: str) -> None:
+    """The same for tables and values by cell, of which each person is read by the slow rules."""
+    rules = RULES[rule] if rule != "groups" else {"by": "c", "groups": ["a"], "other": None}
+    workload = hn.Workload(TABLES, weight=hn.Weight("w", bounds=(0.3, 1.7)), **rules)
+    cells = itertools.product(["a", "b", None], [None, 0, 2], ["x", None])
+    kinds = itertools.product([*cells], [True, False], [-1, 4, None], [0.3, 0.9, 1.7])
+    rows = [{"c": c, "g": g, "d": d, "yes": yes, "v": v, "w": w} for (c, g, d), yes, v, w in kinds]
+    for grid in grids(workload):
+        costs = []
+        for row in rows:
+            sums, size = reference.totals([row], workload, grid, ())
+            ring = tuple(np.array([[x % 2**64 for x in own]], dtype=np.uint64) for own in sums)
+            one, people = np.array([1], dtype=np.uint64), np.array([size], dtype=np.uint64)
+            totals = Totals(sums=ring, people=people, everyone=people, heads=one)
+            costs.append(grid.measure(totals)[0])
+        moved = np.concatenate(costs)
+        near = ((moved.view(np.int64) / grid.scales[0]) ** 2).sum(axis=1)
+        worst = weighted.exact_cost(grid, [moved[[near.argmax()]]])
+        declared = Fraction(grid.design.loss()) ** 2
+        assert (1 - Fraction(WASTE)) * declared <= worst <= declared
 
 
 MUTANTS = {
