@@ -205,6 +205,7 @@ def _in_groups(
         group_keys=keys,
         values=_with_sizes(back),
         common=design.common,
+        between=design.between,
         people=people,
         most=grouping.most,
         discovered=grouping.discovers,
@@ -223,6 +224,8 @@ def _template(plan: Plan, measurement: Measurement, request: Request) -> Release
         "design": {
             "name": design.name,
             "why": plan.why,
+            "error": plan.chosen.error(workload),
+            "least_error_bound": plan.least_error_bound,
             "noise": design.noise.value,
             "neighbors": workload.neighbors.value,
             "grid": measurement.facts,

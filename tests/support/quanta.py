@@ -7,7 +7,10 @@ from halfnoise.workload.block import Block
 
 
 def in_quanta(corner: Sequence[float], block: Block) -> list[int]:
-    """Return what a person at a corner adds to a block that is not of tables."""
+    """Return what a person at a corner adds to a block that is not of tables.
+
+    Bounds that are not on the grid stand for those around them that are.
+    """
     if block.kind == "mean":
         value, answered = corner
         return [_whole(value, block) if answered else 0, int(answered)]
@@ -15,6 +18,8 @@ def in_quanta(corner: Sequence[float], block: Block) -> list[int]:
 
 
 def _whole(value: float, block: Block) -> int:
+    ends = block.shape.bounds if block.kind in ("sum", "mean") else None
+    value = min(ends or [value], key=lambda end: abs(end - value))
     found = (Fraction(value) - block.offset) / block.quantum
     assert found.denominator == 1
     return int(found)

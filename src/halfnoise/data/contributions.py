@@ -36,6 +36,7 @@ from halfnoise.workload.grid import PART_BITS, Ring, carried, power
 from halfnoise.workload.numbers import Bounded, Count, Mean, Squares, Sum
 
 Value = TypeVar("Value", float, nw.Expr)
+Rule = tuple[Cell, tuple[Literal, ...]]  # what says yes, of whichever column
 _MANY = 50  # categories; of more there is no column for each
 # Rows are added to others of their person as whole numbers and parts of so many bits, of which
 # 2^35 rows have room: all that a float holds, but for values far below the bounds.
@@ -53,7 +54,7 @@ class Contribution:
     alone: bool  # whether each row is a person
     first: dict[str, nw.Expr] = field(default_factory=dict)
     ranks: dict[str, dict[Any, int]] = field(default_factory=dict)
-    alike: dict[tuple[Cell, tuple[Literal, ...]], dict[str, str]] = field(default_factory=dict)
+    alike: "dict[str, tuple[Rule, dict[str, str]]]" = field(default_factory=dict)
     rows: dict[str, nw.Expr] = field(default_factory=dict)
     together: list[nw.Expr] = field(default_factory=list)
     person: list[nw.Expr] = field(default_factory=list)
@@ -94,13 +95,14 @@ class Contribution:
             return own.yes(query.true)
         column = f"{self.prefix}_{name}_yes"
         rule = replace(own, name="", label="", made=()), tuple(query.true)
-        self.alike.setdefault(rule, {})[column] = own.name
+        # In words: 1 and True are equal, but not the same.
+        self.alike.setdefault(repr(rule), (rule, {}))[1][column] = own.name
         return nw.col(column)
 
     def looked_up(self, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Return rows with the columns that are made first, and their ranks."""
         rows = rows.with_columns(**self.first) if self.first else rows
-        for rule, columns in self.alike.items():
+        for rule, columns in self.alike.values():
             rows = with_each(rows, columns, partial(_yes, *rule))
         for column, ranks in self.ranks.items():
             listed = {f"{column}_listed": list(ranks), f"{column}_rank": list(ranks.values())}

@@ -11,6 +11,7 @@ from halfnoise.data.columns import beside
 from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source
 from halfnoise.data.totals import prepared
+from halfnoise.data.who import who
 from halfnoise.errors import HalfnoiseError
 from halfnoise.workload.queries import each_alone
 from halfnoise.workload.workload import Workload
@@ -59,7 +60,8 @@ def _of_parts(table: Source, workload: Workload, unit: Sequence[str]) -> Iterato
         yield from _refusal(cell.number)
     for column in unit:
         if column in dtypes:
-            yield from _refusal(Cell(name="", dtype=dtypes[column], label=column).who)
+            cell = Cell(name="", dtype=dtypes[column], label=column)
+            yield from _refusal(partial(who, cell))
     grouping = workload.grouping
     if grouping is not None and all(by.column in dtypes for by in grouping.by):
         yield from _refusal(partial(check_keys, dtypes, grouping, spelling))

@@ -5,7 +5,6 @@ same with n given. Groups are the same in each group, and a person pays for each
 """
 
 import enum
-import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -162,10 +161,8 @@ class Centered(Design):
                 shared.append(Shared(unit * scales[scale] ** 2 / by, runs(loadings)))
             lean += runs(mixture.lean)
             if mixture.tables is not None:
-                levels, layers, places, loads, made = mixture.tables
-                drawn = iter(unit * scales[place] ** 2 for place in places)
-                own = tuple(tuple(itertools.islice(drawn, len(layer))) for layer in layers)
-                tables = CrossErrors(start, levels, layers, own, loads, made)
+                drawn = [unit * scale**2 for scale in scales]
+                tables = CrossErrors.under(start, mixture.tables, drawn)
             start += block.shape.size
         if self.heads and self.size_scale is not None:
             # Of Gaussian noise, that of m is a share of that of n and the rest independent of it.

@@ -132,7 +132,7 @@ def plan(  # noqa: PLR0913  # the face of the library
     >>> best = plan([Count("smoker")], privacy=ApproxDP(epsilon=1, delta=1e-6))
     >>> best.chosen.name, round(best.chosen.query_std[0], 3)
     ('standard-laplace', 1.414)
-    >>> plan([Counts(5)], privacy=ApproxDP(epsilon=1, delta=1e-6)).chosen.name
+    >>> plan([Counts(9)], privacy=ApproxDP(epsilon=1, delta=1e-6)).chosen.name
     'correlated-gaussian'
     """
     workload = Workload.of(workload, by, **rules)

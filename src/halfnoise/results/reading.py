@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from halfnoise.checks import finite, fraction, is_text, not_negative, refuse, whole
-from halfnoise.design.covariance import Covariance
+from halfnoise.design.covariance import Covariance, Shared
 from halfnoise.errors import DataError
 from halfnoise.noise.law import Noise
 from halfnoise.privacy import definitions as dp
@@ -74,16 +74,27 @@ def _read(found: dict[str, Any]) -> Released:
     people, common = values["people"], not_negative(common=values["common"])
     shared = template.errors.covariance.shared
     _hold(common <= (shared[-1].weight if shared else 0.0) * (1 + 1e-9))
+    between = _between(values.get("between", []), template)
     return GroupedRelease(
         template=template,
         by=by,
         group_keys=keys,
         values=estimates.reshape(len(keys), template.values.size),
         common=common,
+        between=between,
         people=None if people is None else _estimate(people),
         most=_many(values["most"]),
         discovered=_yes_or_no(values["discovered"]),
     )
+
+
+def _between(stored: Any, template: Release) -> tuple[Shared, ...]:
+    """Read what two groups share, which is no more than what each of them has."""
+    covariance = template.errors.covariance
+    terms = Covariance.terms_from(_list(stored), covariance.size)
+    shared = Covariance(covariance.size, (), terms).diagonal()
+    _hold((np.abs(shared) <= covariance.diagonal() * (1 + 1e-6)).all())
+    return terms
 
 
 def _template(found: dict[str, Any], values: dict[str, Any]) -> Release:

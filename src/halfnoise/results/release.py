@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 import numpy as np
 
 from halfnoise.checks import fraction, refuse, unknown
+from halfnoise.design.covariance import Shared
 from halfnoise.results.estimates import Estimates
 from halfnoise.results.inference import Errors, Estimate, Floats, apart, simultaneous_level
 from halfnoise.results.published import Columns, Published
@@ -50,7 +51,7 @@ class GroupedRelease(Published):
     ``errors``, ``guarantee``, ``privacy``, ``level`` and ``facts`` can be read here as there.
     ``values`` has one row for each of ``group_keys``, its number of people last where measured.
     The noises of different groups are independent, but for a variance of ``common`` that all
-    numbers of people share.
+    numbers of people share, or for what is ``between`` the estimates of any two groups.
 
     **Guarantee.** It holds the released values and public facts alone, so whatever is computed
     from it is post-processing.
@@ -61,6 +62,7 @@ class GroupedRelease(Published):
     group_keys: tuple[Key, ...]
     values: Floats
     common: float = 0.0
+    between: tuple[Shared, ...] = ()
     people: Estimate | None = None  # all people, each counted once, where measured beside groups
     most: int = 1  # in how many groups a person may be
     discovered: bool = False  # whether the groups were found in the data
@@ -124,7 +126,7 @@ class GroupedRelease(Published):
             if one == other:
                 return Estimate(name=title, estimate=0.0, std=0.0, low=0.0, high=0.0)
             two = (self.values[[one]], self.values[[other]])
-            found = apart(two, self.errors, pair, self.level, self.common)
+            found = apart(two, self.errors, pair, self.level, self._shared)
             x, std, low, high = found[:, 0].tolist()
             difference = Estimate(name=title, estimate=x, std=std, low=low, high=high)
             return difference.within(least - most, most - least)
@@ -225,7 +227,17 @@ class GroupedRelease(Published):
         covariance = self.errors.covariance
         if self.common:
             covariance = covariance.with_last(more=(together - 1) * self.common)
+        if self.between:
+            covariance = covariance.more(self.between, together - 1)
         return replace(self.errors, covariance=covariance, copies=copies)
+
+    @property
+    def _shared(self) -> tuple[Shared, ...]:
+        """What two groups share."""
+        if not self.common:
+            return self.between
+        last = self.errors.covariance.shared[-1]
+        return (*self.between, replace(last, weight=self.common))
 
 
 def _reading(key: tuple[Any, ...]) -> object:

@@ -23,6 +23,8 @@ from halfnoise.workload.rules import Rules, check_weight
 from halfnoise.workload.sets import Box
 from halfnoise.workload.weights import HEADS, Weight
 
+COMES_ALONG = 0.01  # what weighs so much costs little: margins of tables, and sizes of groups
+
 
 @known_keywords
 @dataclass(frozen=True, slots=True)
@@ -169,6 +171,15 @@ class Workload:
     def measures_size(self) -> bool:
         """Whether the size is measured even where nothing leans on it."""
         return self.discovers or self.unweighted_size or self.effective_size
+
+    @property
+    def size_weight(self) -> float:
+        """What a squared error in the number of people weighs: what is stated or, where sizes of
+        groups come along unasked, a hundredth of a query over its whole range.
+        """
+        if self.size_importance or not self.needs_sizes:
+            return self.size_importance
+        return COMES_ALONG * max(block.importance * block.shape.width**2 for block in self.blocks)
 
     @property
     def gaussian_only(self) -> bool:
