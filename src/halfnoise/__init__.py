@@ -40,6 +40,7 @@ if (
         PureDP,
         RenyiDP,
     )
+    from halfnoise.report.embedded import read
     from halfnoise.results.inference import Estimate
     from halfnoise.results.release import GroupedRelease, Release
     from halfnoise.workload.by import By
@@ -92,6 +93,7 @@ _HOMES = {
     "budget_for": "planning.outlook",
     "compose": "privacy.composition",
     "plan": "planning.outlook",
+    "read": "report.embedded",
     "release": "face",
 }
 
@@ -134,6 +136,7 @@ __all__ = [
     "budget_for",
     "compose",
     "plan",
+    "read",
     "release",
 ]
 

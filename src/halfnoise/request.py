@@ -19,6 +19,7 @@ class Request:
 
     ``unit``: the columns that say whom a row is about; none where ``row_is_person``. ``delta``:
     that of a plan without a budget. ``one_of``: the budget is that part of a ledger's limit.
+    ``spec``: how it was said, for whoever reads what comes out.
     """
 
     workload: Workload
@@ -31,6 +32,7 @@ class Request:
     noise: str | None = None
     i_know: bool = False
     one_of: int | None = None
+    spec: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a number of people that is none; nobody who is one row has several items."""
@@ -66,7 +68,7 @@ class Request:
 
         What cannot be told from others is refused, or, unless it is ``named``, like nothing else.
         """
-        apart = ("i_know", "delta")  # what does not change a release
+        apart = ("i_know", "delta", "spec")  # what does not change a release
         asked = [getattr(self, each.name) for each in fields(self) if each.name not in apart]
         try:
             return digest(asked, about)

@@ -16,7 +16,8 @@ from halfnoise.planning.tables import by_line, crosses, widest
 from halfnoise.privacy.allowance import Allowance
 from halfnoise.privacy.definitions import ApproxDP, Budget, GaussianDP, Privacy
 from halfnoise.privacy.reason import KNOW, MOST_EPSILON, check_reason
-from halfnoise.text import percent, short, text_table
+from halfnoise.text import percent, short
+from halfnoise.views import Grid, Planned
 from halfnoise.workload.listing import Columns
 from halfnoise.workload.queries import Asked
 from halfnoise.workload.rules import Rules
@@ -42,7 +43,7 @@ class Terms(Rules, total=False):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Outlook:
+class Outlook(Planned):
     """What each of several budgets would bring: the answer to "which epsilon?"; ``print`` it.
 
     >>> from halfnoise import Counts, Workload, plan
@@ -54,8 +55,8 @@ class Outlook:
     delta: float
     plans: tuple[Plan, ...]
 
-    def table(self) -> str:
-        """Return budgets, what each is worth, and margins of error as text."""
+    def grid(self) -> Grid:
+        """Return budgets, what each is worth, and margins of error."""
         if crosses(self.workload):
             header = ["epsilon", *(f"{epsilon:g}" for epsilon in EPSILONS)]
             margins = zip(*(p.margins for p in self.plans), strict=True)
@@ -67,7 +68,7 @@ class Outlook:
             [f"{epsilon:g}", percent(p.best_guess), *(f"±{short(margin)}" for margin in p.margins)]
             for epsilon, p in zip(EPSILONS, self.plans, strict=True)
         ]
-        return text_table(header, rows)
+        return header, rows
 
     def __repr__(self) -> str:
         one = self.plans[0]

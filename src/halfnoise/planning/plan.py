@@ -19,12 +19,13 @@ from halfnoise.privacy.allowance import Allowance, still_fits, taken
 from halfnoise.privacy.composition import compose
 from halfnoise.privacy.definitions import ApproxDP, DiscoveryDP, Guarantee, Privacy, PureDP
 from halfnoise.privacy.words import amounts, definition, spending
-from halfnoise.text import percent, short, text_table
+from halfnoise.text import percent, short
+from halfnoise.views import Grid, Planned
 from halfnoise.workload.workload import Workload
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Plan:
+class Plan(Planned):
     """Every design that applies, the one chosen, and why; ``print`` it.
 
     >>> from halfnoise import Counts, GaussianDP, Workload, plan
@@ -221,8 +222,8 @@ class Plan:
             return ready
         return ready.discovering(grouping.most, delta)
 
-    def table(self) -> str:
-        """Return the designs and their margins of error as text; of tables, that of the chosen."""
+    def grid(self) -> Grid:
+        """Return the designs and their margins of error; of tables, that of the chosen one."""
         if tables.crosses(self.workload):
             people = self._size_margin(self.chosen, self.chosen.size_std)
             return tables.shown(self.chosen, self.level, people, self.in_one_group)
@@ -240,7 +241,7 @@ class Plan:
             header.append("all people")
             for design, row in zip(self.designs, rows, strict=True):
                 row.append(self._size_margin(design, design.people_std, everyone=True))
-        return text_table(header, rows)
+        return header, rows
 
     def _size_margin(self, design: Design, std: float | None, *, everyone: bool = False) -> str:
         if std is not None:

@@ -13,8 +13,9 @@ from halfnoise.errors import NotSupportedError
 from halfnoise.privacy.definitions import Guarantee, Privacy
 from halfnoise.results import inference
 from halfnoise.results.cross import CrossTable
-from halfnoise.results.inference import Errors, Estimate, Floats
-from halfnoise.results.published import Columns, Published
+from halfnoise.results.inference import Columns, Errors, Estimate, Floats
+from halfnoise.results.published import Published
+from halfnoise.results.reliability import FACT, Reliability
 from halfnoise.results.tabled import Listed, listed
 from halfnoise.results.whole import whole
 from halfnoise.workload.question import SIZE, Question
@@ -227,6 +228,14 @@ class Estimates(Published):
         break the sums.
         """
         return replace(self, rounded_values=True)
+
+    def flagged(self, *flags: float, suppress: float | None = None) -> Self:
+        """Return the same with numbers marked (a), (b), ... from these relative standard errors on.
+
+        ``suppress``: from which on they are left out for readers. JSON and frames keep them all.
+        """
+        rule = Reliability(flags, suppress)
+        return replace(self, facts={**self.facts, FACT: rule.to_dict()})
 
     def columns(self, *, tables: bool = True) -> Columns:
         """Return the table by column: name, kind, estimate, std, low and high, unrounded.

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.noise.law import Noise
 
 Floats = NDArray[np.float64]
+Columns: TypeAlias = dict[str, NDArray[Any]]  # numbers as float64, all else as objects
 Pair: TypeAlias = tuple[int, int]
 Range: TypeAlias = tuple[float, float]
 Weights: TypeAlias = Mapping[int, float]

@@ -20,6 +20,7 @@ from halfnoise.privacy import definitions as dp
 from halfnoise.privacy import words as privacy
 from halfnoise.results.inference import Errors, Estimate
 from halfnoise.results.release import GroupedRelease, Release, Released
+from halfnoise.results.reliability import Reliability
 from halfnoise.results.whole import families
 from halfnoise.workload.by import By
 from halfnoise.workload.question import Question
@@ -163,10 +164,12 @@ def _check_facts(facts: dict[str, Any]) -> None:
         low, high = (finite(bound=each) for each in _list(facts["weight"]["bounds"]))
         _hold({*facts["weight"]} == {"column", "bounds"} and 0 <= low < high)
         texts.append(facts["weight"]["column"])
+    texts += facts.get("meaning", {}).values()
     other, limit = grouping.get("other"), grouping.get("threshold")
     for each in (*texts, "" if other is None else other):
         _text(each)
     not_negative(threshold=0 if limit is None else limit)
+    Reliability.of(facts)
 
 
 def _check_plain(part: object, room: int) -> None:

@@ -1,6 +1,6 @@
 """What comes out of a release: noisy values, their joint error and the guarantee. No true total."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -9,8 +9,15 @@ import numpy as np
 from halfnoise.checks import fraction, refuse, unknown
 from halfnoise.design.covariance import Shared
 from halfnoise.results.estimates import Estimates
-from halfnoise.results.inference import Errors, Estimate, Floats, apart, simultaneous_level
-from halfnoise.results.published import Columns, Published
+from halfnoise.results.inference import (
+    Columns,
+    Errors,
+    Estimate,
+    Floats,
+    apart,
+    simultaneous_level,
+)
+from halfnoise.results.published import Published
 from halfnoise.text import spelled
 from halfnoise.workload.by import By
 from halfnoise.workload.listing import Key
@@ -168,6 +175,10 @@ class GroupedRelease(Published):
         """Return the same with counts shown as whole numbers, as ``Release.rounded`` does."""
         return replace(self, template=self.template.rounded())
 
+    def flagged(self, *flags: float, suppress: float | None = None) -> "GroupedRelease":
+        """Return the same with marks on what is not reliable, as ``Release.flagged`` does."""
+        return replace(self, template=self.template.flagged(*flags, suppress=suppress))
+
     def columns(self, *, tables: bool = True) -> Columns:
         """Return the table by column: the keys of a group, then as for one release.
 
@@ -175,15 +186,19 @@ class GroupedRelease(Published):
         """
         listed, shown = self.template.listed(tables=tables), self._views().table
         table: Columns = shown.columns(self.template, self.values, listed)
-        rows = len(table["name"]) // max(1, len(self))
+        return self.keyed(table, self.group_keys)
+
+    def keyed(self, table: Columns, groups: Sequence[Key]) -> Columns:
+        """Return a table by column, group by group, with the keys of its groups in front."""
+        rows = len(next(iter(table.values()))) // max(1, len(groups))
         keys: Columns = {}
         for place, by in enumerate(self.by):
             others = (*table, *keys, *(each.column for each in self.by[place + 1 :]))
             title, taken = by.column, {other.casefold() for other in others}
             while title.casefold() in taken:
                 title += " (group)"
-            column = np.empty(len(self), dtype=object)
-            column[:] = [key[place] for key in self.group_keys]
+            column = np.empty(len(groups), dtype=object)
+            column[:] = [key[place] for key in groups]
             keys[title] = np.repeat(column, rows)
         return keys | table
 
