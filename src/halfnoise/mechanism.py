@@ -236,6 +236,8 @@ def _template(plan: Plan, measurement: Measurement, request: Request) -> Release
     }
     asked = [query for query in workload.queries if isinstance(query, ColumnQuery)]
     conditions = {query.label: str(query.where) for query in asked if query.where is not None}
+    if (weight := workload.weight) is not None:
+        facts["weight"] = {"column": weight.column, "bounds": [*weight.bounds]}
     facts |= {"where": [*map(str, workload.who)]} if workload.who else {}
     facts |= {"only": conditions} if conditions else {}
     tables = (query for query in workload.queries if isinstance(query, Table))

@@ -20,7 +20,8 @@ from halfnoise.text import percent, short
 from halfnoise.views import Grid, Planned
 from halfnoise.workload.listing import Columns
 from halfnoise.workload.queries import Asked
-from halfnoise.workload.workload import Rules, Workload
+from halfnoise.workload.rules import Rules
+from halfnoise.workload.workload import Workload
 
 Queries: TypeAlias = Workload | Sequence[Asked]
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)  # what a plan without a budget compares
@@ -263,6 +264,12 @@ def _noise(name: str | None, workload: Workload, budget: Budget | None = None) -
     if workload.gaussian_only and (
         name == Noise.LAPLACE.value or (budget is not None and budget.mu is None)
     ):
+        if workload.unweighted_size:
+            raise NotSupportedError(
+                "the unweighted size comes with Gaussian noise, got Laplace noise, or an epsilon"
+                " without delta; give the budget as epsilon and delta (--epsilon 1 --delta 1e-6),"
+                " or leave unweighted_size out"
+            )
         raise NotSupportedError(
             "tables are released with Gaussian noise, got Laplace noise, or an epsilon without"
             " delta: what tables share saves nothing there, as a person moves all cells of what is"

@@ -160,6 +160,10 @@ def _check_facts(facts: dict[str, Any]) -> None:
     design = facts.get("design", {"name": "", "why": ""})
     grouping, only = facts.get("grouping", {}), facts.get("only", {})
     texts = [design["name"], design["why"], *_list(facts.get("where", [])), *only.values()]
+    if "weight" in facts:
+        low, high = (finite(bound=each) for each in _list(facts["weight"]["bounds"]))
+        _hold({*facts["weight"]} == {"column", "bounds"} and 0 <= low < high)
+        texts.append(facts["weight"]["column"])
     texts += facts.get("meaning", {}).values()
     other, limit = grouping.get("other"), grouping.get("threshold")
     for each in (*texts, "" if other is None else other):

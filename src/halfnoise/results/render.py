@@ -11,7 +11,7 @@ from halfnoise.results.reliability import LEFT_OUT, Reliability, for_eyes
 from halfnoise.results.shown import error, shown, texts
 from halfnoise.results.table import COLUMNS
 from halfnoise.text import percent, short, spelled, text_table
-from halfnoise.workload.question import only_rows
+from halfnoise.workload.question import only_rows, weighted
 
 NOISE_ONLY = (
     "Intervals cover the noise that protects people, not who was asked or how they answered."
@@ -80,6 +80,7 @@ def _who(facts: Mapping[str, Any]) -> list[str]:
     """Say who is in the table, and of whom a share is a share where a query looks at some."""
     where: list[str] = facts.get("where", [])
     said = [f"{only_rows(where)} Sizes and shares are of them."] if where else []
+    said += [weighted(**facts["weight"])] if "weight" in facts else []
     return said + [
         f"{name} looks only at people with {only}; its share is still of all people in the table."
         for name, only in facts.get("only", {}).items()
