@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import norm
 
 from halfnoise import InvalidParameterError, PureDP, Release
-from halfnoise.results.inference import simultaneous_level
+from halfnoise.results.together import simultaneous_level
 from halfnoise.results.render import DISCOVERED, NOISE_ONLY
 from halfnoise.results.table import COLUMNS, NUMBERS
 from halfnoise.workload.by import By

@@ -20,13 +20,12 @@ from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source, open_source
 from halfnoise.errors import BudgetError, InvalidParameterError
 from halfnoise.ledger.booking import Booking
-from halfnoise.mechanism import Step, carry_out
+from halfnoise.mechanism import Step, carry_out, read_back
 from halfnoise.planning.plan import Plan
 from halfnoise.request import Request
-from halfnoise.results import document
 from halfnoise.results.formats import Output, as_csv
 from halfnoise.results.release import GroupedRelease, Release
-from halfnoise.results.render import NOISE_ONLY
+from halfnoise.results.sampling import caption
 from halfnoise.spec.first import first_spec
 from halfnoise.spec.header import Header
 from halfnoise.spec.lists import Lists
@@ -73,7 +72,7 @@ def release_command(words: Words, data: Sequence[str]) -> None:
         kept = books.stored(books.asked(request.fingerprint, about))
         inputs = [*data, *books.files]
         if out is not None:
-            again = None if kept is None else document.from_json(kept.decode())
+            again = None if kept is None else read_back(kept, request)
             spec = [own["spec"]] if "spec" in own else []
             out.check([*inputs, *spec, *Lists.named_in(words)], again=again)
         save = _saving(words, request, inputs)
@@ -169,7 +168,7 @@ def _show(
     else:
         typer.echo(printed := repr(release))
         return printed.encode()
-    for line in (*release.promises(), NOISE_ONLY, *release.notes()):
+    for line in (*release.promises(), caption(release.sampling), *release.notes()):
         note(line)
     return content
 

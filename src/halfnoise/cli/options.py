@@ -103,6 +103,8 @@ OPTIONS = (
     Word("sheet", "NAME", TEXT, "The sheet of an .xlsx, .ods or .xls file, or its number from 1."),
     Word("file-table", "NAME", TEXT, "The table of a DuckDB or SQLite file; or --table NAME."),
     Word("level", "P", SHOW, "The level of the margins of error: 0.95 unless given."),
+    Word("sampling", "HOW", SHOW, "Margins cover who was asked, too: srs, a simple random sample."),
+    Word("design-effect", "D", SHOW, "By how much more that sample varies: 1 unless given."),
     Word("spec", "FILE", SHOW, "Take all this from a TOML file."),
     Word("set", "NAME=VALUE", SHOW, "Fill {NAME} in that file."),
     Word("save-spec", "FILE", SHOW, "Write all this to a TOML file."),

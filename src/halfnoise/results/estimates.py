@@ -11,11 +11,13 @@ import numpy as np
 from halfnoise.checks import finite, fraction, positive, refuse, unknown
 from halfnoise.errors import NotSupportedError
 from halfnoise.privacy.definitions import Guarantee, Privacy
-from halfnoise.results import inference
+from halfnoise.results import inference, sampled
 from halfnoise.results.cross import CrossTable
 from halfnoise.results.inference import Errors, Estimate, Floats
 from halfnoise.results.published import Columns, Published
+from halfnoise.results.sampling import Sampling
 from halfnoise.results.tabled import Listed, listed
+from halfnoise.results.together import shared_out, simultaneous_level
 from halfnoise.results.whole import whole
 from halfnoise.workload.question import SIZE, Question
 
@@ -39,6 +41,7 @@ class Estimates(Published):
     rounded_values: bool = False
     known_size: float | None = None
     remarks: tuple[str, ...] = ()
+    sampling: Sampling | None = None  # what intervals cover beside the noise
     _whole: Floats | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
@@ -182,9 +185,25 @@ class Estimates(Published):
     def intervals(self, *, level: float, simultaneous: bool = False) -> list[Estimate]:
         """Return all estimates with intervals at another level, or for all of them at once."""
         fraction(level=level)
-        if simultaneous:
-            level = inference.simultaneous_level(self.errors, *self.counted, level)
+        if simultaneous and self.sampling is not None:  # how samples hang together is not known
+            level = shared_out(level, sum(self.counted))
+        elif simultaneous:
+            level = simultaneous_level(self.errors, *self.counted, level)
         return list(replace(self, level=level))
+
+    def with_sampling(
+        self, method: str | Sampling | None, *, design_effect: float | None = None
+    ) -> Self:
+        """Return the same with intervals that cover who was asked, too, or no more with None.
+
+        ``method``: "srs", a simple random sample. ``design_effect``: by how much more its estimates
+        vary than those of one, as where clusters were drawn. A count then stands for the people
+        whom as many drawn by chance would give on average.
+        """
+        how = Sampling.of(method, design_effect)
+        if how is not None and not self.has_size:
+            raise NotSupportedError(sampled.NO_SIZE)
+        return replace(self, sampling=how)
 
     def with_known_size(self, n: float) -> Self:
         """Return the same release, knowing the number of people: every interval gets narrower."""
@@ -232,13 +251,17 @@ class Estimates(Published):
         return count if len(self.values) > count else None
 
     def _linear(self, name: str, weights: Mapping[int, float]) -> Estimate:
-        return self.errors.linear(name, self.values, weights, self.level)
+        found = self.errors.linear(name, self.values, weights, self.level)
+        return sampled.linear(self, found, weights)
 
     def _ratio(self, name: str, top: int, bottom: int, bounds: inference.Range) -> Estimate:
         pair, rows = (top, bottom), self.values[np.newaxis]
         found = inference.ratios(rows, self.errors, pair, self.level, bounds)
+        if bounds != inference.ANYTHING:
+            found = sampled.ratios(self, found, rows, self.errors, pair, bounds=bounds)
         x, std, low, high = found[:, 0].tolist()
-        return Estimate(name=name, estimate=x, std=std, low=low, high=high)
+        one = Estimate(name=name, estimate=x, std=std, low=low, high=high)
+        return sampled.quotient(self, one, pair) if bounds == inference.ANYTHING else one
 
     def _per_person(self, name: str, index: int, bounds: inference.Range) -> Estimate:
         if self.known_size is not None:

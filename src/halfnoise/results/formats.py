@@ -26,11 +26,13 @@ from halfnoise.results import document, render, table
 from halfnoise.results.lines import CSV, MARKDOWN, Layout, literal
 from halfnoise.results.published import MANY, Columns
 from halfnoise.results.release import GroupedRelease, Released
+from halfnoise.results.sampling import BOTH, caption
 from halfnoise.scratch import own_folder
 from halfnoise.text import spelled
 
 __all__ = ["document", "render", "table"]  # what shows releases, found from here
 _CHUNK = 2**20  # bytes
+COVERS = "covers"  # what says what intervals cover
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,18 @@ class Output:
 
 def as_csv(release: Released) -> bytes:
     """Return the table as CSV."""
-    return as_lines(release.columns(), CSV)
+    return as_lines(_columns(release), CSV)
+
+
+def _columns(release: Released) -> Columns:
+    """Return the table by column; where intervals cover more than the noise, the last says it."""
+    columns = release.columns()
+    if release.sampling is None:
+        return columns
+    title, taken = COVERS, {each.casefold() for each in columns}
+    while title in taken:
+        title += " (interval)"
+    return columns | {title: np.full(len(columns["name"]), BOTH, dtype=object)}
 
 
 def as_markdown(release: Released) -> str:
@@ -141,6 +154,7 @@ def _as_markdown(release: Released) -> bytes:
         wide = each.wide()
         titled = replace(wide, title=f"{heading}{wide.title}")
         blocks.append(titled.markdown(MARKDOWN.text).encode())
+    blocks.append(f"{caption(release.sampling)}\n".encode())
     return b"\n".join(blocks)
 
 
@@ -177,7 +191,9 @@ def as_json_lines(release: Released) -> str:
     guarantee = implied(release.guarantee, release.privacy)
     said = ("mu", "epsilon", "delta", "pure_epsilon", "discover_delta")
     shared = {name: guarantee[name] for name in said if name in guarantee}
-    shared["level"], rows = release.level, document.rows(release)
+    shared |= {"level": release.level}
+    shared |= {} if release.sampling is None else {COVERS: BOTH}
+    rows = document.rows(release)
     keys: list[dict[str, Any]] = [{}]
     if isinstance(release, GroupedRelease):
         keys = [{"key": document.key_dict(release, key)} for key in release.group_keys]
@@ -190,7 +206,7 @@ def frame(release: Released, library: str) -> Any:
     """Return the table as a frame of a library that is installed."""
     columns = {
         title: table.one_type(each.tolist()) if each.dtype == object else each
-        for title, each in release.columns().items()
+        for title, each in _columns(release).items()
     }
     if library == "pandas":  # which would make fractions of whole numbers with gaps
         columns |= {name: np.array(each, object) for name, each in columns.items() if None in each}
@@ -208,9 +224,9 @@ def relation(release: Released) -> Any:
     """Return the table as DuckDB has it, each column of keys with its type."""
     import duckdb
 
-    hn_table = dict(release.columns())
+    hn_table = dict(_columns(release))
     picked = []
-    for title in list(hn_table)[: -len(table.COLUMNS)]:
+    for title in [each for each in hn_table if each not in table.COLUMNS]:
         values = table.one_type(hn_table[title].tolist())
         if {*map(type, values)} != {str}:
             text = [None if value is None else spelled(value) for value in values]
@@ -232,7 +248,7 @@ def _type(values: list[Any]) -> str:
 
 # How each ending is written.
 FORMATS: dict[str, Callable[[Released], bytes]] = {
-    ".csv": lambda release: as_lines(release.columns(), CSV, mark=codecs.BOM_UTF8),
+    ".csv": lambda release: as_lines(_columns(release), CSV, mark=codecs.BOM_UTF8),
     ".json": lambda release: release.to_json().encode(),
     ".jsonl": lambda release: as_json_lines(release).encode(),
     ".parquet": _as_parquet,

@@ -20,6 +20,7 @@ from halfnoise.privacy import definitions as dp
 from halfnoise.privacy import words as privacy
 from halfnoise.results.inference import Errors, Estimate
 from halfnoise.results.release import GroupedRelease, Release, Released
+from halfnoise.results.sampling import Sampling
 from halfnoise.results.whole import families
 from halfnoise.workload.by import By
 from halfnoise.workload.question import Question
@@ -67,13 +68,16 @@ def _read(found: dict[str, Any]) -> Released:
             "known_size": None if size is None else not_negative(known_size=size),
             "remarks": tuple(map(_text, _list(values.get("remarks", [])))),
         }
-        return replace(template, values=estimates.reshape(template.values.shape), **own)
+        release = replace(template, values=estimates.reshape(template.values.shape), **own)
+        _hold(release.sampling is None or release.has_size)
+        return release
     by = tuple(By(**each) for each in found["by"])
     keys = tuple(tuple(map(_value, _list(key))) for key in _list(values["keys"]))
     _hold(len(by) and all(len(key) == len(by) for key in keys))
     people, common = values["people"], not_negative(common=values["common"])
     shared = template.errors.covariance.shared
     _hold(common <= (shared[-1].weight if shared else 0.0) * (1 + 1e-9))
+    _hold(template.sampling is None or template.has_size)
     return GroupedRelease(
         template=template,
         by=by,
@@ -118,6 +122,7 @@ def _template(found: dict[str, Any], values: dict[str, Any]) -> Release:
         level=fraction(level=found["level"]),
         facts=facts,
         rounded_values=_yes_or_no(values["rounded"]),
+        sampling=Sampling(**values["sampling"]) if "sampling" in values else None,
     )
 
 

@@ -10,13 +10,11 @@ from halfnoise.results.cross import CrossTable
 from halfnoise.results.doubts import doubts
 from halfnoise.results.labelled import MOST_ROWS
 from halfnoise.results.release import GroupedRelease, Released
+from halfnoise.results.sampling import caption
 from halfnoise.results.table import COLUMNS
 from halfnoise.text import meaningful, percent, short, spelled, text_table
 from halfnoise.workload.question import only_rows
 
-NOISE_ONLY = (
-    "Intervals cover the noise that protects people, not who was asked or how they answered."
-)
 ROUNDED = "Counts are rounded and kept in range after the release."
 TOGETHER = (
     "Counts in tables are rounded together, so that margins add up, and may be negative:"
@@ -150,7 +148,7 @@ def beside(release: Released) -> list[str]:
     rounded = [ROUNDED] if release.rounded_values else []
     if rounded and any(each.in_tables for each in release.questions):
         rounded.append(TOGETHER)
-    return [*release.promises(), NOISE_ONLY, *rounded, *notes(release)]
+    return [*release.promises(), caption(release.sampling), *rounded, *notes(release)]
 
 
 def _first(release: Released) -> tuple[list[str], list[list[str]], list[str]]:

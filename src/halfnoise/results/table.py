@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from halfnoise.results import sampled
 from halfnoise.results.inference import Errors, Floats, ratios
 from halfnoise.results.published import Columns
 from halfnoise.results.release import Release
@@ -74,11 +75,16 @@ def _fill(
         _linear(release, question, both, numbers[:, :, 1 + part :: 3], most, part=part)
     errors, pair = release.errors, (start, start + number)
     if not question.in_tables:
-        numbers[:, :, 0] = ratios(values, errors, pair, release.level, question.limits)
+        found = ratios(values, errors, pair, release.level, question.limits)
+        limits = question.limits
+        wider = sampled.ratios(release, found, values, errors, pair, bounds=limits)
+        numbers[:, :, 0] = wider
         return
     rows = [values[:, first : first + number].ravel() for first in pair]
     two: Errors = errors.both(*pair)
-    found = ratios(np.stack(rows, axis=1), two, (0, 1), release.level, question.limits)
+    top_bottom = np.stack(rows, axis=1)
+    found = ratios(top_bottom, two, (0, 1), release.level, question.limits)
+    found = sampled.ratios(release, found, top_bottom, two, (0, 1), bounds=question.limits)
     numbers[:, :, ::3] = found.reshape(len(NUMBERS), len(values), number)
 
 
@@ -97,6 +103,7 @@ def _linear(
     margin = release.errors.margin(one, release.level)
     numbers[0], numbers[1] = values[:, own], release.errors.std(one)
     numbers[2], numbers[3] = numbers[0] - margin, numbers[0] + margin
+    numbers[:] = sampled.sums(release, question, values, numbers, part)
     if not release.rounded_values or not question.is_count(start - question.start):
         return
     if question.in_tables:
