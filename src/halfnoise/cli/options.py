@@ -46,7 +46,9 @@ class Word:
 OPTIONS = (
     Word("count", "COL", ASK, "How many people say yes: smoker, old=age:at-least:65, 'q_*'."),
     Word("sum", "COL=LO:HI", ASK, "The sum of a column, each value kept in LO to HI."),
-    Word("mean", "COL=LO:HI", ASK, "The mean among those who answered."),
+    Word(
+        "mean", "COL=LO:HI", ASK, "The mean of those who answered; 0:9:variance: and how it varies."
+    ),
     Word("choice", "COL=A,B,C", ASK, "How many chose each; the rest is 'other'."),
     Word("bins", "COL=0,18,65", ASK, "How many are in each band of a number."),
     Word("items", "COL=a,b,c", ASK, "How many have each item; E11.* is all that begin so."),

@@ -28,6 +28,7 @@ from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Literal
 from halfnoise.workload.grid import in_quanta
 from halfnoise.workload.numbers import Bounded, Count, Mean, Sum
+from halfnoise.workload.sets.squared import Squares
 
 _MANY = 50  # categories; of more there is no column for each
 _ALIKE = 25  # counts; of more, what says yes is made once for all that are alike
@@ -164,6 +165,7 @@ def _mean(query: Mean, part: Contribution) -> None:
     steps, there = part.steps(query, low, high)
     if part.alone:  # the average of one value
         part.person += [steps, there.cast(nw.Int64)]
+        part.person += _square(query, steps, there, low, high)
         return
     # Above the lowest, so that no sum is negative: engines round negative quotients differently.
     total = part.read("value", nw.when(there).then(steps - low).otherwise(0), "sum")
@@ -172,6 +174,16 @@ def _mean(query: Mean, part: Contribution) -> None:
     average = _clip(quotient(total * 2 + answers, answers * 2) + low, low, high)
     part.person.append(nw.when(given > 0).then(average).otherwise(nw.lit(0)))
     part.person.append((given > 0).cast(nw.Int64))
+    part.person += _square(query, average, given > 0, low, high)
+
+
+def _square(query: Mean, value: nw.Expr, there: nw.Expr, low: int, high: int) -> list[nw.Expr]:
+    """Return the squared distance from the middle on its grid, rounded down; none is zero."""
+    if not query.variance:
+        return []
+    away = (value * 2 - (low + high)).cast(nw.Int64)
+    square = quotient(away * away, nw.lit(Squares.of(low, high).by))
+    return [nw.when(there).then(square).otherwise(nw.lit(0))]
 
 
 @_reads.register

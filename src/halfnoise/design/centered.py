@@ -150,7 +150,7 @@ class Centered(Design):
         """Return the blocks and the centres on the grid."""
         blocks = [block.on_grid(*scales) for block, _, scales in self._each()]
         seen = zip(blocks, self.centers, self.scales, strict=True)
-        centers = [block.shape.center_on_grid(c, scales[-1]) for block, c, scales in seen]
+        centers = [block.shape.center_on_grid(c, *scales) for block, c, scales in seen]
         return tuple(blocks), tuple(centers)
 
     def on_grid(self, workload: Workload, budget: float) -> CenteredMeasurement:

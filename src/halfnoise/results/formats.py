@@ -26,7 +26,7 @@ from halfnoise.results import document, render, table
 from halfnoise.results.lines import CSV, MARKDOWN, Layout, literal
 from halfnoise.results.published import MANY, Columns
 from halfnoise.results.release import GroupedRelease, Released
-from halfnoise.results.sampling import BOTH, caption
+from halfnoise.results.sampling import BOTH, NOISE, caption
 from halfnoise.scratch import own_folder
 from halfnoise.text import spelled
 
@@ -140,7 +140,8 @@ def _columns(release: Released) -> Columns:
     title, taken = COVERS, {each.casefold() for each in columns}
     while title in taken:
         title += " (interval)"
-    return columns | {title: np.full(len(columns["name"]), BOTH, dtype=object)}
+    covered = np.where(columns["kind"] == "size", NOISE, BOTH).astype(object)
+    return columns | {title: covered}
 
 
 def as_markdown(release: Released) -> str:
@@ -192,8 +193,9 @@ def as_json_lines(release: Released) -> str:
     said = ("mu", "epsilon", "delta", "pure_epsilon", "discover_delta")
     shared = {name: guarantee[name] for name in said if name in guarantee}
     shared |= {"level": release.level}
-    shared |= {} if release.sampling is None else {COVERS: BOTH}
     rows = document.rows(release)
+    if release.sampling is not None:
+        rows = [row | {COVERS: NOISE if row["kind"] == "size" else BOTH} for row in rows]
     keys: list[dict[str, Any]] = [{}]
     if isinstance(release, GroupedRelease):
         keys = [{"key": document.key_dict(release, key)} for key in release.group_keys]
@@ -225,8 +227,9 @@ def relation(release: Released) -> Any:
     import duckdb
 
     hn_table = dict(_columns(release))
-    picked = []
-    for title in [each for each in hn_table if each not in table.COLUMNS]:
+    titles, picked = [*hn_table], list[str]()
+    keys = titles.index(table.COLUMNS[0])
+    for title in (*titles[:keys], *titles[keys + len(table.COLUMNS) :]):
         values = table.one_type(hn_table[title].tolist())
         if {*map(type, values)} != {str}:
             text = [None if value is None else spelled(value) for value in values]
@@ -235,7 +238,8 @@ def relation(release: Released) -> Any:
         picked.append(f"{name}::{_type(values)} as {name}")
     # Where there is no group, nothing says that these are text. Names of columns are quoted above.
     own = ["name::varchar as name", "kind::varchar as kind", *table.NUMBERS]
-    return duckdb.connect().sql(f"select {', '.join([*picked, *own])} from hn_table")  # noqa: S608  # names are quoted
+    picked[keys:keys] = own
+    return duckdb.connect().sql(f"select {', '.join(picked)} from hn_table")  # noqa: S608  # names are quoted
 
 
 def _type(values: list[Any]) -> str:

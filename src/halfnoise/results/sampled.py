@@ -107,7 +107,8 @@ def linear(release: Sampled, found: Estimate, weights: Mapping[int, float]) -> E
     own = inside[:, [min(cell, inside.shape[1] - 1)]]
     one = (numbers[[0, 1, 2, 3] if w > 0 else [0, 1, 3, 2]] / [w, abs(w), w, w]).reshape(4, 1, 1)
     people = _people(release, values)
-    x, std, low, high = w * sampling.of_sums(one, (people, own), bounds, reach(release)).ravel()
+    wider = w * sampling.of_sums(one, (people, own), bounds, reach(release)).ravel()
+    x, std, low, high = wider.tolist()
     return replace(found, estimate=x, std=abs(std), low=min(low, high), high=max(low, high))
 
 

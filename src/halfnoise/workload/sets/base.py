@@ -180,11 +180,11 @@ class ContributionSet(ABC):
         """Return the set with its bounds on the grid."""
         return self
 
-    def center_on_grid(self, center: Center, scale: float) -> Center:
+    def center_on_grid(self, center: Center, *scales: float) -> Center:
         """Round a centre that was searched for to one short enough; midpoints move with K."""
         if center is None or not self.adjustable:
             return None if center is None else self.midpoint
-        bits = max(1, min(grid.SCALE_BITS, grid.MOST_SCALE_BITS - 2 - math.frexp(scale)[1]))
+        bits = max(1, min(grid.SCALE_BITS, grid.MOST_SCALE_BITS - 2 - math.frexp(scales[-1])[1]))
         return Fraction(round(center * 2**bits), 2**bits)
 
     def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
