@@ -168,6 +168,8 @@ AMOUNTS = [
     q.Choice(SMOKER, ["yes", "other", "2"], missing="yes", name="other second"),
     q.Bins("income", [-20, 0, 18, 65]),
     q.Bins("unit0", [0, 10, 1000], where=NOVEMBER, name="bins"),
+    q.Mean("income", bounds=(-10, 200), variance=True, name="varying"),
+    q.Mean("unit0", bounds=(-3, 4), where=ADULT, variance=True, name="varying of adults"),
 ]
 # Two tables that overlap, one with more categories than have columns of their own, and values by
 # cell; one attribute is asked for by itself as well.

@@ -81,12 +81,25 @@ def person(
     low, high = (math.floor(Fraction(b) / on.quantum + Fraction(1, 2)) for b in query.bounds)
     if isinstance(query, Mean):
         steps = [on_grid(x, low, high, on.quantum) for x in values]
-        return [(2 * sum(steps) + len(steps)) // (2 * len(steps)), 1] if steps else [0, 0]
+        return mean(steps, low, high)[: len(query.names)]
     assert isinstance(query, Sum)
     if query.where is not None and not rows:
         return [0]
     total = sum(on_grid(x, min(low, 0), max(high, 0), on.quantum) for x in values)
     return [min(max(total, low), high)]
+
+
+def mean(steps: Sequence[int], low: int, high: int) -> list[int]:
+    """Return the average, that there is one, and its squared distance from the middle.
+
+    Squares are counted in steps, of which the largest is at most a quarter of the range.
+    """
+    if not steps:
+        return [0, 0, 0]
+    average, by = (2 * sum(steps) + len(steps)) // (2 * len(steps)), 4
+    while by <= 4 * (high - low):
+        by *= 2
+    return [average, 1, (2 * average - low - high) ** 2 // by]
 
 
 def crossed(rows: Sequence[Row], on: TableBlock, cells: SlowCells) -> list[int]:

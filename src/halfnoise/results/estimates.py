@@ -13,6 +13,7 @@ from halfnoise.errors import NotSupportedError
 from halfnoise.privacy.definitions import Guarantee, Privacy
 from halfnoise.results import inference, sampled
 from halfnoise.results.cross import CrossTable
+from halfnoise.results.deviation import deviation
 from halfnoise.results.inference import Errors, Estimate, Floats
 from halfnoise.results.published import Columns, Published
 from halfnoise.results.sampling import Sampling
@@ -115,6 +116,8 @@ class Estimates(Published):
                 continue
             if row.limits is not None:
                 return self._ratio(name, row.place, row.below, row.limits)
+            if row.kind == "deviation":
+                return deviation(self, question)
             estimate = self._linear(name, {row.place: 1.0})
             if not (self.rounded_values and row.kind == "count"):
                 return estimate
@@ -149,10 +152,7 @@ class Estimates(Published):
         return self._ratio(f"{a} / {b}", self._index(a), self._index(b), inference.ANYTHING)
 
     def mean(self, name: str) -> Estimate:
-        """Return a mean: over those who answered for a Mean, over all people for a Sum.
-
-        Of a sum by cell it is that over all people in the cell.
-        """
+        """Return a mean: of those who answered, or of a Sum over all people (in its cell)."""
         for question in self.questions:
             row = question.find(name)
             if row is not None and row.limits is not None:
@@ -164,6 +164,13 @@ class Estimates(Published):
                 below = people.start + row.place - question.start
                 return self._ratio(name, row.place, below, question.limits)
         raise refuse("name", "that of a Mean or a Sum", name)
+
+    def deviation(self, name: str) -> Estimate:
+        """Return the standard deviation of one person's value, of a mean with its variance."""
+        for question in self.questions:
+            if question.name == name and question.deviates:
+                return deviation(self, question)
+        raise refuse("name", "that of a Mean with variance=True", name)
 
     def _people(self, question: Question) -> Question | None:
         """Return the table of people by the same axes, if by any."""
@@ -196,9 +203,9 @@ class Estimates(Published):
     ) -> Self:
         """Return the same with intervals that cover who was asked, too, or no more with None.
 
-        ``method``: "srs", a simple random sample. ``design_effect``: by how much more its estimates
-        vary than those of one, as where clusters were drawn. A count then stands for the people
-        whom as many drawn by chance would give on average.
+        ``method``: "srs", a simple random sample. ``design_effect``: by how much more it varies
+        than one, as where clusters were drawn. A count stands for what samples of as many people
+        give on average.
         """
         how = Sampling.of(method, design_effect)
         if how is not None and not self.has_size:
@@ -287,8 +294,8 @@ class Estimates(Published):
 
     def _index(self, name: str) -> int:
         for question in self.questions:
-            if name in question.names:
-                return question.start + question.names.index(name)
+            if name in question.sums:
+                return question.start + question.sums.index(name)
         if name == SIZE and self._size_index is not None:
             return self._size_index
-        raise unknown("name", name, self.names)
+        raise unknown("name", name, [name for each in self.questions for name in each.sums])

@@ -87,7 +87,26 @@ def free_ratios(
     all_noise = (*noise, errors.covariance.between(top, bottom))
     own, under, shared = (errors.copies * each for each in all_noise)
     two = (values[:, top], values[:, bottom])
-    return sampling.of_ratios(numbers, two, (own, under, shared), bounds, reach(release))
+    return sampling.of_ratios(
+        numbers,
+        two,
+        (own, under, shared),
+        bounds,
+        reach(release),
+        squares=_measured(release, values, pair),
+    )
+
+
+def _measured(release: Sampled, values: Floats, pair: Pair) -> Floats | None:
+    """Return the variance of one person's value, where it was measured beside the mean."""
+    pairs = {(q.start, q.start + 1): q for q in release.questions if q.deviates}
+    if pair not in pairs or values.shape[1] < 3:  # two columns are a pair made for itself
+        return None
+    (low, high), (top, bottom) = pairs[pair].limits, pair
+    with np.errstate(divide="ignore", invalid="ignore"):
+        away = values[:, top] / values[:, bottom] - (low + high) / 2
+        found = values[:, bottom + 1] / values[:, bottom] - away**2
+    return np.nan_to_num(np.maximum(found, 0.0), posinf=math.inf)
 
 
 def linear(release: Sampled, found: Estimate, weights: Mapping[int, float]) -> Estimate:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from halfnoise.results import sampled
+from halfnoise.results.deviation import deviations
 from halfnoise.results.inference import Errors, Floats, ratios
 from halfnoise.results.published import Columns
 from halfnoise.results.release import Release
@@ -54,6 +55,10 @@ def _name(question: Question, names: Any, kinds: Any) -> None:
         names[:], kinds[:] = listed, question.shown_as
         return
     means, number = question.means, question.cells
+    if question.deviates:
+        names[:] = [*means, *listed]
+        kinds[:] = ["mean", "sum", "count", "deviation"]
+        return
     names[::3] = means.listed() if isinstance(means, CellNames) else [*means]
     names[1::3], names[2::3] = listed[:number], listed[number:]
     kinds[::3], kinds[1::3], kinds[2::3] = "mean", "sum", "count"
@@ -72,7 +77,10 @@ def _fill(
         _linear(release, question, both, numbers, most)
         return
     for part in (0, 1):
-        _linear(release, question, both, numbers[:, :, 1 + part :: 3], most, part=part)
+        own = numbers[:, :, 1 + part : _width(question) : 3]
+        _linear(release, question, both, own, most, part=part)
+    if question.deviates:
+        numbers[:, :, 3] = deviations(release, question, values)
     errors, pair = release.errors, (start, start + number)
     if not question.in_tables:
         found = ratios(values, errors, pair, release.level, question.limits)
@@ -173,7 +181,7 @@ def _along(label: str, question: Question) -> Any:
 
 
 def _width(question: Question) -> int:
-    return question.cells * (3 if question.is_mean else 1)
+    return question.cells * (3 if question.is_mean else 1) + question.deviates
 
 
 def one_type(values: list[Any]) -> list[Any]:

@@ -163,6 +163,11 @@ class Question:
         return self.is_mean and not self.in_tables and len(self.names) == 3
 
     @property
+    def sums(self) -> Sequence[str]:
+        """The names of its estimated sums, of which weighted ones can be made."""
+        return self.names[:2] if self.deviates else self.names
+
+    @property
     def is_sum(self) -> bool:
         """Whether it asks for a sum, whose mean is over all people."""
         return self.kind == "sum"

@@ -30,7 +30,8 @@ class Squared(Answered):
     """What ``Answered`` is and, third, the squared distance of the value from the middle.
 
     It lies between 0 and w^2/4, w the width of the range, and is centred at w^2/8 on the number who
-    answered. It weighs so little (1/w^2) that the mean loses 6% of its accuracy. ``quantum``: the
+    answered. It weighs so little (1/w^2) that the mean has 4% more noise, and 15% more where that
+    is Laplace noise. ``quantum``: the
     grid of the values, once the set is on it; squares are rounded down to a grid of their own.
     """
 
@@ -69,6 +70,7 @@ class Squared(Answered):
         low, high = self.ends(Fraction(0) if center is None else center)
         width = high - low
         largest = self.largest if isinstance(width, Fraction) else float(self.largest)
+        lean = largest / 2 if center is None else 0
         reach = (largest if center is None else largest / 2) ** p
         (value, answered), none = two.person.near(())
         (left, given), _ = two.change.near(())
@@ -80,7 +82,7 @@ class Squared(Answered):
         return View(
             person=Listed(((value, answered, reach), (*none, 0))),
             change=Listed(((left, given, reach), *changes)),
-            weights=(*two.weights, 1 / width**2),
+            weights=(two.weights[0], two.weights[1] + lean**2 / width**2, 1 / width**2),
             root_weight=two.root_weight,
         )
 
@@ -90,11 +92,13 @@ class Squared(Answered):
         return iter([(0, 0, 0), (self.low, 1, most), (self.high, 1, most), (middle, 1, 0)])
 
     def parts(self, center: Number | None, scales: Scales, root: float) -> Parts:
-        """Return the noises of its sums, and of  value - midpoint * answered."""
+        """Return the noises of its sums, and of value and square less their middles * answered."""
         value, answered, square = scales
         two = Answered.parts(self, center, (value, answered), root)
-        lean = 0.0 if center is None else float(self.largest / 2)
-        return {**two, "squares": [square, *(lean * part for part in two["answered"])]}
+        leaning = [float(self.largest / 2) * part for part in two["answered"]]
+        if center is None:
+            return {**two, "squares": [square], "spread": [square, *leaning]}
+        return {**two, "squares": [square, *leaning], "spread": [square]}
 
     def mixture(self, center: Center) -> Mixture:
         """Return the noises of its own, and that of the number who answered, which all have."""
