@@ -170,6 +170,8 @@ def _given(design: Centered) -> Matrix:
         c = float(center or 0)
         if block.kind == "mean":
             given += [float(middle_of(block)) * c, c]
+            if isinstance(block.shape, Squared):
+                given.append(float(block.shape.largest / 2) * c)
         else:
             given += [c] * block.shape.size
     return np.array(given)
