@@ -46,6 +46,7 @@ def plan_command(words: Words, data: Sequence[str]) -> None:
     releases, margin = whole_number("--releases", words.get("releases", "1")), words.get("margin")
     request, releases = part_of(request, books, releases)
     terms: dict[str, Any] = {"known": "known-size" in words, "people": words.get("people")}
+    terms["accept"] = (words.get("accept"), words.get("ceiling"))
     found = planned(request, margin=margin, releases=releases, limit=books.limit, **terms)
     shown, commands = found.to_dict(), list[str]()
     if releases > 1 and isinstance(found, Plan) and "one-of" not in words:

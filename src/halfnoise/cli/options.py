@@ -113,11 +113,15 @@ OPTIONS = (
 )
 _WHERE = "A file (DATA.ledger unless given), or postgresql://host/db#name."
 LEDGER = Word("ledger", "FILE", SPEND, _WHERE)
-EXPECTED = Word("people", "N", SHOW, "How many there may be: which tables are mostly noise.")
+EXPECTED = Word(
+    "people", "N", SHOW, "How many there may be: means as means, and what is mostly noise."
+)
 PLAN = (
     *OPTIONS,
     LEDGER,
     Word("margin", "M", SPEND, "The other way round: the budget for a margin of error of M."),
+    Word("accept", "2%", SPEND, "The budget for shares that are off by 2 points; with --people."),
+    Word("ceiling", "E", SPEND, "Warn if that takes an epsilon above this: 3 unless given."),
     Word("releases", "N", SPEND, "Split over N releases."),
     EXPECTED,
     Word("json", None, SHOW, "Print JSON."),
