@@ -210,8 +210,8 @@ class Acceptance:
         within = self.plans[0].in_one_group or self.target.people
         margin = NormalDist().inv_cdf((1 + level) / 2) / 2 / math.sqrt(within)
         return (
-            f"For comparison: who was asked moves a share by up to ±{in_points(margin)}, if that was"
-            " a simple random sample."
+            f"For comparison: who was asked moves a share by up to ±{in_points(margin)}, if that"
+            " was a simple random sample."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -139,10 +139,10 @@ def plan(  # noqa: PLR0913  # the face of the library
     standard error than Gaussian noise, at least. ``i_know``: allow budgets that protect hardly
     anybody. ``limit``: that of the ledger which will be charged; both kinds of noise are then
     compared at equal cost there. ``people``: how many there may be, to see margins of means as
-    means, and which tables would be mostly noise. ``accept``: with ``people`` and without ``privacy``, how
-    far shares may be off, and means relative to their range: what readers will see at several
-    budgets, and the smallest that will do, above epsilon ``ceiling`` (3) with a warning. ``by`` and
-    ``rules``: those of ``Workload``, where the queries are a list.
+    means, and which tables would be mostly noise. ``accept``: with ``people`` and without
+    ``privacy``, how far shares may be off, and means relative to their range: what readers will see
+    at several budgets, and the smallest that will do, above epsilon ``ceiling`` (3) with a warning.
+    ``by`` and ``rules``: those of ``Workload``, where the queries are a list.
 
     **Guarantee.** A plan sees no data. Every design in it is proved to cost at most the budget.
 

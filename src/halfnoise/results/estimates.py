@@ -235,8 +235,7 @@ class Estimates(Published):
     def columns(self, *, tables: bool = True) -> Columns:
         """Return the table by column: name, kind, estimate, std, low and high, unrounded.
 
-        Where there are tables, a column for each axis says the category; ``tables``: whether they
-        are among the rows.
+        With ``tables`` among the rows, a column for each axis says the category.
         """
         shown = self._views().table
         return dict(shown.columns(self, self.values[np.newaxis], self.listed(tables=tables)))
