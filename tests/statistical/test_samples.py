@@ -15,7 +15,7 @@ ROWS = 3_000
 FEWER = 600
 # A deviation of few people whose tail nobody was drawn from is not seen at all.
 MANY = 2_000
-ALIKE = hn.GaussianDP(mu=0.5)  # where noise of 150 people, and who they are, matter alike
+ALIKE = hn.GaussianDP(mu=0.3)  # where noise of 150 people, and who they are, matter alike
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_one_error_alone_is_too_little(mutant: str) -> None:
     samples = sampled(150, ROWS, ALIKE)
     change = MUTANTS[mutant](samples)
     held = samples.hits(**change)
-    for name in ("half", "visits", "all or nothing", "blood=A"):
+    for name in ("half", "visits", "blood=A"):
         assert not covers(held[name], ROWS, LEVEL, most=1.0), name
     for asked in ("share", "mean of a sum"):
         few = samples.each(ASKED[asked], FEWER, **change)
@@ -183,10 +183,10 @@ TABLES: dict[str, Callable[[hn.Release], hn.Estimate]] = {
 
 def test_tables_hold() -> None:
     """So do cells, margins, totals, differences, shares, sums and means by cell."""
-    samples = tabled(200, FEWER // 2)
+    samples = tabled(200, FEWER)
     for name, ask in TABLES.items():
-        held = samples.each(ask, FEWER // 2)
-        assert covers(held, FEWER // 2, LEVEL, most=1.0), name
-        for mutant in MUTANTS if name in ("cell", "margin", "share", "mean of a margin") else ():
-            less = samples.each(ask, FEWER // 2, **MUTANTS[mutant](samples))
-            assert not covers(less, FEWER // 2, LEVEL, most=1.0), (name, mutant)
+        held = samples.each(ask, FEWER)
+        assert covers(held, FEWER, LEVEL, most=1.0), name
+        for mutant in MUTANTS if name in ("cell", "share", "sum") else ():
+            less = samples.each(ask, FEWER, **MUTANTS[mutant](samples))
+            assert not covers(less, FEWER, LEVEL, most=1.0), (name, mutant)
