@@ -15,7 +15,7 @@ from halfnoise.planning.readers import POINTS, Read, in_points, read
 from halfnoise.planning.search import smallest
 from halfnoise.planning.tables import by_line, crosses
 from halfnoise.privacy.account import Account
-from halfnoise.privacy.allowance import still_fits
+from halfnoise.privacy.allowance import still_fits, taken
 from halfnoise.privacy.definitions import ApproxDP
 from halfnoise.text import percent, short, text_table
 from halfnoise.workload.workload import Workload
@@ -185,7 +185,8 @@ class Acceptance:
                 " accept more, or ask for less."
             )
         cost = Account.of(one.measurement.guarantee)
-        if one.limit is not None and not still_fits(one.limit, cost):
+        limit = one.limit
+        if limit is not None and (taken(limit, cost) > 1 or not still_fits(limit, cost)):
             said.append("Warning: the ledger has no place left for it.")
         return said
 
