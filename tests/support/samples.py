@@ -107,7 +107,8 @@ def sampled(
         i_know=True,
         design_effect=design_effect,
     )
-    people = np.column_stack([*(population()[each] for each in release.names), np.ones(EVERYBODY)])
+    names = [name for question in release.questions for name in question.names]
+    people = np.column_stack([*(population()[each] for each in names), np.ones(EVERYBODY)])
     rng = np.random.default_rng()
     sums = drawn(rng, people, n // times, rows) * times
     return Samples(one=release, n=n, values=sums + noise(rng, release, rows), people=people)

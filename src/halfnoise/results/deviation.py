@@ -11,6 +11,7 @@ from halfnoise.results.sampling import Reach
 from halfnoise.workload.question import Question
 
 
+@np.errstate(all="ignore")
 def deviations(release: Sampled, question: Question, values: Floats) -> Floats:
     """Return estimates, standard errors, low and high ends, one for each row of values.
 
@@ -39,7 +40,8 @@ def deviations(release: Sampled, question: Question, values: Floats) -> Floats:
     halves = std / (2 * np.maximum(x, np.sqrt(std)))
     found = (x, halves, np.minimum(below, x), np.maximum(above, x))
     unknown = (0.0, math.inf, 0.0, math.sqrt(most))
-    return np.stack([np.where(sure, *each) for each in zip(found, unknown, strict=True)])
+    told = sure & np.isfinite(np.stack(found)).all(axis=0)
+    return np.stack([np.where(told, *each) for each in zip(found, unknown, strict=True)])
 
 
 def deviation(release: Sampled, question: Question) -> Estimate:

@@ -51,7 +51,7 @@ class Estimates(Published):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of all estimated sums."""
-        return tuple(name for question in self.questions for name in question.names)
+        return tuple(name for question in self.questions for name in question.sums)
 
     @property
     def means(self) -> tuple[str, ...]:
@@ -297,4 +297,4 @@ class Estimates(Published):
                 return question.start + question.sums.index(name)
         if name == SIZE and self._size_index is not None:
             return self._size_index
-        raise unknown("name", name, [name for each in self.questions for name in each.sums])
+        raise unknown("name", name, self.names)

@@ -111,6 +111,8 @@ def _template(found: dict[str, Any], values: dict[str, Any]) -> Release:
     _hold(all(1 / LARGEST <= amount <= LARGEST for amount in privacy.amounts(kept).values()))
     if not isinstance(guarantee, dp.Guarantee) or not isinstance(asked, _ASKED):
         raise TypeError
+    how = Sampling(**values["sampling"]) if "sampling" in values else None
+    _hold(how is None or all(q.bounds or not (q.is_sum or q.is_mean) for q in questions))
     facts = {name: value for name, value in found.items() if name not in (*OWN, "values")}
     _check_facts(facts)
     return Release(
@@ -122,7 +124,7 @@ def _template(found: dict[str, Any], values: dict[str, Any]) -> Release:
         level=fraction(level=found["level"]),
         facts=facts,
         rounded_values=_yes_or_no(values["rounded"]),
-        sampling=Sampling(**values["sampling"]) if "sampling" in values else None,
+        sampling=how,
     )
 
 

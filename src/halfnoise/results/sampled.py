@@ -103,7 +103,7 @@ def _measured(release: Sampled, values: Floats, pair: Pair) -> Floats | None:
     if pair not in pairs or values.shape[1] < 3:  # two columns are a pair made for itself
         return None
     (low, high), (top, bottom) = pairs[pair].limits, pair
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         away = values[:, top] / values[:, bottom] - (low + high) / 2
         found = values[:, bottom + 1] / values[:, bottom] - away**2
     return np.nan_to_num(np.maximum(found, 0.0), posinf=math.inf)
@@ -198,7 +198,7 @@ def parts_of_sums(
     squares = np.maximum(0.0, (low + high) * rows - low * high * np.maximum(inside, 0.0))
     r, outside = numbers[0], np.maximum(0.0, squares[:, 1] - squares[:, 0])
     variance = (1 - r) ** 2 * squares[:, 0] + r**2 * outside
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         both = (variance / bottom**2, (high - low) / np.abs(bottom))
         found = sampling.of_weighted(numbers, *both, reach(release))
     return np.where(np.isfinite(found), found, numbers)

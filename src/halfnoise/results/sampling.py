@@ -26,6 +26,8 @@ NOISE_ONLY = (
     "Intervals cover the noise that protects people, not who was asked or how they answered."
 )
 NOISE, BOTH = "noise", "noise and sampling"
+# What is too large for a float64 is no end: an interval then reaches as far as its noise.
+_QUIETLY = np.errstate(all="ignore")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,7 @@ class Curve(NamedTuple):
         return Curve(*(reach.effect * own + reach.heavier * other for own, other in pairs))
 
 
+@_QUIETLY
 def ends(
     top: Floats,
     bottom: Floats | float,
@@ -130,12 +133,12 @@ def ends(
         f, a = sign * gap + h, bottom**2 - z**2 * bend
         half = f * bottom + sign * z**2 * slope / 2
         square = half**2 - a * (f**2 - z**2 * here)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            t = (half + np.sqrt(np.maximum(square, 0.0))) / a
+        t = (half + np.sqrt(np.maximum(square, 0.0))) / a
         found.append(at + sign * np.where((square >= 0) & (a > 0), np.maximum(t, 0.0), 0.0))
     return found[0], found[1]
 
 
+@_QUIETLY
 def of_sums(numbers: Floats, people: tuple[Floats, Floats], bounds: Range, reach: Reach) -> Floats:
     """Return numbers of sums or counts with the error of the sample.
 
@@ -146,8 +149,7 @@ def of_sums(numbers: Floats, people: tuple[Floats, Floats], bounds: Range, reach
     (low, high), (x, std, *noisy) = bounds, numbers
     n, m = (np.maximum(each, 0.0) for each in people)
     at = np.clip(x, low * m, high * m)
-    with np.errstate(divide="ignore"):
-        part = np.where(n > 0, 1 / n, 0.0)
+    part = np.where(n > 0, 1 / n, 0.0)
     here = np.maximum(0.0, (low + high) * at - low * high * m - at**2 * part)
     sample = Curve(here, low + high - 2 * at * part, -part)
     both = sample.beside(Curve(std**2), reach)
@@ -155,6 +157,7 @@ def of_sums(numbers: Floats, people: tuple[Floats, Floats], bounds: Range, reach
     return _wider(x, np.sqrt(std**2 + reach.effect * here), noisy, found)
 
 
+@_QUIETLY
 def of_ratios(
     numbers: Floats,
     two: tuple[Floats, Floats],
@@ -188,11 +191,11 @@ def of_ratios(
         less = ends(top, b, at, (lower, upper), reach.z, h=h)
         found = np.maximum(found[0], less[0]), np.minimum(found[1], less[1])
     found = np.where(sure, found[0], -math.inf), np.where(sure, found[1], math.inf)
-    with np.errstate(divide="ignore"):
-        more = reach.effect * np.where(sure, here, 0.0) / bottom**2
+    more = reach.effect * np.where(sure, here, 0.0) / bottom**2
     return _wider(x, np.sqrt(std**2 + more), noisy, found)
 
 
+@_QUIETLY
 def of_weighted(
     numbers: Floats, variance: Floats | float, most: Floats | float, reach: Reach
 ) -> Floats:
@@ -209,5 +212,5 @@ def of_weighted(
 
 def _wider(x: Floats, std: Floats, noisy: Any, found: tuple[Floats, Floats]) -> Floats:
     """Return numbers with intervals that are nowhere narrower than those of the noise alone."""
-    low, high = np.minimum(noisy[0], found[0]), np.maximum(noisy[1], found[1])
-    return np.stack([x, std, low, high])
+    low, high = np.fmin(noisy[0], found[0]), np.fmax(noisy[1], found[1])
+    return np.stack([x, np.where(np.isnan(std), math.inf, std), low, high])
