@@ -72,6 +72,23 @@ def test_no_two_people_cost_more(bounds: tuple[float, float], privacy: Privacy) 
     assert most >= design.loss() / 1.17
 
 
+@pytest.mark.parametrize("p", [1, 2])
+@pytest.mark.parametrize("center", [None, Fraction(1, 2)])
+def test_changes_are_below_the_stairs(p: int, center: Fraction | None) -> None:
+    """However value and square are charged, no two values on the coarsest grid cost more."""
+    shape = Squared(-3.0, 5.0).on(Fraction(8, 2**10), "x")
+    grid, quantum = Squares.of(-384, 640), 8 / 2**10
+    values = np.arange(-384, 641)
+    squares = (2 * values - 256) ** 2 // grid.by * (float(shape.largest) / grid.most)
+    apart = np.abs(np.subtract.outer(values, values))[values >= 128] * quantum
+    squares_apart = np.abs(np.subtract.outer(squares, squares))[values >= 128]
+    cases = shape.view(center, p).change.near(())
+    for rate in 10.0 ** np.linspace(-4, 4, 17):
+        most = float((apart**p + rate * squares_apart**p).max())
+        declared = max(float(a) + rate * float(c) for a, b, c in cases if not b)
+        assert most <= declared <= 1.3 * most
+
+
 def test_the_set_is_refused_by_cell_and_for_other_words() -> None:
     """A variance is that of a mean of all; what is no yes or no is refused."""
     with pytest.raises(hn.InvalidParameterError, match="not by cell"):
