@@ -111,7 +111,8 @@ def _linear(
     margin = release.errors.margin(one, release.level)
     numbers[0], numbers[1] = values[:, own], release.errors.std(one)
     numbers[2], numbers[3] = numbers[0] - margin, numbers[0] + margin
-    numbers[:] = sampled.sums(release, question, values, numbers, part)
+    if release.sampling is not None:
+        numbers[:] = sampled.sums(release, question, values, numbers, part)
     if not release.rounded_values or not question.is_count(start - question.start):
         return
     if question.in_tables:
