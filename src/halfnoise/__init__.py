@@ -41,6 +41,7 @@ if (
         PureDP,
         RenyiDP,
     )
+    from halfnoise.report.embedded import read
     from halfnoise.results.inference import Estimate
     from halfnoise.results.release import GroupedRelease, Release
     from halfnoise.results.sampling import Sampling
@@ -94,6 +95,7 @@ _HOMES = {
     "budget_for": "planning.outlook",
     "compose": "privacy.composition",
     "plan": "planning.outlook",
+    "read": "report.embedded",
     "release": "face",
 }
 
@@ -137,6 +139,7 @@ __all__ = [
     "budget_for",
     "compose",
     "plan",
+    "read",
     "release",
 ]
 

@@ -36,6 +36,7 @@ from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.groups import Grouping
 from halfnoise.workload.listing import Key
 from halfnoise.workload.question import SIZE
+from halfnoise.workload.tables import Table
 from halfnoise.workload.totals import Totals
 from halfnoise.workload.workload import Workload
 
@@ -220,6 +221,7 @@ def _in_groups(
         group_keys=keys,
         values=_with_sizes(back),
         common=design.common,
+        between=design.between,
         people=people,
         most=grouping.most,
         discovered=grouping.discovers,
@@ -238,6 +240,8 @@ def _template(plan: Plan, measurement: Measurement, request: Request) -> Release
         "design": {
             "name": design.name,
             "why": plan.why,
+            "error": plan.chosen.error(workload),
+            "least_error_bound": plan.least_error_bound,
             "noise": design.noise.value,
             "neighbors": workload.neighbors.value,
             "grid": measurement.facts,
@@ -249,6 +253,14 @@ def _template(plan: Plan, measurement: Measurement, request: Request) -> Release
     conditions = {query.label: str(query.where) for query in asked if query.where is not None}
     facts |= {"where": [*map(str, workload.who)]} if workload.who else {}
     facts |= {"only": conditions} if conditions else {}
+    tables = (query for query in workload.queries if isinstance(query, Table))
+    in_tables = [attribute for table in tables for attribute in table.own]
+    facts["meaning"] = {
+        query.label: query.meaning
+        for query in (*asked, *in_tables)
+        if isinstance(query.column, str)  # an expression has no words of its own
+    }
+    facts |= {"spec": request.spec} if request.spec else {}
     if groups is not None:
         size = None if measurement.threshold is None else measurement.threshold.size
         facts["grouping"] = {"other": groups.other, "max_groups": groups.most, "threshold": size}

@@ -21,6 +21,7 @@ class Request:
     ``unit``: the columns that say whom a row is about; none where ``row_is_person``. ``delta``:
     that of a plan without a budget. ``one_of``: the budget is that part of a ledger's limit.
     ``sampling``: how people came into the table, where intervals are to cover that.
+    ``spec``: how it was said, for whoever reads what comes out.
     """
 
     workload: Workload
@@ -34,6 +35,7 @@ class Request:
     i_know: bool = False
     one_of: int | None = None
     sampling: Sampling | None = None
+    spec: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a number of people that is none; nobody who is one row has several items."""
@@ -68,7 +70,7 @@ class Request:
 
         What cannot be told from others is refused, or, unless it is ``named``, like nothing else.
         """
-        apart = ("i_know", "delta", "sampling")  # what does not change what is drawn
+        apart = ("i_know", "delta", "sampling", "spec")  # what does not change what is drawn
         asked = [getattr(self, each.name) for each in fields(self) if each.name not in apart]
         try:
             return digest(asked, about)

@@ -27,7 +27,6 @@ import pytest
 
 import halfnoise as hn
 from halfnoise import mechanism
-from halfnoise.data import contributions
 from halfnoise.data.contributions import Contribution
 from halfnoise.data.sources import connection
 from halfnoise.design.design import Recovered
@@ -356,20 +355,17 @@ def test_a_sum_of_fractions_is_noticed(
     """Cells that are added up as fractions make other totals in another order."""
     import narwhals.stable.v2 as nw
 
-    def fractions(part: Contribution, query: Any, low: int, high: int) -> tuple[Any, Any]:
-        del low, high
-        value = part.cell(query).number()
-        return value * float(2**38 / part.block.quantum), ~value.is_null()
-
-    def read(part: Contribution, name: str, expression: Any, together: str, _: Any = None) -> Any:
-        column = f"{part.prefix}_{name}"
-        part.rows[column] = expression.cast(nw.Float64)
-        part.together.append(getattr(nw.col(column), together)())
+    def added(part: Contribution, place: Any) -> Any:
+        column = f"{part.prefix}_all"
+        part.rows[column] = place
+        part.together.append(nw.col(column).sum())
         return nw.col(column)
 
-    monkeypatch.setattr(Contribution, "steps", fractions)
-    monkeypatch.setattr(Contribution, "read", read)
-    monkeypatch.setattr(contributions, "_clip", lambda value, _low, _high: value)
+    def put(part: Contribution, place: Any) -> None:
+        part.person.append(place * 2.0**38)
+
+    monkeypatch.setattr(Contribution, "added", added)
+    monkeypatch.setattr(Contribution, "put", put)
     workload = hn.Workload([WORKLOAD.queries[0]], by="w", groups=[*range(SHUFFLES)], other=None)
     grid = grid_for(hn.plan(workload, privacy=MU))
     exact = exact_totals(made(engine, shuffled(1), tmp_path, 2), grid, workload, ["w", "id"])

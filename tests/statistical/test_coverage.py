@@ -11,6 +11,7 @@ from halfnoise.privacy.definitions import Privacy
 from halfnoise.results import inference
 from halfnoise.results.inference import Estimate
 from support.fixed_workloads import KINDS
+from support.measured import closed
 from support.moments import covers
 from support.replay import RELEASES, Many, many
 
@@ -82,7 +83,7 @@ def test_rounding_is_in_the_errors() -> None:
     """A release says how far it varies, rounding to the step included, and so do its groups."""
     for rules in ({}, {"by": "g", "groups": ["x", "y"], "max_groups": 2}):
         found = plan(Workload([Count("a"), Count("b")], **rules), privacy=GaussianDP(mu=3e6))  # type: ignore[arg-type]  # rules of a workload
-        ready = found.measurement
+        ready = closed(found).measurement
         least = min(scales.min() for scales in ready.scales)
         more = ready.drawn.covariance.diagonal() / ready.design.covariance.diagonal() - 1
         assert more == pytest.approx(1 / (12 * least**2), rel=1e-3)

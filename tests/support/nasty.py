@@ -168,6 +168,9 @@ AMOUNTS = [
     q.Choice(SMOKER, ["yes", "other", "2"], missing="yes", name="other second"),
     q.Bins("income", [-20, 0, 18, 65]),
     q.Bins("unit0", [0, 10, 1000], where=NOVEMBER, name="bins"),
+    q.Sum("unit0", bounds=(9.99, 9.9901), name="narrow sum"),
+    q.Sum("income", bounds=(-1e-9, 1 / 3 * 1e-9), name="tiny sum"),
+    q.Mean("income", bounds=(-20.1, -20.0999), name="narrow mean"),
     q.Mean("income", bounds=(-10, 200), variance=True, name="varying"),
     q.Mean("unit0", bounds=(-3, 4), where=ADULT, variance=True, name="varying of adults"),
 ]

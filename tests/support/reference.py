@@ -5,6 +5,7 @@ Rows are dictionaries of Python values. What every engine must agree with.
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -21,6 +22,7 @@ from support.slow_cells import SlowCells, is_nothing, literal_day, literal_numbe
 
 Row = Mapping[str, Any]
 AS_EVER = SlowCells()
+PARTS, ROW_BITS, ROW_PARTS = 2**20, 26, 2**28
 
 
 def totals(
@@ -49,7 +51,7 @@ def totals(
             )
             for i, x in enumerate(adds):
                 total[i] += x
-        sums.append(total)
+        sums.append(rounded(total, on))
     return sums, len(people)
 
 
@@ -78,28 +80,36 @@ def person(
     given = [row[str(query.column)] for row in rows]
     given = [cell for cell in given if not missing(cell, query, cells)]
     values = [x for cell in given if (x := cells.number(cell)) is not None]
-    low, high = (math.floor(Fraction(b) / on.quantum + Fraction(1, 2)) for b in query.bounds)
+    low, high = query.bounds
     if isinstance(query, Mean):
-        steps = [on_grid(x, low, high, on.quantum) for x in values]
-        return mean(steps, low, high)[: len(query.names)]
+        places = [place(min(max(x, low), high), on) for x in values]
+        if not places:
+            return [0] * len(query.names)
+        average = together(places) / len(places)
+        return [on_grid(average, query, on), 1, square(average, query, on)][: len(query.names)]
     assert isinstance(query, Sum)
-    if query.where is not None and not rows:
-        return [0]
-    total = sum(on_grid(x, min(low, 0), max(high, 0), on.quantum) for x in values)
-    return [min(max(total, low), high)]
+    value = min(max(0.0, low), high) if rows or query.where is None else 0.0
+    if values:
+        least, most = min(low, 0.0), max(high, 0.0)
+        unit = 2.0 ** (math.frexp(max(-least, most))[1] - ROW_BITS)
+        total = together([min(max(x, least), most) / unit for x in values]) * unit
+        value = min(max(total, low), high)
+    return [on_grid(place(value, on), query, on)]
 
 
-def mean(steps: Sequence[int], low: int, high: int) -> list[int]:
-    """Return the average, that there is one, and its squared distance from the middle.
+def square(x: float, query: Mean, on: Block) -> int:
+    """Return the squared distance of a place, in whole quanta, from the middle.
 
     Squares are counted in steps, of which the largest is at most a quarter of the range.
     """
-    if not steps:
-        return [0, 0, 0]
-    average, by = (2 * sum(steps) + len(steps)) // (2 * len(steps)), 4
+    assert on.shape.bounds is not None
+    ends = [place(bound, on) for bound in query.bounds]
+    low, high = (Fraction(bound) / on.quantum for bound in on.shape.bounds)
+    away = nearest(on) / on.quantum + math.floor(min(max(x, ends[0]), ends[1])) - (low + high) / 2
+    by = 4
     while by <= 4 * (high - low):
         by *= 2
-    return [average, 1, (2 * average - low - high) ** 2 // by]
+    return int((2 * away) ** 2 // by)
 
 
 def crossed(rows: Sequence[Row], on: TableBlock, cells: SlowCells) -> list[int]:
@@ -108,7 +118,10 @@ def crossed(rows: Sequence[Row], on: TableBlock, cells: SlowCells) -> list[int]:
     adds = [1]
     for query, value in zip(on.values, on.shape.values, strict=True):
         about: Any = {"kind": query.kind, "shape": query.shape, "label": query.label}
-        alone = Block(**about, importance=1.0, quantum=value.quantum)
+        alone = Block(**about, importance=1.0)
+        if not isinstance(query, Count):
+            shape = query.shape.on(value.quantum)
+            alone = replace(alone, shape=shape, quantum=value.quantum, offset=value.middle)
         adds += person(rows, [query], alone, query.shape, cells)
     found = []
     for layer, x in zip(on.shape.layers, adds, strict=True):
@@ -122,10 +135,53 @@ def crossed(rows: Sequence[Row], on: TableBlock, cells: SlowCells) -> list[int]:
     return found
 
 
-def on_grid(x: float, low: int, high: int, unit: Fraction) -> int:
-    """Clip, and round half up."""
-    x = min(max(x, float(low * unit)), float(high * unit))
-    return math.floor(Fraction(x) / unit + Fraction(1, 2))
+def place(x: float, on: Block) -> float:
+    """Return how many quanta a value is above the point nearest to zero."""
+    return (x - float(nearest(on))) / float(on.quantum)
+
+
+def nearest(on: Block) -> Fraction:
+    """Return the point between the bounds on the grid that is nearest to zero."""
+    assert on.shape.bounds is not None
+    low, high = map(Fraction, on.shape.bounds)
+    return min(max(low, Fraction(0)), high)
+
+
+def together(places: Sequence[float]) -> float:
+    """Add up rows of one person, as whole numbers and parts of 2^-28."""
+    whole = [math.floor(x) for x in places]
+    parts = [math.floor((x - y) * ROW_PARTS) for x, y in zip(places, whole, strict=True)]
+    return float(sum(whole)) + float(sum(parts)) / ROW_PARTS
+
+
+def on_grid(x: float, query: Sum | Mean, on: Block) -> int:
+    """Keep a place within its bounds, and return it from the offset, in parts of 2^-20 quanta."""
+    low, high = (place(bound, on) for bound in query.bounds)
+    x = min(max(x, low), high) if isinstance(query, Mean) else x
+    start = (nearest(on) - on.offset) / on.quantum
+    assert start.denominator == 1
+    whole = math.floor(x)
+    return (int(start) + whole) * PARTS + math.floor((x - whole) * PARTS)
+
+
+def rounded(total: list[int], on: Block) -> list[int]:
+    """Round totals of values, which are in parts, to quanta: half up."""
+    pairs = zip(total, of_values(on, len(total)), strict=True)
+    return [(x + PARTS // 2) // PARTS if own else x for x, own in pairs]
+
+
+def of_values(on: Block, size: int) -> list[bool]:
+    """Return which totals of a block are of values, not of people."""
+    if not isinstance(on, TableBlock):
+        return [on.kind in ("sum", "mean"), *[False] * (size - 1)]
+    found = list[bool]()
+    for layer in on.shape.layers:
+        kind = None if layer.value is None else on.values[layer.value]
+        own = isinstance(kind, Sum | Mean) and not layer.answers
+        found += [own] * sum(
+            math.prod(on.shape.levels[axis] for axis in axes) for axes in layer.axes
+        )
+    return found
 
 
 def shared(said: list[int], shape: Any, on: Block) -> list[int]:

@@ -11,6 +11,7 @@ from halfnoise.data.cells import Cell
 from halfnoise.data.expressions import expressions, roots
 from halfnoise.data.sources.frames import narrowed, plain_text, renamed
 from halfnoise.data.sources.source import Source
+from halfnoise.data.who import says_who, who
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Bins, Items
@@ -28,13 +29,15 @@ class Columns:
     """The rows that are read, and the cells in them.
 
     ``cells``: by column, or by the identity of an expression. ``by``: those that name groups.
-    ``met``: the columns that say whether a condition is met, by its words.
+    ``met``: the columns that say whether a condition is met, by its words. ``told``: whether a row
+    says whom it is about.
     """
 
     frame: nw.LazyFrame[Any] = field(repr=False)  # some engines show rows
     cells: Mapping[Any, Cell]
     by: Sequence[Cell]
     met: Mapping[str, str] = field(default_factory=dict)
+    told: Sequence[nw.Expr] = ()
 
     @classmethod
     def of(
@@ -63,7 +66,8 @@ class Columns:
         cells = {column: cell(name, column) for column, name in own.items()}
         cells |= {by_id: cell(name, None) for by_id, name in zip(made, given, strict=True)}
         groups = [cell(name, column) for name, column in by.items()]
-        found = cls(frame=frame, cells=cells, by=groups)
+        told = [says_who(cell(f"unit{i}", column)) for i, column in enumerate(unit)]
+        found = cls(frame=frame, cells=cells, by=groups, told=told)
         asked = [query for query in queries if isinstance(query, ColumnQuery)]
         return found.said_once(asked).read_once(asked, workload.who).met_once(asked)
 
@@ -169,4 +173,4 @@ def _who(source: Source, column: str) -> nw.Expr:
     dtype = source.frame.collect_schema()[name]
     branches = _branches(source.frame)
     cell = Cell(name=name, dtype=dtype, label=column, branches=branches, nulled=source.nulled)
-    return cell.who()
+    return who(cell)

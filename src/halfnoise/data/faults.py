@@ -10,6 +10,7 @@ from halfnoise.data.cells import Cell
 from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source
 from halfnoise.data.totals import prepared
+from halfnoise.data.who import who
 from halfnoise.errors import HalfnoiseError
 from halfnoise.workload.queries import each_alone
 from halfnoise.workload.workload import Workload
@@ -39,7 +40,7 @@ def types_of(source: Source, columns: Sequence[str]) -> dict[str, DType]:
 
 
 def _read(source: Source, workload: Workload, unit: Sequence[str]) -> None:
-    blocks = [block.on_grid(block.shape.reach) for block in workload.blocks]
+    blocks = [block.on_grid(None, block.shape.reach(None)) for block in workload.blocks]
     prepared(source, workload, blocks, unit)
 
 
@@ -55,7 +56,8 @@ def _of_parts(table: Source, workload: Workload, unit: Sequence[str]) -> Iterato
             yield from _refusal(partial(replace(cell, missing=where.codes).meets, where))
     for column in unit:
         if column in dtypes:
-            yield from _refusal(Cell(name="", dtype=dtypes[column], label=column).who)
+            cell = Cell(name="", dtype=dtypes[column], label=column)
+            yield from _refusal(partial(who, cell))
     grouping = workload.grouping
     if grouping is not None and all(by.column in dtypes for by in grouping.by):
         yield from _refusal(partial(check_keys, dtypes, grouping, spelling))

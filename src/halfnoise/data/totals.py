@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.data.apart import check_apart
-from halfnoise.data.batches import batched, joined
+from halfnoise.data.batches import are_many, batched, joined
 from halfnoise.data.columns import Columns
 from halfnoise.data.contributions import Contribution
 from halfnoise.data.expressions import expressions, roots
 from halfnoise.data.groups import Frame, Groups, Values
 from halfnoise.data.items import item_totals
-from halfnoise.data.many import Counted, counted
+from halfnoise.data.many import Counted, ask_the_same, counted, counted_in_rows
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import fetch, fetch_columns
 from halfnoise.data.sources.source import Source
@@ -45,16 +45,27 @@ def prepared(
     might differ from scan to scan, they are of a snapshot.
     """
     check_apart(workload, source.text.spelling)
-    people, batches = unit or (), batched(blocks, apart=not workload.discovers)
+    people, is_split = unit or (), source.in_rows is not None
+
+    def at_once(block: Block) -> bool:
+        many = is_split and not people and are_many(block)
+        return many and ask_the_same(workload, block)
+
+    batches = batched(blocks, apart=not workload.discovers, whole=at_once)
     needed = _needed(workload, blocks, people)
     source.check(needed)
     source.check_whole()
 
     def prepare(source: Source) -> list[_Prepared]:
         # In turns: whatever was begun before a table became known, DuckDB would look at once more.
-        tables = (source.of(_needed(workload, batch, people)) for batch in batches)
-        each = zip(tables, batches, strict=True)
-        return [_prepared(table, workload, batch, people) for table, batch in each]
+        found = list[_Prepared]()
+        for batch in batches:
+            needed = _needed(workload, batch, people)
+            if at_once(batch[0]):
+                found.append(_Prepared(counted_in_rows(source, batch[0]), scans=1))
+            else:
+                found.append(_prepared(source.of(needed), workload, batch, people))
+        return found
 
     tried = quietly(lambda: prepare(source), FAILED)
     scans = sum(each.scans for each in tried)
@@ -92,7 +103,7 @@ def _prepared(
     who = [columns(condition).meets(condition) for condition in workload.who]
     frame = columns.frame.filter(*who) if who else columns.frame
     people = [f"unit{i}" for i in range(len(unit))]
-    frame = frame.filter(*(~nw.col(key).is_null() for key in people)) if people else frame
+    frame = frame.filter(*columns.told) if people else frame
     groups = Groups.of(frame, workload.grouping, columns.by, people)
     parts = [_part(groups, block, columns, people, f"hn{i}") for i, block in enumerate(blocks)]
     wide = [part for part in parts if isinstance(part, Contribution)]
@@ -104,7 +115,7 @@ def _prepared(
         places = groups.places(present) if len(wide) < len(parts) else {}
         own_sums = iter(np.split(columns, np.cumsum(sizes), axis=1))
         sums = tuple(
-            next(own_sums)
+            part.totals(next(own_sums))
             if isinstance(part, Contribution)
             else _own(part, places, block.shape.size)
             for block, part in zip(blocks, parts, strict=True)

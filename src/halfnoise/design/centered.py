@@ -5,7 +5,6 @@ same with n given. Groups are the same in each group, and a person pays for each
 """
 
 import enum
-import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -132,10 +131,8 @@ class Centered(Design):
                 shared.append(Shared(unit * scales[scale] ** 2 / by, runs(loadings)))
             lean += runs(mixture.lean)
             if mixture.tables is not None:
-                levels, layers, places, loads, made = mixture.tables
-                drawn = iter(unit * scales[place] ** 2 for place in places)
-                own = tuple(tuple(itertools.islice(drawn, len(layer))) for layer in layers)
-                tables = CrossErrors(start, levels, layers, own, loads, made)
+                drawn = [unit * scale**2 for scale in scales]
+                tables = CrossErrors.under(start, mixture.tables, drawn)
             start += block.shape.size
         if self.size_scale is not None:
             shared.append(Shared(unit * self.size_scale**2, (*lean, *runs([(0, 1, 1.0)]))))
@@ -148,7 +145,7 @@ class Centered(Design):
 
     def moved(self) -> tuple[tuple[Block, ...], tuple[Center, ...]]:
         """Return the blocks and the centres on the grid."""
-        blocks = [block.on_grid(*scales) for block, _, scales in self._each()]
+        blocks = [block.on_grid(center, *scales) for block, center, scales in self._each()]
         seen = zip(blocks, self.centers, self.scales, strict=True)
         centers = [block.shape.center_on_grid(c, *scales) for block, c, scales in seen]
         return tuple(blocks), tuple(centers)

@@ -7,7 +7,7 @@ from typing import Any, Protocol, Self
 
 from flint import arb
 
-from halfnoise.design.covariance import Covariance
+from halfnoise.design.covariance import Covariance, Shared
 from halfnoise.design.threshold import Threshold
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import DiscoveryDP, GaussianDP, Guarantee, PureDP
@@ -155,6 +155,16 @@ class Design(Protocol):
         """The variance of the noise that the sizes of all groups share."""
         return 0.0
 
+    @property
+    def between(self) -> tuple[Shared, ...]:
+        """What the estimates of any two groups share otherwise, as a sum of terms."""
+        return ()
+
+    @property
+    def gives_size(self) -> bool:
+        """Whether the number of people comes out, or is given."""
+        return self.size_scale is not None or self.size_is_given
+
     def remark(self, _errors: Mapping[str, float]) -> str:
         """Say what else to know of it where it is chosen, beside the errors of all designs."""
         return ""
@@ -198,14 +208,14 @@ class Design(Protocol):
     def errors(self, workload: Workload) -> list[float]:
         """Return the squared error of each line and of the size, each times its importance."""
         seen = zip(workload.lines, self._squares(workload.lines), strict=True)
-        size, found = workload.size_importance, [line.goal * error for line, error in seen]
+        size, found = workload.size_weight, [line.goal * error for line, error in seen]
         return [*found, size * (self.size_std or 0.0) ** 2] if size else found
 
     def error(self, workload: Workload) -> float:
         """Return what the workload wants to be least, in squares."""
         if workload.objective == "largest":
             return max(self.errors(workload))
-        return self.total_error(workload.size_importance)
+        return self.total_error(workload.size_weight)
 
     def _squares(self, lines: Iterable[Line]) -> Iterator[float]:
         """Go through the squared errors of a query of each line."""

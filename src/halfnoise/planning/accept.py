@@ -18,6 +18,7 @@ from halfnoise.privacy.account import Account
 from halfnoise.privacy.allowance import still_fits, taken
 from halfnoise.privacy.definitions import ApproxDP
 from halfnoise.text import percent, short, text_table
+from halfnoise.views import Grid, Viewed
 from halfnoise.workload.workload import Workload
 
 CEILING = 3.0  # an epsilon above which a budget is not named without a warning
@@ -51,7 +52,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Acceptance:
+class Acceptance(Viewed):
     """What readers will see at several budgets, and the smallest that is good enough; ``print`` it.
 
     ``needed``: the plan at that budget; None where no budget will do.
@@ -121,7 +122,11 @@ class Acceptance:
         return read(plan.chosen, plan.level, plan.in_one_group or self.target.people)
 
     def table(self) -> str:
-        """Return budgets, what each is worth, and margins as readers see them, as text."""
+        """Return its table as text."""
+        return text_table(*self.grid())
+
+    def grid(self) -> Grid:
+        """Return budgets, what each is worth, and margins as readers see them."""
         plans = self.shown
         names = [f"{_up(_epsilon(each))}{'*' * (each is self.needed)}" for each in plans]
         guesses = [percent(each.best_guess) for each in plans]
@@ -132,7 +137,7 @@ class Acceptance:
             return by_line(self.workload.blocks, ["epsilon", *names], rows, last)
         titles = [line.heading for line in self.workload.lines]
         rows = [[n, g, *row] for n, g, row in zip(names, guesses, cells, strict=True)]
-        return text_table(["epsilon", "best guess", *titles], rows)
+        return ["epsilon", "best guess", *titles], rows
 
     def __repr__(self) -> str:
         one, target = self.plans[0], self.target

@@ -18,7 +18,8 @@ from halfnoise.planning.tables import by_line, crosses, widest
 from halfnoise.privacy.allowance import Allowance
 from halfnoise.privacy.definitions import ApproxDP, Privacy
 from halfnoise.privacy.reason import KNOW, MOST_EPSILON, check_reason
-from halfnoise.text import percent, short, text_table
+from halfnoise.text import percent, short
+from halfnoise.views import Grid, Planned
 from halfnoise.workload.listing import Columns
 from halfnoise.workload.queries import Asked
 from halfnoise.workload.workload import Rules, Workload
@@ -41,7 +42,7 @@ class Terms(Rules, total=False):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Outlook:
+class Outlook(Planned):
     """What each of several budgets would bring: the answer to "which epsilon?"; ``print`` it.
 
     >>> from halfnoise import Counts, Workload, plan
@@ -53,8 +54,8 @@ class Outlook:
     delta: float
     plans: tuple[Plan, ...]
 
-    def table(self) -> str:
-        """Return budgets, what each is worth, and margins of error as text."""
+    def grid(self) -> Grid:
+        """Return budgets, what each is worth, and margins of error."""
         if crosses(self.workload):
             header = ["epsilon", *(f"{epsilon:g}" for epsilon in EPSILONS)]
             margins = zip(*map(_margins, self.plans), strict=True)
@@ -66,7 +67,7 @@ class Outlook:
             [f"{epsilon:g}", percent(p.best_guess), *(f"±{short(each)}" for each in _margins(p))]
             for epsilon, p in zip(EPSILONS, self.plans, strict=True)
         ]
-        return text_table(header, rows)
+        return header, rows
 
     def __repr__(self) -> str:
         one = self.plans[0]
@@ -150,7 +151,7 @@ def plan(  # noqa: PLR0913  # the face of the library
     >>> best = plan([Count("smoker")], privacy=ApproxDP(epsilon=1, delta=1e-6))
     >>> best.chosen.name, round(best.chosen.query_std[0], 3)
     ('standard-laplace', 1.414)
-    >>> plan([Counts(5)], privacy=ApproxDP(epsilon=1, delta=1e-6)).chosen.name
+    >>> plan([Counts(9)], privacy=ApproxDP(epsilon=1, delta=1e-6)).chosen.name
     'correlated-gaussian'
     """
     workload = Workload.of(workload, by, **rules)

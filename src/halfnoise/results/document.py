@@ -112,6 +112,7 @@ def _own(release: Released) -> dict[str, Any]:
         "keys": [[_stored(value) for value in key] for key in release.group_keys],
         "people": None if people is None else asdict(people),
     }
+    own |= {"between": [asdict(term) for term in release.between]} if release.between else {}
     return own | {name: getattr(release, name) for name in ("common", "most", "discovered")}
 
 

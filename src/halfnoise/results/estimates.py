@@ -14,8 +14,9 @@ from halfnoise.privacy.definitions import Guarantee, Privacy
 from halfnoise.results import inference, sampled
 from halfnoise.results.cross import CrossTable
 from halfnoise.results.deviation import deviation
-from halfnoise.results.inference import Errors, Estimate, Floats
-from halfnoise.results.published import Columns, Published
+from halfnoise.results.inference import Columns, Errors, Estimate, Floats
+from halfnoise.results.published import Published
+from halfnoise.results.reliability import FACT, Reliability
 from halfnoise.results.sampling import Sampling
 from halfnoise.results.tabled import Listed, listed
 from halfnoise.results.together import shared_out, simultaneous_level
@@ -231,6 +232,14 @@ class Estimates(Published):
         break the sums.
         """
         return replace(self, rounded_values=True)
+
+    def flagged(self, *flags: float, suppress: float | None = None) -> Self:
+        """Return the same with numbers marked (a), (b), ... from these relative standard errors on.
+
+        ``suppress``: from which on they are left out for readers. JSON and frames keep them all.
+        """
+        rule = Reliability(flags, suppress)
+        return replace(self, facts={**self.facts, FACT: rule.to_dict()})
 
     def columns(self, *, tables: bool = True) -> Columns:
         """Return the table by column: name, kind, estimate, std, low and high, unrounded.

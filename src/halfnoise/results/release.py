@@ -1,16 +1,26 @@
 """What comes out of a release: noisy values, their joint error and the guarantee. No true total."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
 from halfnoise.checks import fraction, refuse, unknown
+from halfnoise.design.covariance import Shared
 from halfnoise.results import sampled
 from halfnoise.results.estimates import Estimates
-from halfnoise.results.inference import Errors, Estimate, Floats, Pair, Range, apart, ratios
-from halfnoise.results.published import Columns, Published
+from halfnoise.results.inference import (
+    Columns,
+    Errors,
+    Estimate,
+    Floats,
+    Pair,
+    Range,
+    apart,
+    ratios,
+)
+from halfnoise.results.published import Published
 from halfnoise.results.sampling import Sampling
 from halfnoise.results.together import shared_out, simultaneous_level
 from halfnoise.text import spelled
@@ -53,7 +63,7 @@ class GroupedRelease(Published):
     ``errors``, ``guarantee``, ``privacy``, ``level`` and ``facts`` can be read here as there.
     ``values`` has one row for each of ``group_keys``, its number of people last where measured.
     The noises of different groups are independent, but for a variance of ``common`` that all
-    numbers of people share.
+    numbers of people share, or for what is ``between`` the estimates of any two groups.
 
     **Guarantee.** It holds the released values and public facts alone, so whatever is computed
     from it is post-processing.
@@ -64,6 +74,7 @@ class GroupedRelease(Published):
     group_keys: tuple[Key, ...]
     values: Floats
     common: float = 0.0
+    between: tuple[Shared, ...] = ()
     people: Estimate | None = None  # all people, each counted once, where measured beside groups
     most: int = 1  # in how many groups a person may be
     discovered: bool = False  # whether the groups were found in the data
@@ -150,7 +161,7 @@ class GroupedRelease(Published):
 
         if self.sampling is None or self.most == 1:
             own = None if self.sampling is None else wider
-            return apart(two, self.errors, pair, self.level, self.common, wider=own)
+            return apart(two, self.errors, pair, self.level, self._shared, wider=own)
         one, other = (wider(rows, ratios(rows, self.errors, pair, self.level)) for rows in two)
         ends = [one[2] - other[3], one[3] - other[2]]
         return np.array([one[0] - other[0], one[1] + other[1], *ends])
@@ -207,6 +218,10 @@ class GroupedRelease(Published):
         """Return the same with counts shown as whole numbers, as ``Release.rounded`` does."""
         return replace(self, template=self.template.rounded())
 
+    def flagged(self, *flags: float, suppress: float | None = None) -> "GroupedRelease":
+        """Return the same with marks on what is not reliable, as ``Release.flagged`` does."""
+        return replace(self, template=self.template.flagged(*flags, suppress=suppress))
+
     def columns(self, *, tables: bool = True) -> Columns:
         """Return the table by column: the keys of a group, then as for one release.
 
@@ -214,15 +229,19 @@ class GroupedRelease(Published):
         """
         listed, shown = self.template.listed(tables=tables), self._views().table
         table: Columns = shown.columns(self.template, self.values, listed)
-        rows = len(table["name"]) // max(1, len(self))
+        return self.keyed(table, self.group_keys)
+
+    def keyed(self, table: Columns, groups: Sequence[Key]) -> Columns:
+        """Return a table by column, group by group, with the keys of its groups in front."""
+        rows = len(next(iter(table.values()))) // max(1, len(groups))
         keys: Columns = {}
         for place, by in enumerate(self.by):
             others = (*table, *keys, *(each.column for each in self.by[place + 1 :]))
             title, taken = by.column, {other.casefold() for other in others}
             while title.casefold() in taken:
                 title += " (group)"
-            column = np.empty(len(self), dtype=object)
-            column[:] = [key[place] for key in self.group_keys]
+            column = np.empty(len(groups), dtype=object)
+            column[:] = [key[place] for key in groups]
             keys[title] = np.repeat(column, rows)
         return keys | table
 
@@ -266,7 +285,17 @@ class GroupedRelease(Published):
         covariance = self.errors.covariance
         if self.common:
             covariance = covariance.with_last(more=(together - 1) * self.common)
+        if self.between:
+            covariance = covariance.more(self.between, together - 1)
         return replace(self.errors, covariance=covariance, copies=copies)
+
+    @property
+    def _shared(self) -> tuple[Shared, ...]:
+        """What two groups share."""
+        if not self.common:
+            return self.between
+        last = self.errors.covariance.shared[-1]
+        return (*self.between, replace(last, weight=self.common))
 
 
 def _reading(key: tuple[Any, ...]) -> object:

@@ -8,8 +8,7 @@ import numpy as np
 
 from halfnoise.results import sampled
 from halfnoise.results.deviation import deviations
-from halfnoise.results.inference import Errors, Floats, ratios
-from halfnoise.results.published import Columns
+from halfnoise.results.inference import Columns, Errors, Floats, ratios
 from halfnoise.results.release import Release
 from halfnoise.results.whole import whole
 from halfnoise.text import spelled

@@ -36,7 +36,10 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """Queries of one kind that share a scale of noise; contributions are in ``quantum``."""
+    """Queries of one kind that share a scale of noise.
+
+    Contributions are in ``quantum``, and count from ``offset``.
+    """
 
     kind: str
     shape: ContributionSet
@@ -44,6 +47,7 @@ class Block:
     label: str
     asked: tuple[Query, ...] = field(default=(), compare=False, repr=False)
     quantum: Fraction = field(default=Fraction(1), compare=False, repr=False)
+    offset: Fraction = field(default=Fraction(0), compare=False, repr=False)
 
     @property
     def queries(self) -> int:
@@ -96,7 +100,8 @@ class Block:
         things = "items" if self.kind == "items" else "categories"
         return f"{self.label} ({self.queries} {things}{most})"
 
-    def on_grid(self, *scales: float) -> "Block":
-        """Return the block with its bounds on the grid that fits noise of so large scales."""
-        quantum = self.shape.grain.quantum(self.shape.reach, scales[0])
-        return replace(self, shape=self.shape.on(quantum, self.label), quantum=quantum)
+    def on_grid(self, center: Center, *scales: float) -> "Block":
+        """Return the block with bounds on the grid that fits noise of so large scales."""
+        quantum = self.shape.grain.quantum(self.shape.reach(center), scales[0])
+        shape = self.shape.on(quantum)
+        return replace(self, shape=shape, quantum=quantum, offset=shape.offset(center))

@@ -20,6 +20,8 @@ from halfnoise.workload.conditions import WORDS, Literal, Where
 from halfnoise.workload.grid import Grain
 from halfnoise.workload.sets import Answered, Box, ContributionSet, Squared
 
+FARTHEST = 2**20  # bounds from zero, in their width: beyond, floats do not tell means apart
+
 
 class Broken(Protocol):
     """What may be broken down by the cells of tables."""
@@ -173,6 +175,9 @@ class Bounded(ColumnQuery):
         if high - low < 1e-50 or max(-low, high) > 1e50:
             rule = "between -1e50 and 1e50, and at least 1e-50 apart"
             raise refuse("bounds", rule, (low, high), "change the column's unit")
+        if max(-low, high) > FARTHEST * (high - low):
+            rule = "at most a million times as far from zero as they are apart"
+            raise refuse("bounds", rule, (low, high), "subtract a constant from the column first")
         object.__setattr__(self, "bounds", (low, high))
 
     @property

@@ -20,6 +20,8 @@ from halfnoise.workload.queries import Asked
 from halfnoise.workload.question import Question, only_rows
 from halfnoise.workload.sets import Box
 
+COMES_ALONG = 0.01  # what weighs so much costs little: margins of tables, and sizes of groups
+
 
 class Rules(TypedDict, total=False):
     """The rules of a workload as keywords; ``Workload`` says what each of them means."""
@@ -163,6 +165,15 @@ class Workload:
         """Whether only designs that give the number of people will do."""
         wanted = bool(self.size_importance) or (self.grouped and self.group_sizes)
         return wanted and self.touched > 0
+
+    @property
+    def size_weight(self) -> float:
+        """What a squared error in the number of people weighs: what is stated or, where sizes of
+        groups come along unasked, a hundredth of a query over its whole range.
+        """
+        if self.size_importance or not self.needs_sizes:
+            return self.size_importance
+        return COMES_ALONG * max(block.importance * block.shape.width**2 for block in self.blocks)
 
     @property
     def gaussian_only(self) -> bool:

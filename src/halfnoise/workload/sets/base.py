@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, NamedTuple, Protocol, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 
@@ -88,11 +88,15 @@ class Mixture(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Channel:
-    """A block ready to be measured: values in ``quantum``, noise of ``scales`` times ``steps``."""
+    """A block ready to be measured: values in ``quantum``, noise of ``scales`` times ``steps``.
+
+    ``offset``: what has been taken from each person's value already.
+    """
 
     shape: "ContributionSet"
     center: Center
     quantum: Fraction
+    offset: Fraction
     steps: tuple[Fraction, ...]
     scales: Scales
 
@@ -128,10 +132,13 @@ class ContributionSet(ABC):
         low, high = self.bounds or (0.0, 1.0)
         return high - low
 
-    @property
-    def reach(self) -> float:
-        """How far from zero a value can be."""
-        return max(map(abs, self.bounds or (1.0,)))
+    def reach(self, _center: Center) -> float:
+        """Return how far a value that is centred, or not, can be from where it counts from."""
+        return 1.0
+
+    def offset(self, _center: Center) -> Fraction:
+        """Return from where values count that are centred, or not: people from zero."""
+        return Fraction(0)
 
     def ends(self, center: Number) -> tuple[Number, Number]:
         """Return the bounds in the arithmetic of the centre: exact if it is."""
@@ -176,8 +183,8 @@ class ContributionSet(ABC):
         """Return how noises make up the errors of the estimates."""
         return Mixture((0, self.size), (), ((0, self.size, float(center or 0)),))
 
-    def on(self, _quantum: Fraction, _label: str) -> Self:
-        """Return the set with its bounds on the grid."""
+    def on(self, _quantum: Fraction) -> Self:
+        """Return the set with bounds on the grid, around its own."""
         return self
 
     def center_on_grid(self, center: Center, *scales: float) -> Center:
@@ -189,8 +196,9 @@ class ContributionSet(ABC):
 
     def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
         """Return the steps of the scales: they divide the quantum and what the centre subtracts."""
-        finest = quantum if center is None else min(quantum, Fraction(1, center.denominator))
-        return (step_for(scales[0], finest, self.reach),)
+        more = (center or 0) - self.offset(center)
+        finest = min(quantum, Fraction(1, more.denominator)) if more else quantum
+        return (step_for(scales[0], finest, self.reach(center)),)
 
     def spread(self, scales: Scales) -> Floats:
         """Return the scale of every sum that is measured."""
@@ -200,14 +208,14 @@ class ContributionSet(ABC):
         """Make the set, which is on the grid, ready; its scales are rounded up to the grid."""
         steps = self.steps(center, quantum, scales)
         drawn = tuple(in_steps(scale, step) for scale, step in zip(scales, steps, strict=True))
-        return Channel(shape=self, center=center, quantum=quantum, steps=steps, scales=drawn)
+        made: dict[str, Any] = {"quantum": quantum, "offset": self.offset(center), "steps": steps}
+        return Channel(shape=self, center=center, scales=drawn, **made)
 
     def measure(self, channel: Channel, f: Ring, root: Ring, root_quantum: Fraction) -> Ring:
-        """Return h = f - c root in steps."""
+        """Return h = f - c root in steps, where f may lack its offset."""
         h = times(f, channel.quantum / channel.steps[0])
-        if channel.center is None:
-            return h
-        return h - times(root, channel.center * root_quantum / channel.steps[0])[:, None]
+        more = (channel.center or 0) - channel.offset
+        return h - times(root, more * root_quantum / channel.steps[0])[:, None] if more else h
 
     def recover(self, channel: Channel, h: Floats, root: Floats) -> Floats:
         """Return the estimates from noisy h: f^ = h^ + c root^."""

@@ -233,7 +233,7 @@ class Crossed(ContributionSet):
         if layer.answers:
             return Fraction(1, SHARE.denominator), 1.0
         value = self.values[layer.value]
-        return value.quantum / 2, float(value.half)
+        return value.finest, float(value.half)
 
     def measure(self, channel: Channel, f: Ring, root: Ring, root_quantum: Fraction) -> Ring:
         """Return every residual in steps, from the cells of all tables."""
@@ -248,10 +248,10 @@ class Crossed(ContributionSet):
                     table = times(table, 1 / finest) - times(crowd[axes], SHARE / finest)
                 elif layer.value is not None:
                     value = self.values[layer.value]
-                    whole = tables[place + 1][axes] if value.optional else crowd[axes]
-                    table = times(table, value.quantum / finest) - times(
-                        whole, value.middle / finest
-                    )
+                    table = times(table, value.quantum / finest)
+                    if more := value.middle - value.offset:
+                        whole = tables[place + 1][axes] if value.optional else crowd[axes]
+                        table = table - times(whole, more / finest)
                 step = channel.steps[self.places[place, axes]]
                 factor = finest / (cells(self.levels, axes) * step)
                 measured.append(flat(times(centred(table), factor)))

@@ -8,7 +8,8 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from halfnoise.workload.grid import Floats, Ring, in_quanta, step_for, times
+from halfnoise.errors import InvalidParameterError
+from halfnoise.workload.grid import Floats, Ring, around, step_for, times
 from halfnoise.workload.sets.base import (
     Center,
     Channel,
@@ -19,7 +20,7 @@ from halfnoise.workload.sets.base import (
     Scales,
     View,
 )
-from halfnoise.workload.sets.kinds import Answered, bounds_on
+from halfnoise.workload.sets.kinds import Answered
 
 STAIRS = 16  # how finely it is told how far two people's values and squares lie apart
 COARSE = Fraction(1, 2**7)  # the coarsest grid of squares, relative to the largest
@@ -47,24 +48,32 @@ class Squared(Answered):
 
     @property
     def _grid(self) -> "Squares":
-        low, high = (in_quanta(bound, self.quantum or Fraction(1)) for bound in self.bounds)
-        return Squares.of(low, high)
+        low, high = (Fraction(bound) / (self.quantum or Fraction(1)) for bound in self.bounds)
+        return Squares.of(int(low), int(high))
 
     @property
     def _unit(self) -> Fraction:
         """The grid of the squares."""
         return (self.quantum or Fraction(1)) ** 2 / 4 * self._grid.by
 
-    def on(self, quantum: Fraction, label: str) -> Self:
-        """Return the set with its bounds on the grid."""
-        low, high = bounds_on(quantum, self.bounds, label)
+    def on(self, quantum: Fraction) -> Self:
+        """Return the set with bounds on the grid, around its own."""
+        low, high = around(self.bounds, quantum)
+        if (
+            Squares.of(int(Fraction(low) / quantum), int(Fraction(high) / quantum)).most
+            < 1 / COARSE
+        ):
+            raise InvalidParameterError(
+                "the budget is too small for a variance: its noise would hide all differences"
+                " between values; use a larger budget, or leave variance out"
+            )
         return replace(self, low=low, high=high, quantum=quantum)
 
     def view(self, center: Number | None, p: int) -> View:
         """Return those who answered and those who did not, as cases of one person.
 
         Of two people whose values lie u apart the squares lie at most u (w - u) apart, and no more
-        than for w/2 where u is less.
+        than for w/2 where u is less. Rounding adds less than two quanta to u, and a step to these.
         """
         two = Answered.view(self, center, p)
         low, high = self.ends(Fraction(0) if center is None else center)
@@ -74,10 +83,11 @@ class Squared(Answered):
         reach = (largest if center is None else largest / 2) ** p
         (value, answered), none = two.person.near(())
         (left, given), _ = two.change.near(())
-        more = COARSE if isinstance(width, Fraction) else float(COARSE)
+        more = (COARSE if isinstance(width, Fraction) else float(COARSE)) / 2
         pairs = pairwise(width / 2 * (STAIRS + i) / STAIRS for i in range(STAIRS + 1))
         changes = [
-            (far**p, 0, (near * (width - near) + more * width**2 / 4) ** p) for near, far in pairs
+            (min(width, far + more * width) ** p, 0, (near * (width - near) + slack) ** p)
+            for (near, far), slack in ((pair, more * width**2 / 2) for pair in pairs)
         ]
         return View(
             person=Listed(((value, answered, reach), (*none, 0))),
