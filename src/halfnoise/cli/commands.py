@@ -22,14 +22,13 @@ from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source, open_source
 from halfnoise.errors import BudgetError, InvalidParameterError
 from halfnoise.ledger.booking import Booking
-from halfnoise.mechanism import Step, carry_out
+from halfnoise.mechanism import Step, carry_out, read_back
 from halfnoise.planning.plan import Plan
 from halfnoise.request import Request
-from halfnoise.results import document
 from halfnoise.results.formats import Output, as_csv
 from halfnoise.results.release import Released
 from halfnoise.results.reliability import NO_RULE, Reliability
-from halfnoise.results.render import NOISE_ONLY
+from halfnoise.results.sampling import caption
 from halfnoise.spec.first import first_spec
 from halfnoise.spec.header import Header
 from halfnoise.spec.lists import Lists
@@ -52,6 +51,7 @@ def plan_command(words: Words, data: Sequence[str]) -> None:
     releases, margin = whole_number("--releases", words.get("releases", "1")), words.get("margin")
     request, releases = part_of(request, books, releases)
     terms: dict[str, Any] = {"known": "known-size" in words, "people": words.get("people")}
+    terms["accept"] = (words.get("accept"), words.get("ceiling"))
     found = planned(request, margin=margin, releases=releases, limit=books.limit, **terms)
     shown, commands = found.to_dict(), list[str]()
     if releases > 1 and isinstance(found, Plan) and "one-of" not in words:
@@ -80,7 +80,7 @@ def release_command(words: Words, data: Sequence[str]) -> None:
         kept = books.stored(books.asked(request.fingerprint, about))
         inputs = [*data, *books.files]
         if out is not None:
-            again = None if kept is None else _marked(document.from_json(kept.decode()), rule)
+            again = None if kept is None else _marked(read_back(kept, request), rule)
             spec = [own["spec"]] if "spec" in own else []
             out.check([*inputs, *spec, *Lists.named_in(words)], again=again)
         save = _saving(words, request, inputs)
@@ -180,7 +180,7 @@ def _show(release: Released, out: Output | None, words: Words, *, once: bool) ->
     else:
         typer.echo(printed := repr(release))
         return printed.encode()
-    for line in (*release.promises(), NOISE_ONLY, *release.notes()):
+    for line in (*release.promises(), caption(release.sampling), *release.notes()):
         note(line)
     return content
 

@@ -34,6 +34,7 @@ from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Literal
 from halfnoise.workload.grid import PART_BITS, Ring, carried, power
 from halfnoise.workload.numbers import Bounded, Count, Mean, Squares, Sum
+from halfnoise.workload.sets.squared import Squares as Stairs
 
 Value = TypeVar("Value", float, nw.Expr)
 Rule = tuple[Cell, tuple[Literal, ...]]  # what says yes, of whichever column
@@ -138,10 +139,10 @@ class Contribution:
         whole, parts = (self.read(name, e, "sum").cast(nw.Float64) for name, e in named)
         return whole + parts * 2.0**-ROW_PART_BITS
 
-    def put(self, place: nw.Expr, given: nw.Expr | None = None) -> None:
+    def put(self, place: nw.Expr, given: nw.Expr | None = None) -> nw.Expr:
         """Put a person's value on the grid: whole quanta from the offset, and parts of one.
 
-        None, if it is not given, adds nothing.
+        None, if it is not given, adds nothing. Returned is its place, made once.
         """
         if self.alone:  # then it is a column: an engine would compute it at each use
             self.rows[f"{self.prefix}_place"] = place
@@ -152,6 +153,7 @@ class Contribution:
         if given is not None:
             adds = [nw.when(given).then(each).otherwise(nw.lit(0)) for each in adds]
         self.person, self.in_parts = [*self.person, *adds], True
+        return place
 
     def totals(self, sums: Ring) -> Ring:
         """Return the block's totals from the sums of its columns."""
@@ -232,8 +234,19 @@ def _mean(query: Mean, part: Contribution) -> None:
         given = number > 0
         answers = nw.when(given).then(number).otherwise(nw.lit(1)).cast(nw.Float64)
         place = _clip(rows / answers, *part.places(*query.bounds))
-    part.put(place, given)
+    place = part.put(place, given)
     part.person.append(counted(given.cast(nw.Int64), part.block.weighing))
+    if query.variance:
+        part.person.append(_square(part, place, given))
+
+
+def _square(part: Contribution, place: nw.Expr, given: nw.Expr) -> nw.Expr:
+    """Return the squared distance from the middle on its grid, rounded down; none is zero."""
+    low, high = (Fraction(bound) / part.block.quantum for bound in part.block.shape.bounds or ())
+    start = Fraction(part.nearest) / part.block.quantum - (low + high) / 2
+    away = (place.floor().cast(nw.Int64) + int(start)) * 2
+    square = quotient(away * away, nw.lit(Stairs.of(int(low), int(high)).by))
+    return nw.when(given).then(square).otherwise(nw.lit(0))
 
 
 @_reads.register

@@ -235,6 +235,8 @@ class Design(Protocol):
         std = self.noise.std
         for line, parts in zip(lines, self.parts(), strict=True):
             if "mean" in parts:
-                yield std(parts["mean"]) ** 2 + (line.width * std(parts["answered"])) ** 2
+                spread = std(parts.get("spread", [0.0])) / line.width
+                answered = line.width * std(parts["answered"])
+                yield std(parts["mean"]) ** 2 + answered**2 + spread**2
             else:
                 yield std(parts["sum"]) ** 2

@@ -130,14 +130,22 @@ def where(text: str, lists: Lists = ANYWHERE) -> Where:
 
 
 def amount(kind: type[Amount], text: str) -> Amount:
-    """Read ``--sum COL=LO:HI`` or ``--mean COL=LO:HI``, or ``0:20`` alone.
+    """Read ``--sum COL=LO:HI``, ``--mean COL=LO:HI`` or ``0:20:variance``, or ``0:20`` alone.
 
     >>> sum_("visits=0:20").bounds
     (0.0, 20.0)
     """
     flag = f"--{kind.__name__.lower()}"
-    column, low, high = _bounded(flag, text, "visits=0:20", name="(amount)")
-    return kind(column, bounds=(low, high))
+    column, bounds = column_and_rest(flag, text, name="(amount)")
+    low, colon, high = bounds.partition(":")
+    if not colon:
+        raise refuse(flag, "written COLUMN=LOW:HIGH", bounds, f"for example {flag} visits=0:20")
+    high, more, word = high.partition(":")
+    if more and (word != "variance" or kind is not Mean):
+        remedy = f"for example {flag} visits=0:20 (only a mean may have :variance behind it)"
+        raise refuse(flag, "written COLUMN=LOW:HIGH", bounds, remedy)
+    given: dict[str, Any] = {"variance": True} if more else {}
+    return kind(column, bounds=(number(flag, low), number(flag, high)), **given)
 
 
 sum_, mean = partial(amount, Sum), partial(amount, Mean)

@@ -18,6 +18,7 @@ from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import InvalidParameterError
 from halfnoise.privacy import definitions as dp
 from halfnoise.request import Request
+from halfnoise.results.sampling import Sampling
 from halfnoise.spec.groups import grouping
 from halfnoise.spec.header import Header
 from halfnoise.spec.lists import ANYWHERE, Lists
@@ -133,10 +134,17 @@ def read(
         noise=words.get("noise"),
         i_know=bool(words.get("i-know")),
         one_of=None if (part := words.get("one-of")) is None else whole_number("--one-of", part),
+        sampling=_sampling(words),
     )
     for fault in for_plans(request, words) if release else ():
         raise fault
     return request
+
+
+def _sampling(words: Words) -> Sampling | None:
+    effect = words.get("design-effect")
+    known = None if effect is None else number("--design-effect", effect)
+    return Sampling.of(words.get("sampling"), known)
 
 
 def for_plans(request: Request, words: Words) -> Iterator[InvalidParameterError]:

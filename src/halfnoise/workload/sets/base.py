@@ -195,11 +195,11 @@ class ContributionSet(ABC):
         """Return the set with bounds on the grid, around its own, ``wider`` by so many quanta."""
         return self
 
-    def center_on_grid(self, center: Center, scale: float, bits: int = grid.SCALE_BITS) -> Center:
+    def center_on_grid(self, center: Center, *scales: float, bits: int = grid.SCALE_BITS) -> Center:
         """Round a centre that was searched for to at most so many bits; midpoints move with K."""
         if center is None or not self.adjustable:
             return None if center is None else self.midpoint
-        bits = max(1, min(bits, grid.MOST_SCALE_BITS - 2 - math.frexp(scale)[1]))
+        bits = max(1, min(bits, grid.MOST_SCALE_BITS - 2 - math.frexp(scales[-1])[1]))
         return Fraction(round(center * 2**bits), 2**bits)
 
     def steps(
