@@ -30,7 +30,6 @@ from halfnoise.workload.sets.base import (
 from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.kinds import Answered, AtMost, Box, OneOf
 from halfnoise.workload.sets.squared import Squared
-from halfnoise.workload.sets.squared import Squared
 
 MANY, FEW = 2**12, 2**8  # kinds of people, and of those in tables, that are listed
 
@@ -263,11 +262,6 @@ def _(shape: Answered, *, leaves: bool, some: bool = False) -> Folded:
 def _(shape: Squared, *, leaves: bool, some: bool = False) -> Folded | None:
     del shape, leaves, some  # what ``Answered`` says of itself is not true of its squares
     return None
-
-
-@folded.register
-def _(shape: Squared, *, leaves: bool, some: bool = False) -> None:
-    del shape, leaves, some
 
 
 @folded.register
