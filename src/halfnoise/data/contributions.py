@@ -27,7 +27,7 @@ from halfnoise.data.halving import step
 from halfnoise.data.logic import combined, is_true
 from halfnoise.data.lookup import PLACE, lookup
 from halfnoise.data.sources.frames import with_each
-from halfnoise.data.weighing import WEIGHT, counted, itself, multiplied
+from halfnoise.data.weighing import counted, itself, multiplied, whole_item
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Bins, Choice
 from halfnoise.workload.column_query import ColumnQuery
@@ -272,7 +272,7 @@ def _category(query: Choice | Bins, part: Contribution) -> None:
     if len(in_order) > _MANY:
         part.in_order = in_order
     else:
-        chosen = [(first == rank).cast(nw.Int64) for rank in in_order]
+        chosen = ((first == rank).cast(nw.Int64) for rank in in_order)
         part.person += [counted(one, part.block.weighing) for one in chosen]
 
 
@@ -284,11 +284,6 @@ def _looked_up(part: Contribution, own: Cell, listed: Sequence[Literal]) -> nw.E
     ranks += [nw.when(own.is_one_of(listed[rank : rank + 1])).then(nw.lit(rank)) for rank in others]
     places = [nw.when(~rank.is_null()).then(rank).otherwise(nowhere) for rank in ranks]
     return combined(nw.min_horizontal, places)
-
-
-def whole_item(block: Block) -> nw.Expr:
-    """Return what an item counts, in quanta, of a person who does not have too many: M."""
-    return nw.col(WEIGHT) if block.weighing.bits else nw.lit(block.quantum.denominator)
 
 
 def part_of_item(number: nw.Expr, most: int, block: Block) -> nw.Expr:

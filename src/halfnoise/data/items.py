@@ -14,13 +14,13 @@ import narwhals.stable.v2 as nw
 from halfnoise.checks import refuse, said_twice
 from halfnoise.data.cells import MOST_WHOLE, Cell
 from halfnoise.data.columns import ReadCell
-from halfnoise.data.contributions import part_of_item, whole_item
+from halfnoise.data.contributions import part_of_item
 from halfnoise.data.groups import Frame, Groups, Values
 from halfnoise.data.logic import is_true
 from halfnoise.data.lookup import PLACE, lookup, parts
 from halfnoise.data.sources import fetch
 from halfnoise.data.spelling import folded
-from halfnoise.data.weighing import kept
+from halfnoise.data.weighing import kept, whole_item
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Items
