@@ -13,6 +13,7 @@ import pytest
 import halfnoise as hn
 from halfnoise.report import charts, page
 from halfnoise.report.page import POLICY
+from halfnoise.report.parts import parts
 from halfnoise.results.release import Released
 from halfnoise.results.shown import places
 from support.grouped import EVERY_TYPE, PEOPLE, WORKLOAD, made, two_level
@@ -302,3 +303,23 @@ def test_who_is_large_says_so_in_a_notebook() -> None:
     assert "... and 50 more groups" in release._repr_html_()
     seen = Page(release.to_html(charts=False))
     assert len(seen.tables[0].rows) == 250
+
+
+@pytest.mark.parametrize(
+    ("name", "flag"), [("tables", 0.02), ("groups", 0.005), ("one group", 0.005)]
+)
+def test_what_is_left_out_is_on_no_chart(name: str, flag: float) -> None:
+    """Tables mark what is not reliable; what is left out of them is not drawn either."""
+    release: Any = RELEASES[name]()
+    rule = release.flagged(flag, suppress=2 * flag)
+    seen = Page(rule.to_html(charts=False))
+    cells = [cell for table in seen.tables for _, row in table.rows for cell in row]
+    assert ".." in cells
+    assert any(cell.endswith("(a)") for cell in cells)
+    told = f"Marks by relative standard error: (a) from {100 * flag:g}% on"
+    assert any(told in each for each in seen.words)
+    points = [point for part in parts(rule) for panel in part.panels for point in panel.points]
+    every = [point for part in parts(release) for panel in part.panels for point in panel.points]
+    shown = {cell.split(" ")[0].removesuffix("%") for cell in cells}
+    assert 0 < len(points) < len(every)
+    assert {point.said for point in points} <= shown
