@@ -35,6 +35,15 @@ ELEMENTS = {
 }
 
 
+def small(*queries: Any) -> Any:
+    """Return a release with Laplace noise, which leaves out the number of people."""
+    frame = pl.DataFrame({"a": [True, False] * 50, "x": [0.5] * 100})
+    privacy = hn.PureDP(epsilon=1)
+    found = hn.release(frame, queries, row_is_person=True, privacy=privacy)
+    assert found.size is None
+    return found
+
+
 def odd_release() -> hn.Release:
     """Return a release whose names are all odd."""
     frame = pl.DataFrame({name: [True, False] * 50 for name in ODD} | {"who": ["x"] * 100})
@@ -58,6 +67,8 @@ RELEASES: dict[str, Any] = {
     "no group": lambda: made((), discovered=True),
     "all people": lambda: made(people=PEOPLE),
     "noise in common": two_level,
+    "no number of people": lambda: small(hn.Count("a"), hn.Mean("x", bounds=(0, 1))),
+    "a sum alone": lambda: small(hn.Sum("x", bounds=(0, 1))),
     "odd names": odd_release,
     "odd keys": lambda: made([(name,) for name in ODD], (hn.By("<i>"),)),
     "pure epsilon": lambda: made(privacy=hn.PureDP(epsilon=1)),

@@ -161,7 +161,9 @@ class Columns:
         some = self.values if groups else np.zeros((1, self.values.shape[1]))  # names all the same
         found = table.columns(self.one, some, asked)
         rows = len(found["name"]) // len(some)
-        numbers = np.stack([found[name].reshape(-1, rows)[:groups] for name in table.NUMBERS])
+        numbers = np.stack(
+            [found[name].reshape(len(some), rows)[:groups] for name in table.NUMBERS]
+        )
         pairs = zip(found["name"][:rows].tolist(), found["kind"][:rows].tolist(), strict=True)
         return [
             Column(
@@ -192,11 +194,10 @@ class Columns:
     def per_person(self, question: Question) -> list[Column]:
         """Return a sum as a mean over all people in a group, where their number is given."""
         name, limits = question.names[0], question.limits
-        numbers = [self._of_people(name, question.start, limits)] * self.one.has_size
-        return [
-            Column(name=name, kind="mean", numbers=each, limits=limits, rule=self.rule)
-            for each in numbers
-        ]
+        if not self.one.has_size:
+            return []
+        numbers = self._of_people(name, question.start, limits)
+        return [Column(name=name, kind="mean", numbers=numbers, limits=limits, rule=self.rule)]
 
     def _of_people(self, name: str, place: int, bounds: tuple[float, float]) -> Floats:
         if self.one.known_size is None:
