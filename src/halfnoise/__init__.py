@@ -50,6 +50,7 @@ if (
     from halfnoise.workload.conditions import Where
     from halfnoise.workload.numbers import Count, Counts, Mean, Sum
     from halfnoise.workload.tables import Table
+    from halfnoise.workload.weights import Weight
     from halfnoise.workload.workload import Workload
 
 __version__ = versions.VERSION
@@ -90,6 +91,7 @@ _HOMES = {
     "TextFormat": "data.sources.source",
     "TryAgainError": "errors",
     "UnknownNameError": "errors",
+    "Weight": "workload.weights",
     "Where": "workload.conditions",
     "Workload": "workload.workload",
     "budget_for": "planning.outlook",
@@ -134,6 +136,7 @@ __all__ = [
     "TextFormat",
     "TryAgainError",
     "UnknownNameError",
+    "Weight",
     "Where",
     "Workload",
     "budget_for",

@@ -56,6 +56,7 @@ class Request:
         """All columns that it names."""
         named = [column for query in self.workload.queries for column in query.columns]
         named += [condition.column for condition in self.workload.who]
+        named += [] if self.workload.weight is None else [self.workload.weight.column]
         return [*named, *self.unit, *self.workload.group_columns]
 
     @property
@@ -133,6 +134,9 @@ cannot be counted
             if any(column == condition.column for condition in self.workload.who):
                 both = f"{column!r} is the unit and says who is in the table at once"
                 yield InvalidParameterError(f"{both}; name another column in where")
+            if self.workload.weight is not None and column == self.workload.weight.column:
+                both = f"{column!r} is the unit and the weight at once"
+                yield InvalidParameterError(f"{both}; name another column as the weight")
             if any(column in query.columns for query in self.workload.queries):
                 both = f"{column!r} is the unit and a query's column at once"
                 why = "a name or number that says who somebody is cannot be counted"

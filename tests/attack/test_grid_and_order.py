@@ -43,6 +43,7 @@ q: Any = hn  # what strict types would refuse is tried, too
 MU, APPROX = hn.GaussianDP(mu=1), hn.ApproxDP(epsilon=1, delta=1e-6)
 SUMS = [q.Sum("x", bounds=(0.1, 19.7)), q.Sum("x", bounds=(-3, 5), name="s"), q.Count("a")]
 TABLE = q.Table([q.Choice("c", ["A", "B"]), q.Bins("x", [0, 3, 10], name="x")])
+WEIGHT = q.Weight("x", bounds=(0, 3))
 REPLACE = {"neighbors": hn.Neighbors.REPLACE}
 ASKED: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "counts": ([q.Count("a"), q.Count("x", above=2, name="over")], {}),
@@ -52,6 +53,9 @@ ASKED: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "items": ([q.Items("c", ["A", "B", "Z"], at_most=1)], {}),
     "tables": ([TABLE, q.Table(["x", q.Choice("a", [True])]), q.Sum("x", bounds=(0, 7))], {}),
     "tables in groups": ([TABLE], {"by": "a", "groups": [True, False]}),
+    "weights": (SUMS, {"weight": q.Weight("x", bounds=(0.1, 5.3))}),
+    "weighted items": ([q.Items("c", ["A", "B", "Z"], at_most=1)], {"weight": WEIGHT}),
+    "weighted tables": ([TABLE, q.Sum("x", bounds=(0, 7))], {"weight": WEIGHT}),
     "laplace": (SUMS, {"privacy": hn.PureDP(epsilon=1)}),
     "groups": (SUMS, {"by": "c", "groups": ["A", "B"]}),
     "two groups": ([q.Count("a")], {"by": "c", "groups": ["A", "B", "Z"], "max_groups": 2}),
@@ -105,6 +109,10 @@ def bits(found: Recovered) -> tuple[bytes | None, ...]:
 
 def strays(grid: CenteredMeasurement, found: Recovered) -> Iterator[str]:
     """Name the numbers that lie on no grid of the design's, by exact arithmetic on what is seen."""
+    whole = float(grid.design.weighing.whole)  # in which weighted people are counted
+    sizes = None if found.sizes is None else found.sizes / whole
+    everybody = None if found.people is None else found.people / whole
+    found = replace(found, estimates=found.estimates / whole, sizes=sizes, people=everybody)
     people = 0.0 if found.people is None else found.people
     if grid.everyone is not None and not _is_whole(people, grid.everyone.step):
         yield "all people"

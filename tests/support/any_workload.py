@@ -117,4 +117,4 @@ def enumerated(workload: hn.Workload, ready: Measurement) -> Fraction:
     costs = (
         sum((Fraction(x) / s) ** 2 for x, s in zip(each, scales, strict=True)) for each in near
     )
-    return max(costs)
+    return Fraction(max(costs))

@@ -216,6 +216,7 @@ def found(data: Any, workload: hn.Workload, grid: CenteredMeasurement, unit: Seq
     """Return the totals of a table as whole numbers."""
     columns = [column for query in workload.queries for column in query.columns]
     columns += [condition.column for condition in workload.who]
+    columns += [] if workload.weight is None else [workload.weight.column]
     with open_source(data, text=TextFormat()) as opened:
         source = opened.of([*columns, *unit])
         exact = prepared(source, workload, grid.blocks, unit or None)()

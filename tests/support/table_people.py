@@ -70,9 +70,8 @@ def everybody(
     return [[rng.choice(own) for own in each] for _ in range(most)], False
 
 
-def measured(plan: hn.Plan) -> CenteredMeasurement:
+def measured(plan: hn.Plan) -> Any:
     """Return what a plan measures."""
-    assert isinstance(plan.measurement, CenteredMeasurement)
     return plan.measurement
 
 

@@ -27,13 +27,14 @@ from halfnoise.data.halving import step
 from halfnoise.data.logic import combined, is_true
 from halfnoise.data.lookup import PLACE, lookup
 from halfnoise.data.sources.frames import with_each
+from halfnoise.data.weighing import WEIGHT, counted, itself, multiplied
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Bins, Choice
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Literal
 from halfnoise.workload.grid import PART_BITS, Ring, carried, power
-from halfnoise.workload.numbers import Bounded, Count, Mean, Sum
-from halfnoise.workload.sets.squared import Squares
+from halfnoise.workload.numbers import Bounded, Count, Mean, Squares, Sum
+from halfnoise.workload.sets import squared
 
 Value = TypeVar("Value", float, nw.Expr)
 Rule = tuple[Cell, tuple[Literal, ...]]  # what says yes, of whichever column
@@ -148,7 +149,7 @@ class Contribution:
             place = nw.col(f"{self.prefix}_place")
         whole, parts = (each.cast(nw.Int64) for each in _apart(place, PART_BITS))
         start = (Fraction(self.nearest) - self.block.offset) / self.block.quantum
-        adds = [whole + int(start), parts]
+        adds: Sequence[nw.Expr] = multiplied(whole + int(start), parts, self.block.weighing)
         if given is not None:
             adds = [nw.when(given).then(each).otherwise(nw.lit(0)) for each in adds]
         self.person, self.in_parts = [*self.person, *adds], True
@@ -185,9 +186,10 @@ def _counts(_: Count, part: Contribution) -> None:
         answers.append(part.read(str(i), yes, "max", nw.Int8))
     if weighs:
         answers = [yes.cast(nw.Int64) for yes in answers]
-        weight = item_weight(combined(operator.add, answers), most, block.quantum)
-        answers = [yes * weight for yes in answers]
-    part.person += answers
+        one = part_of_item(combined(operator.add, answers), most, block)
+        part.person += [yes * one for yes in answers]
+    else:
+        part.person += [counted(yes, block.weighing) for yes in answers]
 
 
 @_reads.register
@@ -214,6 +216,12 @@ def _sum(query: Sum, part: Contribution) -> None:
 
 
 @_reads.register
+def _squares(query: Squares, part: Contribution) -> None:
+    """Take a person's weight as their value."""
+    part.put(*part.places(_clip(itself(part.block.weighing), *query.bounds)))
+
+
+@_reads.register
 def _mean(query: Mean, part: Contribution) -> None:
     """Take the average of the values that a person gave."""
     value, there = part.value(query, *query.bounds)
@@ -227,7 +235,7 @@ def _mean(query: Mean, part: Contribution) -> None:
         answers = nw.when(given).then(number).otherwise(nw.lit(1)).cast(nw.Float64)
         place = _clip(rows / answers, *part.places(*query.bounds))
     place = part.put(place, given)
-    part.person.append(given.cast(nw.Int64))
+    part.person.append(counted(given.cast(nw.Int64), part.block.weighing))
     if query.variance:
         part.person.append(_square(part, place, given))
 
@@ -237,7 +245,7 @@ def _square(part: Contribution, place: nw.Expr, given: nw.Expr) -> nw.Expr:
     low, high = (Fraction(bound) / part.block.quantum for bound in part.block.shape.bounds or ())
     start = Fraction(part.nearest) / part.block.quantum - (low + high) / 2
     away = (place.floor().cast(nw.Int64) + int(start)) * 2
-    square = quotient(away * away, nw.lit(Squares.of(int(low), int(high)).by))
+    square = quotient(away * away, nw.lit(squared.Squares.of(int(low), int(high)).by))
     return nw.when(given).then(square).otherwise(nw.lit(0))
 
 
@@ -264,7 +272,8 @@ def _category(query: Choice | Bins, part: Contribution) -> None:
     if len(in_order) > _MANY:
         part.in_order = in_order
     else:
-        part.person += [(first == rank).cast(nw.Int64) for rank in in_order]
+        chosen = [(first == rank).cast(nw.Int64) for rank in in_order]
+        part.person += [counted(one, part.block.weighing) for one in chosen]
 
 
 def _looked_up(part: Contribution, own: Cell, listed: Sequence[Literal]) -> nw.Expr:
@@ -277,10 +286,15 @@ def _looked_up(part: Contribution, own: Cell, listed: Sequence[Literal]) -> nw.E
     return combined(nw.min_horizontal, places)
 
 
-def item_weight(number: nw.Expr, most: int, quantum: Fraction) -> nw.Expr:
+def whole_item(block: Block) -> nw.Expr:
+    """Return what an item counts, in quanta, of a person who does not have too many: M."""
+    return nw.col(WEIGHT) if block.weighing.bits else nw.lit(block.quantum.denominator)
+
+
+def part_of_item(number: nw.Expr, most: int, block: Block) -> nw.Expr:
     """Return what each of a person's items counts, in quanta: (most * M) // number, at most M."""
     many = nw.when(number > most).then(number).otherwise(nw.lit(most))
-    return quotient(nw.lit(most * quantum.denominator), many)
+    return quotient(whole_item(block) * most, many)
 
 
 def quotient(total: nw.Expr, by: nw.Expr) -> nw.Expr:

@@ -16,6 +16,7 @@ from halfnoise.data.groups import Groups, Values
 from halfnoise.data.sources import fetch
 from halfnoise.data.sources.source import Source
 from halfnoise.data.sources.split import CELL, PLACE
+from halfnoise.data.weighing import WEIGHT, kept, together
 from halfnoise.workload.block import Block
 from halfnoise.workload.numbers import Count
 from halfnoise.workload.totals import Totals
@@ -27,10 +28,13 @@ Counted = Callable[[], dict[Values, list[int]]]  # what reads sums for each grou
 def counted(groups: Groups, part: Contribution, people: Sequence[str]) -> Counted:
     """Return how many people there are of each rank, put in the order of the categories."""
     group, ((rank, expression),) = groups.columns, part.rows.items()
-    table = part.looked_up(groups.rows).select(*people, *group, **{rank: expression})
+    weighing = part.block.weighing
+    made: dict[str, nw.Expr] = {rank: expression}
+    table = part.looked_up(groups.rows).select(*people, *group, *kept(weighing), **made)
     if people:
-        table = table.group_by(*people, *group).agg(*part.together)
-    totals = table.group_by(*group, rank).agg(nw.len().alias("hn_total"))
+        table = table.group_by(*people, *group).agg(*part.together, *together(weighing))
+    total = nw.col(WEIGHT).sum() if weighing.bits else nw.len()
+    totals = table.group_by(*group, rank).agg(total.alias("hn_total"))
     places = {rank: place for place, rank in enumerate(part.in_order)}
 
     def read() -> dict[Values, list[int]]:
@@ -47,6 +51,8 @@ def ask_the_same(workload: Workload, block: Block) -> bool:
     """Whether all lines of a table are asked, and the counts of a block ask the same of cells."""
     ones, size = block.shape.ones, block.shape.size
     if workload.grouping is not None or workload.who or ones not in (None, size):
+        return False
+    if workload.weight is not None:
         return False
     # In words: 1 and True are equal, but not the same.
     rules = {repr((q.true, q.codes)) if _is_plain(q) else None for q in block.asked}

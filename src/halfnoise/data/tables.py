@@ -19,6 +19,7 @@ from halfnoise.data.columns import Columns
 from halfnoise.data.contributions import Contribution
 from halfnoise.data.groups import Frame, Groups, Values
 from halfnoise.data.sources import comes_in_rows, fetch_columns
+from halfnoise.data.weighing import kept, size, together
 from halfnoise.workload.block import Block
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.crossing import TableBlock
@@ -34,7 +35,7 @@ class TableTotals:
     """What reads the cells of all tables: a row for each person, or for all who agree.
 
     ``listed``: whether a group is known by its place, not by its key. ``counted``: whether rows say
-    of how many people they are.
+    of how many people they are, or how often somebody counts.
     """
 
     block: TableBlock
@@ -93,16 +94,18 @@ def table_totals(
         table = part.looked_up(table)
     rows = {name: e for part in parts for name, e in part.rows.items()}
     if people:
-        table = table.select(*people, *group, **rows)
-        table = table.group_by(*people, *group).agg(*(e for p in parts for e in p.together))
+        table = table.select(*people, *group, *kept(block.weighing), **rows)
+        each = (e for part in parts for e in part.together)
+        table = table.group_by(*people, *group).agg(*each, *together(block.weighing))
     elif rows:
         table = table.with_columns(**rows)
     words = _words(block.shape.levels)
     held = {f"word{i}": _held(axes, word, block) for i, word in enumerate(words)}
     layers = {f"layer{i}": e for i, e in enumerate(e for part in values for e in part.person)}
     counted = _counts(groups, block)
-    if counted:
-        layers = {"people": nw.lit(1), **layers}
+    says = counted or block.weighing.bits > 0
+    if says:
+        layers = {"people": size(block.weighing), **layers}
     table = table.select(*group, **{n: e.cast(nw.Int64) for n, e in (held | layers).items()})
     if counted:
         table = table.group_by(*group, *held).agg(*(nw.col(name).sum() for name in layers))
@@ -111,7 +114,7 @@ def table_totals(
         rows=table,
         groups=group,
         listed=groups.number is not None,
-        counted=counted,
+        counted=says,
         words=words,
         orders=[part.order for part in axes],
         in_parts=[False, *(kind for part in values for kind in _layers(part))],
@@ -139,8 +142,8 @@ def _block(query: ColumnQuery) -> Block:
 def _value(block: TableBlock, i: int) -> Block:
     """Return a value as if it were asked by itself, on its grid."""
     alone, value = _block(block.values[i]), block.shape.values[i]
-    shape = alone.shape.on(value.quantum)
-    return replace(alone, shape=shape, quantum=value.quantum, offset=value.offset)
+    about: dict[str, Any] = {"quantum": value.quantum, "weighing": block.weighing}
+    return replace(alone, shape=alone.shape.on(value.quantum), offset=value.offset, **about)
 
 
 def _words(levels: Sequence[int]) -> list[Axes]:

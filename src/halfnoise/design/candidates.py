@@ -50,6 +50,8 @@ def _fitted(setting: Setting, closed: Sequence[Design]) -> Iterator[Design]:
 def _offers(candidate: type[Design], setting: Setting) -> Iterator[Design]:
     """List what a candidate offers, each for the objective of the workload."""
     workload = setting.workload
+    if workload.weight is not None and not candidate.takes_weights:
+        return
     for design in candidate.offers(setting):
 
         def again(weighed: Workload, name: str = design.name) -> Design:

@@ -51,7 +51,8 @@ def least_error(workload: Workload, mu: float, *, known_size: bool = False) -> f
     else:
         bound = _least(blocks, size, weight)
         touched = workload.touched if workload.discovers else 1
-    return None if bound is None else bound * touched * (1 - ROUNDING) / mu**2
+    one = mu / float(blocks[0].weighing.heaviest)  # what a person of weight one may cost
+    return None if bound is None else bound * touched * (1 - ROUNDING) / one**2
 
 
 def words(error: float, bound: float) -> str:
@@ -67,9 +68,9 @@ def words(error: float, bound: float) -> str:
         within = next(x for x in (0.001, 0.002, NEAR) if above <= x)
         said = f"within {percent(within)} of the least that any Gaussian noise can have"
         return f"Its squared error is {said}."
-    why = "there are too many kinds of people to say or do better"
     part = percent(math.ceil(above * 1000) / 1000)
-    return f"Its squared error is at most {part} above the least that any Gaussian noise can have; {why}."
+    said = f"at most {part} above the least that any Gaussian noise can have"
+    return f"Its squared error is {said}; there are too many kinds of people to do better."
 
 
 def _least(blocks: Sequence[Block], size: Size, weight: float) -> float | None:

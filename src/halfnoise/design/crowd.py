@@ -77,10 +77,11 @@ class Crowd:
         """
         kinds = range(len(self.one.distances))
         for number in range(1, self.most + 1):
-            several = itertools.combinations_with_replacement(kinds, number)
-            several = ((kind,) * number for kind in kinds) if self.alike else several
+            several = [(kind,) * number for kind in kinds]
+            if not self.alike:
+                several = list(itertools.combinations_with_replacement(kinds, number))
             leaves = self.changed is not None and number > 1
-            yield (1, -1) if leaves else (1,) * number, np.array(list(several))
+            yield (1, -1) if leaves else (1,) * number, np.array(several)
 
     def moved(self, one: Floats, changed: Floats | None) -> tuple[Floats, Floats]:
         """Return squared moves of totals and of what lies across groups, from moves in one."""

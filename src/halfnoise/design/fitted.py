@@ -39,6 +39,7 @@ class Fitted(Design):
     rows: Rows
     row_scales: Scales
     scales: tuple[Scales, ...]
+    size_is_given: bool = False
 
     name = "fitted-gaussian"
     noise = Noise.GAUSSIAN
@@ -61,11 +62,6 @@ class Fitted(Design):
     def blocks(self) -> tuple[Block, ...]:
         """The blocks of the workload, in order."""
         return self.rows.people.blocks
-
-    @property
-    def size_is_given(self) -> bool:
-        """Whether the number of people has to be given."""
-        return self.rows.people.size is Size.GIVEN
 
     @property
     def size_scale(self) -> float | None:
@@ -110,6 +106,7 @@ class Fitted(Design):
         final = replace(self, rows=rows).certified(budget)
         return RowMeasurement(
             design=final,
+            blocks=final.blocks,
             across=Across.of(rows.people, final.scales),
             rows=GridRows.of(rows, final.row_scales),
         )
@@ -120,7 +117,8 @@ def _fitted(people: People, budget: float) -> Fitted:
     found = solve(people.programme)
     rows, row_scales = Rows.of(people, found.matrices, budget)
     scales = across(people, found.lines, budget)
-    design = Fitted(rows=rows, row_scales=row_scales, scales=scales)
+    given = people.size is Size.GIVEN
+    design = Fitted(rows=rows, row_scales=row_scales, scales=scales, size_is_given=given)
     return design.stretched(design.loss() / budget).certified(budget)
 
 

@@ -22,7 +22,7 @@ from halfnoise.design.grid_rows import GridRows
 from halfnoise.design.group_measurement import GroupMeasurement
 from halfnoise.design.people import size_of
 from halfnoise.design.row_measurement import Across
-from halfnoise.design.rows import Rows
+from halfnoise.design.rows import Rows, lower_root
 from halfnoise.noise.law import Noise
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats
@@ -102,7 +102,7 @@ class FittedGroups(Design):
         m, (total, apart) = self.crowd.groups, self._errors()
         one = total / m + apart * (1 - 1 / m)
         # The last takes what all others lean on it, then the one before it, and so on.
-        root = np.linalg.cholesky(one[::-1, ::-1])[::-1, ::-1]
+        root = lower_root(one[::-1, ::-1])[::-1, ::-1]
         stds = np.diag(root)
         return Assembly(people=self.crowd.one, scales=self.scales, stds=stds, held=root / stds)
 
@@ -137,6 +137,7 @@ class FittedGroups(Design):
         final = moved.certified(budget)
         return GroupMeasurement(
             design=final,
+            blocks=final.blocks,
             across=Across.of(final.crowd.one, final.scales),
             total=GridRows.of(final.total, final.total_scales),
             apart=GridRows.of(final.apart, final.apart_scales, final.crowd.groups),

@@ -53,7 +53,8 @@ class GridRows:
         rows = np.stack(found, axis=1)
         if self.groups == 1:
             return rows
-        return rows * np.uint64(self.groups) - rows.sum(axis=0, dtype=np.uint64)
+        apart: Ring = rows * np.uint64(self.groups) - rows.sum(axis=0, dtype=np.uint64)
+        return apart
 
     def _row(self, row: Row, step: Root, along: Sequence[Ring], people: Ring) -> Ring:
         total = times(people, self.rows.of_people(row) / step.step)

@@ -21,15 +21,11 @@ class GroupMeasurement(Measurement):
     """What lies across and away from the mean, for each group, and then all totals."""
 
     design: Design
+    blocks: tuple[Block, ...]
     across: Across
     total: GridRows
     apart: GridRows
     threshold: Threshold | None = None
-
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        """What is read."""
-        return self.across.people.blocks
 
     @property
     def scales(self) -> list[Floats]:

@@ -63,14 +63,10 @@ class RowMeasurement(Measurement):
     """What lies across, then the rows, and last the number of people."""
 
     design: Design
+    blocks: tuple[Block, ...]
     across: Across
     rows: GridRows
     threshold: Threshold | None = None
-
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        """What is read."""
-        return self.across.people.blocks
 
     @property
     def scales(self) -> list[Floats]:

@@ -6,6 +6,7 @@ numbers, so that a row is a whole number of steps; what people cost is worked ou
 rows, exactly, so privacy does not rest on where they came from.
 """
 
+import contextlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -51,7 +52,7 @@ class Rows:
         (information,) = found
         last = len(information) if people.size is Size.MEASURED else own
         half = np.array([half for _, half in people.units] + [1.0] * (last - own))
-        root = np.linalg.cholesky(information[:last, :last])
+        root = lower_root(information[:last, :last])
         scales = half / (budget * np.diag(root))
         upper = (root / np.diag(root)).T
         to_people = upper[:own, -1] if people.size is Size.MEASURED else np.zeros(own)
@@ -116,10 +117,24 @@ class Rows:
             there[i, :own] = [float(part) for part in row.parts]
             if last:
                 there[i, -1] = float(row.people)
-        seen = np.linalg.inv(there) if len(there) else there
+        seen: Floats = np.asarray(np.linalg.inv(there), dtype=np.float64) if len(there) else there
         if last:  # seen from their middles so far
             seen[:own] += np.outer([float(x) for x in self.people.seen_from], seen[-1])
         return seen
+
+
+def lower_root(matrix: Floats) -> Floats:
+    """Return the triangular root of a positive matrix, of one near it where floats do not show it.
+
+    Where importances are far apart its axes are, too. What comes of it is measured as it is.
+    """
+    unit = np.sqrt(np.diag(matrix))
+    scaled = matrix / np.outer(unit, unit)
+    for more in (0.0, *(10.0**-digits for digits in range(15, 0, -1))):
+        with contextlib.suppress(np.linalg.LinAlgError):
+            root: Floats = np.linalg.cholesky(scaled + more * np.eye(len(matrix)))
+            return unit[:, None] * root
+    return np.diag(unit)
 
 
 def _short(x: float, unit: float) -> Fraction:

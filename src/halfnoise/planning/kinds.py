@@ -12,6 +12,12 @@ def noise_of(name: str | None, workload: Workload, budget: Budget | None = None)
     if workload.gaussian_only and (
         name == Noise.LAPLACE.value or (budget is not None and budget.mu is None)
     ):
+        if workload.unweighted_size:
+            raise NotSupportedError(
+                "the unweighted size comes with Gaussian noise, got Laplace noise, or an epsilon"
+                " without delta; give the budget as epsilon and delta (--epsilon 1 --delta 1e-6),"
+                " or leave unweighted_size out"
+            )
         raise NotSupportedError(
             "tables are released with Gaussian noise, got Laplace noise, or an epsilon without"
             " delta: what tables share saves nothing there, as a person moves all cells of what is"

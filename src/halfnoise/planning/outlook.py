@@ -22,7 +22,8 @@ from halfnoise.text import percent, short
 from halfnoise.views import Grid, Planned
 from halfnoise.workload.listing import Columns
 from halfnoise.workload.queries import Asked
-from halfnoise.workload.workload import Rules, Workload
+from halfnoise.workload.rules import Rules
+from halfnoise.workload.workload import Workload
 
 Queries: TypeAlias = Workload | Sequence[Asked]
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)  # what a plan without a budget compares

@@ -11,7 +11,7 @@ from halfnoise.design import certificate
 from halfnoise.design.design import Design, Measurement
 from halfnoise.errors import InvalidParameterError
 from halfnoise.noise.law import Noise
-from halfnoise.planning import tables
+from halfnoise.planning import tables, weighted
 from halfnoise.planning.choice import best, compared, in_words, there
 from halfnoise.planning.readers import AS_MEANS, DIVIDE, mean_margins
 from halfnoise.planning.spending import Discovery, Spending
@@ -163,7 +163,7 @@ class Plan(Planned):
 
     def notes(self) -> list[str]:
         """Say what a reader of the table has to know beside it."""
-        grouping, said = self.workload.grouping, []
+        grouping, said = self.workload.grouping, weighted.remarks(self.workload, self.chosen)
         if any("mean" in parts for parts in self.designs[0].parts()):
             said.append(DIVIDE if self.people is None else AS_MEANS)
         if grouping is not None:
@@ -286,6 +286,7 @@ class Plan(Planned):
             "neighbors": self.workload.neighbors.value,
             "groups": None if grouping is None else grouping.number,
             "max_groups": None if grouping is None else grouping.most,
+            **({} if (own := self.workload.weight) is None else {"weight": asdict(own)}),
             "discovery": None if discovery is None else asdict(discovery),
             "level": self.level,
             "chosen": self.chosen.name,

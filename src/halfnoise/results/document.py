@@ -108,7 +108,7 @@ def _own(release: Released) -> dict[str, Any]:
     if not isinstance(release, GroupedRelease):
         return {name: getattr(release, name) for name in ("known_size", "remarks")}
     people = release.people
-    own = {
+    own: dict[str, Any] = {
         "keys": [[_stored(value) for value in key] for key in release.group_keys],
         "people": None if people is None else asdict(people),
     }

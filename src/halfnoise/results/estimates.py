@@ -22,6 +22,7 @@ from halfnoise.results.tabled import Listed, listed
 from halfnoise.results.together import shared_out, simultaneous_level
 from halfnoise.results.whole import whole
 from halfnoise.workload.question import SIZE, Question
+from halfnoise.workload.weights import SQUARES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -100,6 +101,27 @@ class Estimates(Published):
         if self.rounded_values and any(each.kind == "table" for each in self.questions):
             return size.moved(float(self.whole_values[-1]))
         return size.as_count() if self.rounded_values else size
+
+    @property
+    def effective_size(self) -> Estimate | None:
+        """The effective sample size, (sum of weights)^2 / (sum of squared weights), if asked for.
+
+        Its interval joins those of the size and of the mean weight, each of half the error, so that
+        at least as many cover it.
+        """
+        if SQUARES not in self or not self.has_size:
+            return None
+        half = replace(self, level=(1 + self.level) / 2)
+        n, mean = half.size, half.mean(SQUARES)
+        if n is None or mean.estimate <= 0:
+            return None
+        x, low = n.estimate / mean.estimate, max(n.low, 0.0) / mean.high
+        high = n.high / mean.low if mean.low > 0 else math.inf
+        per_size, per_square = 2 / mean.estimate, -1 / mean.estimate**2
+        weights = {self._index(SQUARES): per_square}
+        weights |= {} if self._size_index is None else {self._size_index: per_size}
+        std = self._linear("", weights).std
+        return Estimate(name="effective sample size", estimate=x, std=std, low=low, high=high)
 
     @property
     def whole_values(self) -> Floats:
@@ -209,8 +231,8 @@ class Estimates(Published):
         give on average.
         """
         how = Sampling.of(method, design_effect)
-        if how is not None and not self.has_size:
-            raise NotSupportedError(sampled.NO_SIZE)
+        if how is not None and (lacks := sampled.fault(self, sized=self.has_size)):
+            raise NotSupportedError(lacks)
         return replace(self, sampling=how)
 
     def with_known_size(self, n: float) -> Self:

@@ -12,7 +12,7 @@ from halfnoise.results.sampling import caption
 from halfnoise.results.shown import error, shown, texts
 from halfnoise.results.table import COLUMNS
 from halfnoise.text import percent, short, spelled, text_table
-from halfnoise.workload.question import only_rows
+from halfnoise.workload.question import only_rows, weighted
 
 ROUNDED = "Counts are rounded and kept in range after the release."
 TOGETHER = (
@@ -78,6 +78,7 @@ def _who(facts: Mapping[str, Any]) -> list[str]:
     """Say who is in the table, and of whom a share is a share where a query looks at some."""
     where: list[str] = facts.get("where", [])
     said = [f"{only_rows(where)} Sizes and shares are of them."] if where else []
+    said += [weighted(**facts["weight"])] if "weight" in facts else []
     return said + [
         f"{name} looks only at people with {only}; its share is still of all people in the table."
         for name, only in facts.get("only", {}).items()

@@ -107,7 +107,8 @@ class TableBlock(Block):
         bits, moved = min(REACH_BITS, max(LEAST_TABLE_BITS, bits)), list[ByCell]()
         for i, value in enumerate(self.shape.values):
             own = scales if len(scales) == 1 else self.shape.scales_of(i, scales)
-            moved.append(value.on(value.grain.quantum(float(value.half), max(own), bits)))
+            scale, people = self.weighing.of_whole(max(own)), self.weighing.quantum
+            moved.append(value.on(value.grain.quantum(float(value.half), scale, people, bits)))
         return replace(self, shape=replace(self.shape, values=tuple(moved)))
 
     def questions(self, start: int) -> list[Question]:

@@ -45,10 +45,15 @@ class Grain(enum.Enum):
     PARTS = "parts"
     VALUES = "values"
 
-    def quantum(self, reach: float, scale: float, bits: int = REACH_BITS) -> Fraction:
-        """Return the grid of values of at most ``reach`` under noise of so large a scale."""
+    def quantum(
+        self, reach: float, scale: float, people: Fraction, bits: int = REACH_BITS
+    ) -> Fraction:
+        """Return the grid of values of at most ``reach`` under noise of so large a scale.
+
+        ``people``: the grid of what a person counts; that of fractions, too, unless it is one.
+        """
         if self is not Grain.VALUES:
-            return Fraction(1) if self is Grain.PEOPLE else PART
+            return PART if self is Grain.PARTS and people == 1 else people
         # The scale may still grow a little with the bounds.
         coarse = power(scale) * Fraction(4, 2**MOST_SCALE_BITS)
         return max(coarse, power(reach) * Fraction(2, 2**bits))
@@ -93,8 +98,10 @@ def step_for(scale: float, quantum: Fraction, reach: float = 1.0, *, cells: int 
     return step
 
 
-def around(bounds: tuple[float, float], quantum: Fraction) -> tuple[float, float]:
+def around(bounds: tuple[float, float], quantum: Fraction, wider: int = 0) -> tuple[float, float]:
     """Return the nearest even numbers of quanta that hold the bounds: so their middle is whole.
+
+    ``wider``: by how many quanta, an even number, they are moved apart on each side.
 
     They are floats: multiples of their last place, or below 2^53 times two quanta.
 
@@ -102,7 +109,8 @@ def around(bounds: tuple[float, float], quantum: Fraction) -> tuple[float, float
     (0.0, 6.0)
     """
     low, high = (Fraction(bound) / (2 * quantum) for bound in bounds)
-    return float(math.floor(low) * 2 * quantum), float(math.ceil(high) * 2 * quantum)
+    least, most = 2 * math.floor(low) - wider, 2 * math.ceil(high) + wider
+    return float(least * quantum), float(most * quantum)
 
 
 def in_steps(scale: float, step: Fraction) -> float:

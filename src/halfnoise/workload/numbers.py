@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Protocol, cast
+from typing import Any, ClassVar, Protocol, Self, cast
 
 from halfnoise.checks import (
     check_literals,
@@ -19,6 +19,7 @@ from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import WORDS, Literal, Where
 from halfnoise.workload.grid import Grain
 from halfnoise.workload.sets import Answered, Box, ContributionSet, Squared
+from halfnoise.workload.weights import SQUARES, Weight
 
 FARTHEST = 2**20  # bounds from zero, in their width: beyond, floats do not tell means apart
 
@@ -204,6 +205,16 @@ class Sum(Bounded):
         if self.where is not None:
             low, high = min(low, 0.0), max(high, 0.0)
         return Box(1, low, high, Grain.VALUES)
+
+
+@dataclass(frozen=True, slots=True)
+class Squares(Sum):
+    """The sum of squared weights: of each person's own weight, counted as often as it says."""
+
+    @classmethod
+    def of(cls, weight: Weight) -> Self:
+        """Return what is asked of a weight."""
+        return cls(weight.column, bounds=weight.bounds, missing=weight.missing, name=SQUARES)
 
 
 @known_keywords

@@ -90,7 +90,8 @@ class Mixture(NamedTuple):
 class Channel:
     """A block ready to be measured: values in ``quantum``, noise of ``scales`` times ``steps``.
 
-    ``offset``: what has been taken from each person's value already.
+    ``offset``: what has been taken from each person's value already. ``people``: what people are
+    counted in.
     """
 
     shape: "ContributionSet"
@@ -99,6 +100,7 @@ class Channel:
     offset: Fraction
     steps: tuple[Fraction, ...]
     scales: Scales
+    people: Fraction = Fraction(1)
 
 
 class ContributionSet(ABC):
@@ -115,6 +117,7 @@ class ContributionSet(ABC):
     highest_center: ClassVar[float] = 0.5  # up to here,
     balances: ClassVar[bool] = False  # and even where the number of people is given
     plain_center: ClassVar[Center] = None  # where it does not lean on the number of people
+    people_scale: ClassVar[int] = -1  # which scale is of what leans on it
 
     @property
     @abstractmethod
@@ -151,6 +154,12 @@ class ContributionSet(ABC):
         return max(x, -x)
 
     @property
+    def finer(self) -> int:
+        """How many steps are one part of a person: halves, or equal shares of categories."""
+        people = self.grain is Grain.PEOPLE and not self.adjustable
+        return self.midpoint.denominator if people else 2
+
+    @property
     def ones(self) -> int | None:
         """How many ones a person may have, where values are zeros and ones."""
         return None
@@ -183,33 +192,37 @@ class ContributionSet(ABC):
         """Return how noises make up the errors of the estimates."""
         return Mixture((0, self.size), (), ((0, self.size, float(center or 0)),))
 
-    def on(self, _quantum: Fraction) -> Self:
-        """Return the set with bounds on the grid, around its own."""
+    def on(self, _quantum: Fraction, _wider: int = 0) -> Self:
+        """Return the set with bounds on the grid, around its own, ``wider`` by so many quanta."""
         return self
 
-    def center_on_grid(self, center: Center, *scales: float) -> Center:
-        """Round a centre that was searched for to one short enough; midpoints move with K."""
+    def center_on_grid(self, center: Center, scale: float, bits: int = grid.SCALE_BITS) -> Center:
+        """Round a centre that was searched for to at most so many bits; midpoints move with K."""
         if center is None or not self.adjustable:
             return None if center is None else self.midpoint
-        bits = max(1, min(grid.SCALE_BITS, grid.MOST_SCALE_BITS - 2 - math.frexp(scales[-1])[1]))
+        bits = max(1, min(bits, grid.MOST_SCALE_BITS - 2 - math.frexp(scale)[1]))
         return Fraction(round(center * 2**bits), 2**bits)
 
-    def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
+    def steps(
+        self, center: Center, quantum: Fraction, scales: Scales, people: Fraction
+    ) -> tuple[Fraction, ...]:
         """Return the steps of the scales: they divide the quantum and what the centre subtracts."""
-        more = (center or 0) - self.offset(center)
-        finest = min(quantum, Fraction(1, more.denominator)) if more else quantum
+        more = (center or Fraction(0)) - self.offset(center)
+        finest = min(quantum, people / more.denominator) if more else quantum
         return (step_for(scales[0], finest, self.reach(center)),)
 
     def spread(self, scales: Scales) -> Floats:
         """Return the scale of every sum that is measured."""
         return np.repeat(scales, self.size // len(scales))
 
-    def channel(self, quantum: Fraction, center: Center, scales: Scales) -> Channel:
+    def channel(
+        self, quantum: Fraction, center: Center, scales: Scales, people: Fraction = Fraction(1)
+    ) -> Channel:
         """Make the set, which is on the grid, ready; its scales are rounded up to the grid."""
-        steps = self.steps(center, quantum, scales)
+        steps = self.steps(center, quantum, scales, people)
         drawn = tuple(in_steps(scale, step) for scale, step in zip(scales, steps, strict=True))
         made: dict[str, Any] = {"quantum": quantum, "offset": self.offset(center), "steps": steps}
-        return Channel(shape=self, center=center, scales=drawn, **made)
+        return Channel(shape=self, center=center, scales=drawn, people=people, **made)
 
     def measure(self, channel: Channel, f: Ring, root: Ring, root_quantum: Fraction) -> Ring:
         """Return h = f - c root in steps, where f may lack its offset."""

@@ -65,10 +65,11 @@ class ByCell:
         Who changes cell moves every table by two values, each rounded with the total that it enters
         or leaves: by less than a quantum otherwise than in other tables. As sqrt(D_A) is how far
         one quantum moves a residual, and as a change in all of them costs at least 2 half^2 D_A on
-        average, that is less than sqrt(2) quanta more in ``half``.
+        average, that is less than sqrt(2) quanta more in ``half``. A value times a weight moves a
+        table by less than a quantum more than it is, which is less than two more in ``half``.
         """
         if self.grain is not Grain.VALUES:
-            return self
+            return replace(self, quantum=quantum)
         low, high = around((self.low, self.high), quantum)
         return replace(self, low=low, high=high, quantum=quantum, more=2 * quantum)
 

@@ -118,7 +118,8 @@ class Alike(Folded):
 
     def coordinate(self, f: Ring) -> Ring:
         """Return the total."""
-        return f.sum(axis=1, dtype=np.uint64)
+        total: Ring = f.sum(axis=1, dtype=np.uint64)
+        return total
 
     def channel(self, quantum: Fraction, scales: Scales) -> Channel | None:
         """Make ready what is measured as categories are, with the total in the place of people."""
@@ -173,7 +174,7 @@ class Answering(Folded):
 
     def channel(self, quantum: Fraction, scales: Scales) -> Channel | None:
         """Make the value ready, which counts from the middle of its range."""
-        ready = self.shape.channel(quantum, Fraction(0), (*scales, scales[0]))
+        ready = self.shape.channel(quantum, Fraction(0), (*scales, 1.0))  # of who answered none
         return replace(ready, steps=ready.steps[:1], scales=ready.scales[:1])
 
     def spread(self, channel: Channel) -> Floats:
@@ -283,7 +284,7 @@ def _alike(
 ) -> Folded | None:
     """Fold d like queries of which at most so many are at the high end, all others at the low."""
     d, (low, high) = shape.size, ends
-    width, numbers = high - low, range(most + 1)
+    width, numbers = high - low, list(range(min(most, MANY) + 1))
     if most > MANY and not some:
         return None
     if most > MANY:  # where the dearest is, and the ends

@@ -68,11 +68,11 @@ class Box(ContributionSet):
         centred = center is not None and self.grain is Grain.VALUES
         return self.midpoint if centred else Fraction(0)
 
-    def on(self, quantum: Fraction) -> Self:
+    def on(self, quantum: Fraction, wider: int = 0) -> Self:
         """Return the set with bounds on the grid, around its own; whole people are on it."""
         if self.grain is not Grain.VALUES:
             return self
-        return type(self)(self.size, *around(self.bounds, quantum), self.grain)
+        return type(self)(self.size, *around(self.bounds, quantum, wider), self.grain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,9 @@ class OneOf(ContributionSet):
             return plain._replace(own=(0, 0), shared=(halves, halves))
         return plain._replace(shared=((0, -v, ((0, v, 1.0),)),))
 
-    def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
+    def steps(
+        self, center: Center, quantum: Fraction, scales: Scales, _people: Fraction
+    ) -> tuple[Fraction, ...]:
         """Return the step of the scale: equal shares are whole numbers of it."""
         if center is None:
             return (step_for(scales[0], quantum),)
@@ -263,19 +265,21 @@ class Answered(ContributionSet):
         """Return the middle, if values are centred on it."""
         return Fraction(0) if center is None else self.middle
 
-    def on(self, quantum: Fraction) -> Self:
+    def on(self, quantum: Fraction, wider: int = 0) -> Self:
         """Return the set with bounds on the grid, around its own."""
-        return type(self)(*around(self.bounds, quantum))
+        return type(self)(*around(self.bounds, quantum, wider))
 
-    def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
+    def steps(
+        self, center: Center, quantum: Fraction, scales: Scales, people: Fraction
+    ) -> tuple[Fraction, ...]:
         """Return the steps of the value and of the number who answered."""
-        whole = Fraction(1) if center is None else Fraction(1, center.denominator)
+        whole = people if center is None else people / center.denominator
         return step_for(scales[0], quantum, self.reach(center)), step_for(scales[1], whole)
 
     def measure(self, channel: Channel, f: Ring, root: Ring, root_quantum: Fraction) -> Ring:
         """Return the value, which lacks its middle, and who answered, centred on the root."""
         y = times(f[:, 0], channel.quantum / channel.steps[0])
-        a = times(f[:, 1], 1 / channel.steps[1])
+        a = times(f[:, 1], channel.people / channel.steps[1])
         if channel.center is not None:
             a = a - times(root, channel.center * root_quantum / channel.steps[1])
         return np.stack([y, a], axis=1)

@@ -127,7 +127,7 @@ class Moves:
 
 
 def case(moves: Moves, kappas: Sequence[int] | None, pairs: Sequence[Pair]) -> Case:
-    """Return what one change costs exactly, class by class; without kappas, what one person does."""
+    """Return what a change costs exactly, class by class; without kappas, what one person does."""
     far, found = dict[int, tuple[Fraction, Fraction]](), list[Fraction]()
     for (layers, _), (one, other) in zip(moves.states, pairs, strict=True):
         far |= {i: (one[k], other[k]) for k, i in enumerate(layers)}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -37,6 +37,7 @@ class Squared(Answered):
     """
 
     size: int = field(default=3, init=False)
+    people_scale: ClassVar[int] = 1
     quantum: Fraction | None = field(default=None, repr=False)
 
     @property
@@ -56,9 +57,9 @@ class Squared(Answered):
         """The grid of the squares."""
         return (self.quantum or Fraction(1)) ** 2 / 4 * self._grid.by
 
-    def on(self, quantum: Fraction) -> Self:
+    def on(self, quantum: Fraction, wider: int = 0) -> Self:
         """Return the set with bounds on the grid, around its own."""
-        low, high = around(self.bounds, quantum)
+        low, high = around(self.bounds, quantum, wider)
         if (
             Squares.of(int(Fraction(low) / quantum), int(Fraction(high) / quantum)).most
             < 1 / COARSE
@@ -119,14 +120,12 @@ class Squared(Answered):
         own = (2, 1.0, ((2, 3, 1.0),))
         return two._replace(shared=(both, own), lean=(*two.lean, (2, 3, lean * c)))
 
-    def center_on_grid(self, center: Center, *scales: float) -> Center:
-        """Round a centre of the number who answered."""
-        return Answered.center_on_grid(self, center, scales[1])
-
-    def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
+    def steps(
+        self, center: Center, quantum: Fraction, scales: Scales, people: Fraction
+    ) -> tuple[Fraction, ...]:
         """Return the steps of the value, of the number who answered, and of the square."""
         square = step_for(scales[2], self._unit / 2, float(self.largest))
-        return *Answered.steps(self, center, quantum, scales[:2]), square
+        return *Answered.steps(self, center, quantum, scales[:2], people), square
 
     def measure(self, channel: Channel, f: Ring, root: Ring, root_quantum: Fraction) -> Ring:
         """Return value and square, centred on who answered, and who answered, on the root."""
