@@ -29,7 +29,7 @@ from halfnoise.request import Request
 from halfnoise.results import document
 from halfnoise.results.inference import Errors, Estimate
 from halfnoise.results.release import GroupedRelease, Release
-from halfnoise.results.sampled import NO_SIZE
+from halfnoise.results.sampled import NO_EFFECTIVE, NO_SIZE
 from halfnoise.versions import VERSION
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.grid import Floats, Ring
@@ -71,8 +71,8 @@ def carry_out(
     with _timed("planning"):
         planned = plan(workload, privacy=request.budget, **terms)
         ready = planned.measurement
-    if request.sampling is not None and not _gives_size(ready, request):
-        raise NotSupportedError(NO_SIZE)
+    if request.sampling is not None:
+        _check_sample(ready, request)
     with _timed("looking at columns"):
         add_up = prepared(source, workload, ready.blocks, request.unit)
     bill = Bill(
@@ -113,10 +113,14 @@ def read_back(kept: bytes, request: Request) -> Release | GroupedRelease:
     return document.from_json(kept.decode()).with_sampling(request.sampling)
 
 
-def _gives_size(ready: Measurement, request: Request) -> bool:
-    design, public = ready.design, request.workload.size_is_public
-    known = public or request.known_size is not None or design.size_is_given
-    return known or design.size_scale is not None
+def _check_sample(ready: Measurement, request: Request) -> None:
+    """Refuse, before anything is spent, where the size of a sample would not be known."""
+    design, workload = ready.design, request.workload
+    known = request.known_size is not None or workload.size_is_public or design.size_is_given
+    if not known and design.size_scale is None:
+        raise NotSupportedError(NO_SIZE)
+    if workload.weight is not None and not workload.effective_size:
+        raise NotSupportedError(NO_EFFECTIVE)
 
 
 def shared(request: Request, booking: Booking) -> tuple[Request, int]:

@@ -78,7 +78,7 @@ def who(cell: Any) -> Any:
     return None if is_nothing(cell) or (isinstance(cell, str) and not cell.strip()) else cell
 
 
-def person(  # noqa: PLR0911, PLR0917  # as many as there are rules
+def person(  # noqa: PLR0917  # as many as there are rules
     rows: Sequence[Row], asked: Sequence[Any], on: Block, shape: Any, cells: SlowCells, k: int = 1
 ) -> list[int]:
     """Return what one person of so many parts of a weight adds to the sums of one block."""
@@ -103,11 +103,9 @@ def person(  # noqa: PLR0911, PLR0917  # as many as there are rules
     low, high = query.bounds
     if isinstance(query, Mean):
         places = [place(min(max(x, low), high), on) for x in values]
-        if not places:
-            return [0] * len(query.names)
-        average = together(places) / len(places)
-        value = weighed(on_grid(average, query, on), k, on)
-        return [value, k, square(average, query, on)][: len(query.names)]
+        average = together(places) / len(places) if places else 0.0
+        own = [weighed(on_grid(average, query, on), k, on), k, square(average, query, on)]
+        return [each * bool(places) for each in own[: len(query.names)]]
     assert isinstance(query, Sum)
     value = min(max(0.0, low), high) if rows or query.where is None else 0.0
     if values:
@@ -116,11 +114,6 @@ def person(  # noqa: PLR0911, PLR0917  # as many as there are rules
         total = together([min(max(x, least), most) / unit for x in values]) * unit
         value = min(max(total, low), high)
     return [weighed(on_grid(place(value, on), query, on), k, on)]
-
-
-def weighed(x: int, k: int, on: Block) -> int:
-    """Return a value times a weight, in parts of a whole one, rounded down."""
-    return x * k // (1 << on.weighing.bits)
 
 
 def square(x: float, query: Mean, on: Block) -> int:
@@ -136,6 +129,11 @@ def square(x: float, query: Mean, on: Block) -> int:
     while by <= 4 * (high - low):
         by *= 2
     return int((2 * away) ** 2 // by)
+
+
+def weighed(x: int, k: int, on: Block) -> int:
+    """Return a value times a weight, in parts of a whole one, rounded down."""
+    return x * k // (1 << on.weighing.bits)
 
 
 def crossed(rows: Sequence[Row], on: TableBlock, cells: SlowCells, k: int = 1) -> list[int]:

@@ -34,7 +34,7 @@ from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Literal
 from halfnoise.workload.grid import PART_BITS, Ring, carried, power
 from halfnoise.workload.numbers import Bounded, Count, Mean, Squares, Sum
-from halfnoise.workload.sets.squared import Squares as Stairs
+from halfnoise.workload.sets import squared
 
 Value = TypeVar("Value", float, nw.Expr)
 Rule = tuple[Cell, tuple[Literal, ...]]  # what says yes, of whichever column
@@ -245,7 +245,7 @@ def _square(part: Contribution, place: nw.Expr, given: nw.Expr) -> nw.Expr:
     low, high = (Fraction(bound) / part.block.quantum for bound in part.block.shape.bounds or ())
     start = Fraction(part.nearest) / part.block.quantum - (low + high) / 2
     away = (place.floor().cast(nw.Int64) + int(start)) * 2
-    square = quotient(away * away, nw.lit(Stairs.of(int(low), int(high)).by))
+    square = quotient(away * away, nw.lit(squared.Squares.of(int(low), int(high)).by))
     return nw.when(given).then(square).otherwise(nw.lit(0))
 
 

@@ -231,8 +231,8 @@ class Estimates(Published):
         give on average.
         """
         how = Sampling.of(method, design_effect)
-        if how is not None and not self.has_size:
-            raise NotSupportedError(sampled.NO_SIZE)
+        if how is not None and (lacks := sampled.fault(self, sized=self.has_size)):
+            raise NotSupportedError(lacks)
         return replace(self, sampling=how)
 
     def with_known_size(self, n: float) -> Self:

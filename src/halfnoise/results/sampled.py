@@ -16,7 +16,13 @@ from halfnoise.results import sampling
 from halfnoise.results.inference import Errors, Estimate, Floats, Pair, Range
 from halfnoise.results.sampling import Reach, Sampling
 from halfnoise.workload.question import Question
+from halfnoise.workload.weights import SQUARES
 
+LEAST = 1e-9  # people, to divide by
+NO_EFFECTIVE = (
+    "the error of a sample of people with weights needs its effective size, which this release does"
+    " not give; ask for it (--effective-size, effective_size=True)"
+)
 NO_SIZE = (
     "the error of a sample needs the number of people, which this release does not give; ask for it"
     " (--size-importance 1, size_importance=1), or give it (--known-size 4400, known_size=4400)"
@@ -50,38 +56,88 @@ class Sampled(Protocol):
     def sampling(self) -> Sampling | None:
         """How people came into the table, where intervals cover that."""
 
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Public facts, with the column of weights, if there is one."""
 
-def reach(release: Sampled) -> Reach:
-    """Return how far intervals reach; here the effective sample size stands in for the size."""
+
+def reach(release: Sampled, values: Floats | None = None) -> Reach:
+    """Return how far intervals reach, here or for each row of values.
+
+    Where people have weights the effective sample size stands in for their number: that divided by
+    it is the mean of weights, each counted as often as it says.
+    """
     how = release.sampling
-    effect = 1.0 if how is None else how.design_effect
+    effect = np.array(1.0 if how is None else how.design_effect)
+    if how is not None and "weight" in release.facts:
+        rows = release.values[np.newaxis] if values is None else values
+        place = next(q.start for q in release.questions if q.name == SQUARES)
+        people = np.maximum(_people(release, rows)[:, 0], LEAST)
+        effect = effect * np.clip(rows[:, place] / people, *release.facts["weight"]["bounds"])
+        effect = effect[0] if values is None else effect
     return Reach.of(release.errors.noise, release.level, effect)
+
+
+def fault(release: Sampled, *, sized: bool) -> str | None:
+    """Say what a release lacks for the error of a sample, if anything."""
+    if not sized:
+        return NO_SIZE
+    asked = any(question.name == SQUARES for question in release.questions)
+    return NO_EFFECTIVE if "weight" in release.facts and not asked else None
+
+
+def _varies(question: Question) -> bool:
+    """Whether another sample would give another number: not how many were asked."""
+    return not (question.is_sum and question.bounds is None)
 
 
 def sums(
     release: Sampled, question: Question, values: Floats, numbers: Floats, part: int = 0
 ) -> Floats:
     """Return numbers of the sums or counts of a question, by rows of values and by cells."""
-    if release.sampling is None:
+    if release.sampling is None or not _varies(question):
         return numbers
     bounds, inside = _inside(release, question, values, part)
-    return sampling.of_sums(numbers, (_people(release, values), inside), bounds, reach(release))
+    own = reach(release, values)
+    own = own._replace(effect=np.reshape(own.effect, (-1, 1)))
+    return sampling.of_sums(numbers, (_people(release, values), inside), bounds, own)
 
 
 def ratios(
-    release: Sampled, numbers: Floats, values: Floats, errors: Errors, pair: Pair, *, bounds: Range
+    release: Sampled,
+    numbers: Floats,
+    values: Floats,
+    errors: Errors,
+    pair: Pair,
+    *,
+    bounds: Range,
+    of: Floats | None = None,
 ) -> Floats:
-    """Return numbers of means or shares, one for each row of values, kept within bounds."""
+    """Return numbers of means or shares, one for each row of values, kept within bounds.
+
+    ``of``: whole rows, of which those of values are several cells each.
+    """
     if release.sampling is None:
         return numbers
-    found = free_ratios(release, numbers, values, errors, pair, bounds=bounds)
+    found = free_ratios(release, numbers, values, errors, pair, bounds=bounds, of=of)
     return np.stack([*found[:2], *np.clip(found[2:], *bounds)])
 
 
 def free_ratios(
-    release: Sampled, numbers: Floats, values: Floats, errors: Errors, pair: Pair, *, bounds: Range
+    release: Sampled,
+    numbers: Floats,
+    values: Floats,
+    errors: Errors,
+    pair: Pair,
+    *,
+    bounds: Range,
+    of: Floats | None = None,
 ) -> Floats:
     """Return the same with ends that may lie beyond, as differences need them."""
+    whole = values if of is None and values.shape[1] > len(pair) else of
+    far = reach(release, whole)
+    if of is not None and np.ndim(far.effect):
+        far = far._replace(effect=np.repeat(far.effect, len(values) // len(of)))
     top, bottom = pair
     noise = (errors.covariance.variance(top), errors.covariance.variance(bottom))
     all_noise = (*noise, errors.covariance.between(top, bottom))
@@ -92,7 +148,7 @@ def free_ratios(
         two,
         (own, under, shared),
         bounds,
-        reach(release),
+        far,
         squares=_measured(release, values, pair),
     )
 
@@ -111,7 +167,8 @@ def _measured(release: Sampled, values: Floats, pair: Pair) -> Floats | None:
 
 def linear(release: Sampled, found: Estimate, weights: Mapping[int, float]) -> Estimate:
     """Return a weighted sum of estimates with the error of the sample."""
-    used = {i: w for i, w in weights.items() if w and i < release.questions[-1].stop}
+    inside = release.questions[-1].stop
+    used = {i: w for i, w in weights.items() if w and i < inside and _varies(at(release, i))}
     if release.sampling is None or not used:
         return found
     numbers = numbers_of(found)
@@ -122,8 +179,8 @@ def linear(release: Sampled, found: Estimate, weights: Mapping[int, float]) -> E
     question = at(release, place)
     part, cell = divmod(place - question.start, question.cells)
     values = release.values[np.newaxis]
-    bounds, inside = _inside(release, question, values, part)
-    own = inside[:, [min(cell, inside.shape[1] - 1)]]
+    bounds, over = _inside(release, question, values, part)
+    own = over[:, [min(cell, over.shape[1] - 1)]]
     one = (numbers[[0, 1, 2, 3] if w > 0 else [0, 1, 3, 2]] / [w, abs(w), w, w]).reshape(4, 1, 1)
     people = _people(release, values)
     wider = w * sampling.of_sums(one, (people, own), bounds, reach(release)).ravel()
@@ -141,13 +198,17 @@ def between(
     places = [q.start + q.names.index(name) for q in template.questions if name in q.names]
     if template.sampling is None or not places:  # the number of people, which is that of the sample
         return found
+    if not _varies(at(template, places[0])):
+        return found
     two = [spread(template, values, {places[0]: 1.0}) for values in rows]
-    variance = sum(each for each, _ in two)
-    if overlap:
-        variance = sum(math.sqrt(each) for each, _ in two) ** 2
-    most = max(each for _, each in two)
-    numbers = sampling.of_weighted(numbers_of(found), variance, most, reach(template))
-    return with_numbers(found, numbers)
+    own = reach(template, np.stack(rows))
+    # As each group has an effect of its own, variances are multiplied here.
+    effects = np.broadcast_to(own.effect, 2).tolist()
+    pairs = [effect * each for effect, (each, _) in zip(effects, two, strict=True)]
+    variance = sum(map(math.sqrt, pairs)) ** 2 if overlap else sum(pairs)
+    most = max(effect * each for effect, (_, each) in zip(effects, two, strict=True))
+    own = own._replace(effect=1.0)
+    return with_numbers(found, sampling.of_weighted(numbers_of(found), variance, most, own))
 
 
 def quotient(release: Sampled, found: Estimate, pair: Pair) -> Estimate:
@@ -156,7 +217,8 @@ def quotient(release: Sampled, found: Estimate, pair: Pair) -> Estimate:
     if release.sampling is None or not bottom or math.isinf(found.low) or math.isinf(found.high):
         return found
     inside = release.questions[-1].stop
-    weights = {i: w for i, w in zip(pair, (1.0, -found.estimate), strict=True) if i < inside}
+    pairs = zip(pair, (1.0, -found.estimate), strict=True)
+    weights = {i: w for i, w in pairs if i < inside and _varies(at(release, i))}
     variance, most = spread(release, release.values, weights)
     numbers = numbers_of(found)
     both = (variance / bottom**2, most / abs(bottom))

@@ -80,10 +80,9 @@ def _fill(
         _linear(release, question, both, own, most, part=part)
     if question.deviates:
         numbers[:, :, 3] = deviations(release, question, values)
-    errors, pair = release.errors, (start, start + number)
+    errors, pair, limits = release.errors, (start, start + number), question.limits
     if not question.in_tables:
         found = ratios(values, errors, pair, release.level, question.limits)
-        limits = question.limits
         wider = sampled.ratios(release, found, values, errors, pair, bounds=limits)
         numbers[:, :, 0] = wider
         return
@@ -91,7 +90,7 @@ def _fill(
     two: Errors = errors.both(*pair)
     top_bottom = np.stack(rows, axis=1)
     found = ratios(top_bottom, two, (0, 1), release.level, question.limits)
-    found = sampled.ratios(release, found, top_bottom, two, (0, 1), bounds=question.limits)
+    found = sampled.ratios(release, found, top_bottom, two, (0, 1), bounds=limits, of=values)
     numbers[:, :, ::3] = found.reshape(len(NUMBERS), len(values), number)
 
 

@@ -27,6 +27,7 @@ from halfnoise.workload.weights import Weight
 Words = Mapping[str, Any]  # what was said, by word: text, a list of texts, or yes
 NAMELESS = "(amount)", "(choice)", "(bands)", "(items)"  # the columns of plain numbers
 NAMELESS_WEIGHT = "(weight)"
+VARIANCE = ":variance"  # behind the bounds of a mean
 MOST = 100_000  # categories, bands or items that are tried out by their number: a second's work
 Amount = TypeVar("Amount", Sum, Mean)
 
@@ -136,16 +137,11 @@ def amount(kind: type[Amount], text: str) -> Amount:
     (0.0, 20.0)
     """
     flag = f"--{kind.__name__.lower()}"
-    column, bounds = column_and_rest(flag, text, name="(amount)")
-    low, colon, high = bounds.partition(":")
-    if not colon:
-        raise refuse(flag, "written COLUMN=LOW:HIGH", bounds, f"for example {flag} visits=0:20")
-    high, more, word = high.partition(":")
-    if more and (word != "variance" or kind is not Mean):
-        remedy = f"for example {flag} visits=0:20 (only a mean may have :variance behind it)"
-        raise refuse(flag, "written COLUMN=LOW:HIGH", bounds, remedy)
-    given: dict[str, Any] = {"variance": True} if more else {}
-    return kind(column, bounds=(number(flag, low), number(flag, high)), **given)
+    varies = kind is Mean and text.endswith(VARIANCE)
+    text = text.removesuffix(VARIANCE) if varies else text
+    column, low, high = _bounded(flag, text, "visits=0:20", name="(amount)")
+    given: dict[str, Any] = {"variance": True} if varies else {}
+    return kind(column, bounds=(low, high), **given)
 
 
 sum_, mean = partial(amount, Sum), partial(amount, Mean)

@@ -111,10 +111,10 @@ class Block:
         shape = self.shape.on(quantum, weighing.wider)
         return replace(self, shape=shape, quantum=quantum, offset=shape.offset(center))
 
-    def center_on_grid(self, center: Center, *scales: float) -> Center:
+    def center_on_grid(self, center: Center, scale: float) -> Center:
         """Return a centre on the grid, where the block is."""
-        own, bits = map(self.weighing.in_parts, scales), self.weighing.center_bits
-        return self.shape.center_on_grid(center, *own, bits=bits)
+        weighing = self.weighing
+        return self.shape.center_on_grid(center, weighing.in_parts(scale), weighing.center_bits)
 
     def channel(self, center: Center, scales: Scales) -> Channel:
         """Make the block, which is on the grid, ready to be measured."""

@@ -186,6 +186,11 @@ class Question:
         return self.kind == "sum"
 
     @property
+    def limited(self) -> bool:
+        """Whether it adds up values, which have bounds."""
+        return self.is_sum or self.is_mean
+
+    @property
     def limits(self) -> tuple[float, float]:
         """Between which values a mean of it lies."""
         return self.bounds or (-math.inf, math.inf)

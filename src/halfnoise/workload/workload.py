@@ -16,7 +16,7 @@ from halfnoise.workload.gathering import blocks_of, weighed
 from halfnoise.workload.groups import Grouping
 from halfnoise.workload.importance import check_importance, importance_of_dial
 from halfnoise.workload.listing import OTHER, Columns, Groups
-from halfnoise.workload.numbers import Squares
+from halfnoise.workload.numbers import Mean, Squares
 from halfnoise.workload.queries import Asked, check_queries
 from halfnoise.workload.question import Question, only_rows
 from halfnoise.workload.rules import Rules, check_weight
@@ -89,7 +89,8 @@ class Workload:
             raise refuse("neighbors", "Neighbors.ADD_REMOVE or Neighbors.REPLACE", self.neighbors)
         _set(self, where=_check_where(self))
         sizes = self.unweighted_size or self.effective_size
-        check_weight(self.weight, self.neighbors, sizes=sizes)
+        varies = any(isinstance(query, Mean) and query.variance for query in self.queries)
+        check_weight(self.weight, self.neighbors, sizes=sizes, varies=varies)
         check_queries(self.asked)
         named = {query.label for query in self.asked}
         weights, size = check_importance(self, named)

@@ -117,6 +117,7 @@ class ContributionSet(ABC):
     highest_center: ClassVar[float] = 0.5  # up to here,
     balances: ClassVar[bool] = False  # and even where the number of people is given
     plain_center: ClassVar[Center] = None  # where it does not lean on the number of people
+    people_scale: ClassVar[int] = -1  # which scale is of what leans on it
 
     @property
     @abstractmethod
@@ -195,11 +196,11 @@ class ContributionSet(ABC):
         """Return the set with bounds on the grid, around its own, ``wider`` by so many quanta."""
         return self
 
-    def center_on_grid(self, center: Center, *scales: float, bits: int = grid.SCALE_BITS) -> Center:
+    def center_on_grid(self, center: Center, scale: float, bits: int = grid.SCALE_BITS) -> Center:
         """Round a centre that was searched for to at most so many bits; midpoints move with K."""
         if center is None or not self.adjustable:
             return None if center is None else self.midpoint
-        bits = max(1, min(bits, grid.MOST_SCALE_BITS - 2 - math.frexp(scales[-1])[1]))
+        bits = max(1, min(bits, grid.MOST_SCALE_BITS - 2 - math.frexp(scale)[1]))
         return Fraction(round(center * 2**bits), 2**bits)
 
     def steps(

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from halfnoise.errors import InvalidParameterError
-from halfnoise.workload.grid import SCALE_BITS, Floats, Ring, around, step_for, times
+from halfnoise.workload.grid import Floats, Ring, around, step_for, times
 from halfnoise.workload.sets.base import (
     Center,
     Channel,
@@ -37,6 +37,7 @@ class Squared(Answered):
     """
 
     size: int = field(default=3, init=False)
+    people_scale: ClassVar[int] = 1
     quantum: Fraction | None = field(default=None, repr=False)
 
     @property
@@ -118,10 +119,6 @@ class Squared(Answered):
         both = (scale, by, (*loadings, (2, 3, lean)))
         own = (2, 1.0, ((2, 3, 1.0),))
         return two._replace(shared=(both, own), lean=(*two.lean, (2, 3, lean * c)))
-
-    def center_on_grid(self, center: Center, *scales: float, bits: int = SCALE_BITS) -> Center:
-        """Round a centre of the number who answered."""
-        return Answered.center_on_grid(self, center, scales[1], bits=bits)
 
     def steps(
         self, center: Center, quantum: Fraction, scales: Scales, people: Fraction
