@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from support import one_database, stored
+from support.postgres_tables import postgresql
 from support.soak import SOAKS
 
 Make = Callable[[pa.Table, Path], Any]
@@ -169,6 +170,7 @@ TYPED: dict[str, Make] = {
     "parquet-split": split_parquet,
     "polars": lambda table, _: pl.from_arrow(table),
     "polars-lazy": lambda table, _: pl.from_arrow(table).lazy(),  # type: ignore[union-attr]
+    "postgresql": postgresql,
     "spark": spark,
 }
 
@@ -197,6 +199,7 @@ LIKE = {
     "parquet-folder": "parquet",
     "parquet-split": "parquet",
     "polars-lazy": "polars",
+    "postgresql": "parquet",
     "tsv": "csv",
 }
 # Their cells become text when they are read, and from there on all is as in a file of text.

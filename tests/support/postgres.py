@@ -1,13 +1,17 @@
-"""A real server of PostgreSQL in a temporary folder: its socket is there, and nothing else sees it.
+"""A real server of PostgreSQL in a temporary folder: its socket is there, where all are let in.
+
+Over the network it is on the loopback address alone, and asks for a password.
 
 Its settings are safe ones (``fsync`` and the like are on where nobody says otherwise), so that what
 it committed stands after it was killed.
 """
 
 import contextlib
+import functools
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -21,7 +25,7 @@ import pytest
 REQUIRED = "HALFNOISE_POSTGRESQL"
 BINARIES = "/usr/lib/postgresql", "/usr/pgsql", "/opt/homebrew/opt", "/usr/local/opt"
 SETTINGS = {
-    "listen_addresses": "",
+    "listen_addresses": "127.0.0.1",
     "shared_buffers": "8MB",
     "max_connections": "60",
     "max_wal_senders": "0",
@@ -60,13 +64,13 @@ class Server:
 
     def __init__(self, folder: Path, programs: Path) -> None:
         """Prepare the folder; root may not run a server, so another user does."""
-        self.folder, self.programs = folder, programs
+        self.folder, self.programs, self.port = folder, programs, _free_port()
         self.who: dict[str, Any] = {}
         if os.geteuid() == 0:
             self.who = {"user": "nobody", "group": folder.stat().st_gid, "extra_groups": []}
             shutil.chown(folder, "nobody")
         folder.chmod(0o700)
-        how = ("--auth=trust", "--username=halfnoise", "--encoding=UTF8", "--no-locale")
+        how = ("--auth-local=trust", "--auth-host=scram-sha-256", "--username=halfnoise", "--encoding=UTF8", "--no-locale")
         self._run("initdb", "--no-sync", *how, "-D", str(self.data))
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -77,7 +81,7 @@ class Server:
 
     def url(self, user: str = "halfnoise") -> str:
         """Return where it is."""
-        return f"postgresql://{user}@/postgres?host={self.folder}"
+        return f"postgresql://{user}@/postgres?host={self.folder}&port={self.port}"
 
     def connect(self, **how: Any) -> Any:
         """Open a connection."""
@@ -91,6 +95,7 @@ class Server:
     def start(self, **settings: str) -> None:
         """Start it, also after it was killed, and wait until it lets clients in."""
         own = SETTINGS | {"unix_socket_directories": str(self.folder)} | settings
+        own |= {"port": str(self.port)}
         words = [word for name, value in own.items() for word in ("-c", f"{name}={value}")]
         self.process = subprocess.Popen(
             [self.programs / "postgres", "-D", self.data, *words],
@@ -155,6 +160,20 @@ def _children(parent: int) -> list[int]:
     return found
 
 
+_shared = contextlib.ExitStack()
+
+
+@functools.cache
+def shared() -> Server:
+    """Return the one server for tables of the run, which ``stop_shared`` stops."""
+    return _shared.enter_context(a_server(fsync="off"))
+
+
+def stop_shared() -> None:
+    """Stop it, if it was started."""
+    _shared.close()
+
+
 @contextlib.contextmanager
 def a_server(**settings: str) -> Iterator[Server]:
     """Start a server of one's own, and remove everything afterwards."""
@@ -181,6 +200,13 @@ def needed() -> Path:
     if programs is None or missing:
         pytest.skip(missing)
     return programs
+
+
+def _free_port() -> int:
+    """Return a port of the loopback address that nobody has now."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
 
 
 def _command(process: int) -> str:

@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 
 from halfnoise.data.sources.files import open_files
 from halfnoise.data.sources.frames import open_frame
+from halfnoise.data.sources.postgresql import open_postgresql
 from halfnoise.data.sources.source import Source, TextFormat
+from halfnoise.errors import InvalidParameterError
+from halfnoise.servers import URL
 
 __all__ = ["Source", "TextFormat", "comes_in_rows", "fetch", "fetch_columns", "open_source"]
 _PLAIN = {"VARCHAR", "BIGINT"}  # what DuckDB hands over whole as it is
@@ -19,9 +22,14 @@ _PLAIN = {"VARCHAR", "BIGINT"}  # what DuckDB hands over whole as it is
 
 @contextlib.contextmanager
 def open_source(data: object, *, text: TextFormat) -> Iterator[Source]:
-    """Open a path, a list or glob of paths, or a frame; nothing is read but header lines."""
+    """Open a path, paths, an address of PostgreSQL or a frame; nothing is read but header lines."""
     listed = data if isinstance(data, list | tuple) else [data]
-    if listed and all(isinstance(path, str | os.PathLike) for path in listed):
+    if any(isinstance(each, str) and URL.match(each) for each in listed):
+        if len(listed) > 1:
+            raise InvalidParameterError("of databases one is released at a time; name one of them")
+        with open_postgresql(listed[0], text) as source:
+            yield source
+    elif listed and all(isinstance(path, str | os.PathLike) for path in listed):
         with open_files(data, text) as source:
             yield source
     else:
