@@ -6,6 +6,8 @@ nor its NaN, which it takes for a number larger than all others and equal to its
 """
 
 import contextlib
+import threading
+import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -35,6 +37,8 @@ _CLOSED = ("28", "3D000", "42501", "42P01")
 _ROWS = "halfnoise_rows"
 _AT_ONCE = 2**22  # bytes of lines that are read at once
 _NO_CELL = r"\N"
+# A connection does one thing at a time, and threads may share one.
+_turns: weakref.WeakKeyDictionary[Any, threading.RLock] = weakref.WeakKeyDictionary()
 # What is stored, and what this user may read of it: a view, or a column that is worked out when it
 # is read, could fail on a row, and a table elsewhere could change meanwhile.
 _TABLES = """
@@ -96,6 +100,13 @@ class Rows:
     connection: Any = field(repr=False)
     place: str
 
+    def __post_init__(self) -> None:
+        """Refuse a server on which cells could fail."""
+        info = self.connection.info
+        if info.server_version < _OLDEST or info.parameter_status("server_encoding") != "UTF8":
+            rule = "of a database in UTF8, of PostgreSQL 14 or newer"
+            raise NotSupportedError(f"{self.place} must be {rule}; release a copy in such a one")
+
     def asked(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """Return what a query finds."""
         from psycopg.rows import tuple_row
@@ -105,11 +116,9 @@ class Rows:
 
     def source(self, query: str, text: TextFormat, stack: ExitStack) -> Source:
         """Return what a query finds as a table that has not been read yet."""
-        info = self.connection.info
-        if info.server_version < _OLDEST or info.parameter_status("server_encoding") != "UTF8":
-            rule = "of a database in UTF8, of PostgreSQL 14 or newer"
-            raise NotSupportedError(f"{self.place} must be {rule}; release a copy in such a one")
-        kinds = told(lambda: self._kinds(query), self.place)
+        turn = _turns.setdefault(self.connection, threading.RLock())
+        with turn:
+            kinds = told(lambda: self._kinds(query), self.place)
         names = spelled([*kinds])
         own, _ = stack.enter_context(own_connection())
 
@@ -117,7 +126,8 @@ class Rows:
             del again  # a table of our own stays what it is
             wanted = {column: (names[column], kinds[column]) for column in columns}
             own.execute(f"create or replace temp table {_ROWS} as {_read(wanted)} limit 0")
-            told(lambda: self._pour(own, query, wanted), self.place)
+            with turn:
+                told(lambda: self._pour(own, query, wanted), self.place)
             return _lazy(own.table(_ROWS))
 
         nothing = _read({name: (names[name], kind) for name, kind in kinds.items()})
