@@ -70,7 +70,13 @@ class Server:
             self.who = {"user": "nobody", "group": folder.stat().st_gid, "extra_groups": []}
             shutil.chown(folder, "nobody")
         folder.chmod(0o700)
-        how = ("--auth-local=trust", "--auth-host=scram-sha-256", "--username=halfnoise", "--encoding=UTF8", "--no-locale")
+        how = (
+            "--auth-local=trust",
+            "--auth-host=scram-sha-256",
+            "--username=halfnoise",
+            "--encoding=UTF8",
+            "--no-locale",
+        )
         self._run("initdb", "--no-sync", *how, "-D", str(self.data))
         self.process: subprocess.Popen[bytes] | None = None
 

@@ -45,7 +45,9 @@ def stored(table: pa.Table, collation: str = "") -> str:
     name = f"t{uuid.uuid4().hex}"
     own = connection().con
     kinds = [_TYPES[kind] for kind in table.schema.types]
-    kinds = [f"{kind} collate {collation}" if collation and kind == "text" else kind for kind in kinds]
+    kinds = [
+        f"{kind} collate {collation}" if collation and kind == "text" else kind for kind in kinds
+    ]
     made = (f"{quoted(n)} {kind}" for n, kind in zip(table.column_names, kinds, strict=True))
     own.execute(f"create unlogged table {name} ({', '.join(made)})")
     cells = (column.to_pylist() for column in table.columns)
@@ -58,8 +60,6 @@ def stored(table: pa.Table, collation: str = "") -> str:
 def postgresql(table: pa.Table, _: object = None, collation: str = "") -> Any:
     """Return a table of Ibis over PostgreSQL."""
     return connection().table(stored(table, collation))
-
-
 
 
 def quoted(name: str) -> str:

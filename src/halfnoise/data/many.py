@@ -1,14 +1,21 @@
 """Choices and bands of many categories: people are counted by rank, in rows, not in columns."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import narwhals.stable.v2 as nw
 
 from halfnoise.data.contributions import Contribution
-from halfnoise.data.groups import Groups, Values
-from halfnoise.data.sources import fetch
+from halfnoise.data.groups import Frame, Groups, Values
+from halfnoise.data.handed import Rows
 
-Counted = Callable[[], dict[Values, list[int]]]  # what reads sums for each group
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Rows of counts, and what makes sums for each group of them."""
+
+    frame: Frame
+    sums: Callable[[Rows], dict[Values, list[int]]]
 
 
 def counted(groups: Groups, part: Contribution, people: Sequence[str]) -> Counted:
@@ -20,11 +27,11 @@ def counted(groups: Groups, part: Contribution, people: Sequence[str]) -> Counte
     totals = table.group_by(*group, rank).agg(nw.len().alias("hn_total"))
     places = {rank: place for place, rank in enumerate(part.in_order)}
 
-    def read() -> dict[Values, list[int]]:
+    def added(rows: Rows) -> dict[Values, list[int]]:
         sums: dict[Values, list[int]] = {}
-        for *values, own, total in fetch(totals):
+        for *values, own, total in rows:
             if own in places:  # else nobody is to be counted
                 sums.setdefault(tuple(values), [0] * len(places))[places[own]] = int(total)
         return sums
 
-    return read
+    return Counted(totals, added)

@@ -83,4 +83,3 @@ def address(url: str) -> tuple[Link, str]:
         raise InvalidParameterError(f"the ledger must be {rule}; {_EXAMPLE}")
     check_address("the ledger", where, _EXAMPLE)
     return Dialled(functools.partial(dial, where)), title
-

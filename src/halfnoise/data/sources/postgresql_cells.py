@@ -88,9 +88,7 @@ _KINDS = {
     1184: _moments("TIMESTAMPTZ", "({0} at time zone 'UTC')"),
 }
 _TEXT = _text()
-_LONG = _fractions(
-    "DOUBLE", sent="trim_scale({0})", known_as="case when {0} <> 'NaN' then {0} end"
-)
+_LONG = _fractions("DOUBLE", sent="trim_scale({0})", known_as="case when {0} <> 'NaN' then {0} end")
 # Of a type that no query takes; nothing of it is sent.
 _UNREAD = Kind(type="INTERVAL", sent="null::text", read="null")
 

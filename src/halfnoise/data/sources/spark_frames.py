@@ -1,7 +1,7 @@
 """Frames of Spark: text is valid and compared letter by letter, and a snapshot stays what it is."""
 
 import contextlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -9,7 +9,11 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from halfnoise.data.sources.source import Source, TextFormat, spelled
+from halfnoise.data.sources.spark_plans import FixedFiles
 from halfnoise.errors import InvalidParameterError
+
+# What Spark says where a block of a snapshot is gone with its worker, now and before version 4.
+_LOST = ("CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND", "Checkpoint block")
 
 
 def spark_source(data: Any, text: TextFormat, stack: ExitStack) -> Source:
@@ -21,16 +25,23 @@ def spark_source(data: Any, text: TextFormat, stack: ExitStack) -> Source:
     names = spelled(list(data.columns))
     frame = plain_text(data.toDF(*names.values()))
     source = Source.over(frame, text, names)
+    files = FixedFiles.below(data)
 
     def settle(columns: Collection[str], *, again: bool) -> nw.LazyFrame[Any]:
-        if not again:
+        if not again or files is not None:
             return source.frame
         own = frame.select(*(names[column] for column in columns))
-        # A block that is lost fails the release: it is never computed anew, which might differ.
+        # A block that is lost is never computed anew, which might differ: all is read again.
         kept: nw.LazyFrame[Any] = nw.from_native(own.localCheckpoint(eager=True)).lazy()
         return kept
 
-    return replace(source, settle=settle)
+    unchanged = source.unchanged if files is None else files.check
+    return replace(source, settle=settle, unchanged=unchanged, mend=_again)
+
+
+def _again(error: Exception) -> Callable[[], None] | None:
+    """Return what there is to do before all is read again, nothing, if a snapshot was lost."""
+    return (lambda: None) if any(words in str(error) for words in _LOST) else None
 
 
 @contextlib.contextmanager
