@@ -6,7 +6,6 @@ import functools
 import gzip
 import json
 import math
-import shutil
 import uuid
 import warnings
 from collections.abc import Callable
@@ -19,9 +18,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
 from support import one_database, stored
+from support.cluster import free_port, needed
 from support.postgres_tables import postgresql
 from support.soak import SOAKS
 
@@ -126,8 +125,7 @@ JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xms1g -Xmn500m"
 @functools.cache
 def spark_session() -> Any:
     """Return the one local session of the run."""
-    if shutil.which("java") is None:
-        pytest.skip("Spark needs Java")
+    needed()
     from pyspark.sql import SparkSession
 
     with warnings.catch_warnings():
@@ -145,11 +143,31 @@ def spark_session() -> Any:
             "spark.python.sql.dataFrameDebugging.enabled": "false",
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
+            # The same session lets clients of Spark Connect in.
+            "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+            "spark.connect.grpc.binding.address": "127.0.0.1",
+            "spark.connect.grpc.binding.port": str(free_port()),
         }.items():
             builder = builder.config(key, value)
         session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     return session
+
+
+@functools.cache
+def connect_session() -> Any:
+    """Return a client of Spark Connect, of the same server."""
+    from pyspark.sql.connect.session import SparkSession
+
+    port = spark_session().conf.get("spark.connect.grpc.binding.port")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate()
+
+
+def spark_connect(table: pa.Table, folder: Path) -> Any:
+    """Return a frame of Spark Connect."""
+    return connect_session().read.parquet(str(parquet(table, folder)))
 
 
 def spark(table: pa.Table, folder: Path) -> Any:

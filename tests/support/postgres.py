@@ -11,7 +11,6 @@ import functools
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -20,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from support.cluster import free_port
 
 # Set by .ci/run where a server is installed: then nothing may be skipped for want of one.
 REQUIRED = "HALFNOISE_POSTGRESQL"
@@ -64,7 +65,7 @@ class Server:
 
     def __init__(self, folder: Path, programs: Path) -> None:
         """Prepare the folder; root may not run a server, so another user does."""
-        self.folder, self.programs, self.port = folder, programs, _free_port()
+        self.folder, self.programs, self.port = folder, programs, free_port()
         self.who: dict[str, Any] = {}
         if os.geteuid() == 0:
             self.who = {"user": "nobody", "group": folder.stat().st_gid, "extra_groups": []}
@@ -206,13 +207,6 @@ def needed() -> Path:
     if programs is None or missing:
         pytest.skip(missing)
     return programs
-
-
-def _free_port() -> int:
-    """Return a port of the loopback address that nobody has now."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 def _command(process: int) -> str:

@@ -16,6 +16,7 @@ from narwhals.dtypes import DType
 from halfnoise.data.cells import Cell
 from halfnoise.data.keys import KeyColumn, key_column
 from halfnoise.data.lookup import PLACE, Listed
+from halfnoise.data.sources.spark_frames import functions_of, window_of
 from halfnoise.data.spans import UTC, zone_of
 from halfnoise.data.spelling import PLAIN, Spelling
 from halfnoise.errors import InvalidParameterError
@@ -253,9 +254,8 @@ def _ranked(rows: Frame, people: Sequence[str], group: Sequence[str]) -> Frame:
 
     The rows of a person meet anyway, to be added up: they are sorted there, in the same scan.
     """
-    from pyspark.sql import Window, functions
-
     native: Any = rows.to_native()
-    rank = functions.dense_rank().over(Window.partitionBy(*people).orderBy(*group))
+    window = window_of(native).partitionBy(*people).orderBy(*group)
+    rank = functions_of(native).dense_rank().over(window)
     found: Frame = nw.from_native(native.withColumn("hn_rank", rank)).lazy()
     return found

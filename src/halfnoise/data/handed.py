@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.data.sources import comes_in_rows, fetch, fetch_columns
+from halfnoise.data.sources.spark_frames import functions_of
 
 Rows = list[tuple[Any, ...]]
 Frame = nw.LazyFrame[Any]
@@ -40,9 +41,8 @@ class Handed:
 
 def _at_once(frames: Sequence[Frame]) -> list[Rows]:
     """Return the rows of several frames of Spark, in one job."""
-    from pyspark.sql import functions as f
-
     natives: list[Any] = [frame.to_native() for frame in frames]
+    f = functions_of(natives[0])
     places: list[list[str]] = []
     parts = []
     for whose, native in enumerate(natives):

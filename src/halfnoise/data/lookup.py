@@ -15,6 +15,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from halfnoise.data.sources.spark_frames import functions_of
+
 _KINDS = {str: "string", int: "bigint", float: "double"}
 PLACE = "hn_place"  # the column that says where in the list a row stands
 # Up to so many values Spark compares one by one: it runs a job for each table that it joins.
@@ -58,14 +60,12 @@ class Listed:
             how: Any = "left" if elsewhere else "inner"
             return rows.join(self.table, left_on=[*on], right_on=_names(self.columns), how=how)
         native: Any = rows.to_native()
-        native = native.withColumn(self.title, self._one_by_one(on))
+        native = native.withColumn(self.title, self._one_by_one(functions_of(native), on))
         found: nw.LazyFrame[Any] = nw.from_native(native).lazy()
         return found if elsewhere else found.filter(~nw.col(self.title).is_null())
 
-    def _one_by_one(self, on: Sequence[str]) -> Any:
+    def _one_by_one(self, f: Any, on: Sequence[str]) -> Any:
         """Return a column of Spark: the rank in a short list, null where a row is in none."""
-        from pyspark.sql import functions as f
-
         rank: Any = f
         for own, *values in zip(self.ranks, *self.columns, strict=True):
             "".join(v for v in values if isinstance(v, str)).encode()  # no half of a pair
@@ -83,9 +83,8 @@ def times(frame: nw.LazyFrame[Any], name: str, values: Sequence[int]) -> nw.Lazy
     """Return each row once for each value, in a column of that name."""
     if not frame.implementation.is_spark_like():
         return frame.join(lookup(frame, {name: values}).drop(PLACE), how="cross")
-    from pyspark.sql import functions as f
-
     native: Any = frame.to_native()
+    f = functions_of(native)
     each = f.explode(f.array(*(f.lit(value).cast("bigint") for value in values)))
     found: nw.LazyFrame[Any] = nw.from_native(native.withColumn(name, each)).lazy()
     return found
@@ -139,8 +138,7 @@ def _native(frame: nw.LazyFrame[Any], columns: Mapping[str, Sequence[Any]]) -> A
         finally:
             del globals()[name]
     if kind.is_spark_like():
-        from pyspark.sql import functions
-
+        functions = functions_of(native)
         kinds = {name: _KINDS[type(column[0])] for name, column in columns.items()} | {PLACE: "int"}
         rows = zip(*columns.values(), range(length), strict=True)
         told = [dict(zip(kinds, row, strict=True)) for row in rows]

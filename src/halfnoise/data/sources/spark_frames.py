@@ -1,6 +1,7 @@
 """Frames of Spark: text is valid and compared letter by letter, and a snapshot stays what it is."""
 
 import contextlib
+import importlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -69,9 +70,9 @@ def plain_text(frame: Any, among: Sequence[str] | None = None) -> Any:
 
     Spark shows all such bytes alike, and lets columns say that different texts are equal.
     """
-    from pyspark.sql import functions as f
     from pyspark.sql import types
 
+    f = functions_of(frame)
     plain: dict[str, Any] = {}
     for field in frame.schema.fields:
         if among is not None and field.name not in among:
@@ -79,13 +80,26 @@ def plain_text(frame: Any, among: Sequence[str] | None = None) -> Any:
         if isinstance(field.dataType, types.NullType):
             plain[field.name] = f.col(field.name).cast("string")
         elif isinstance(field.dataType, types.StringType | types.CharType | types.VarcharType):
-            plain[field.name] = _valid(f.col(field.name).cast("string"))
+            plain[field.name] = _valid(f, f.col(field.name).cast("string"))
     return frame.withColumns(plain) if plain else frame
 
 
-def _valid(text: Any) -> Any:
-    from pyspark.sql import functions as f
+def functions_of(frame: Any) -> Any:
+    """Return Spark's functions for a frame: of a session here, or of one far away (Connect)."""
+    return importlib.import_module(f"{_package(frame)}.functions")
 
+
+def window_of(frame: Any) -> Any:
+    """Return how rows that belong together are told, for the same frame."""
+    return importlib.import_module(f"{_package(frame)}.window").Window
+
+
+def _package(frame: Any) -> str:
+    far = type(frame).__module__.startswith("pyspark.sql.connect.")
+    return "pyspark.sql.connect" if far else "pyspark.sql"
+
+
+def _valid(f: Any, text: Any) -> Any:
     if hasattr(f, "try_validate_utf8"):
         return f.try_validate_utf8(f.collate(text, "UTF8_BINARY"))
     stored = text.cast("binary")  # before version 4 there are no collations

@@ -1,0 +1,149 @@
+"""A driver on a cluster, which says when its workers are busy: then somebody kills one of them.
+
+It writes a line of JSON for each thing that it says, and goes on when it hears a line.
+"""
+
+import json
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+from unittest import mock
+
+from support.loss import Scale
+
+import halfnoise as hn
+from halfnoise.noise.law import Noise
+
+q: Any = hn  # queries also take lists, which their annotations do not say
+C, B = q.Choice("c", ["a", "b"]), q.Bins("x", [0, 5, 10])
+ONE = Scale([q.Count("a"), q.Sum("x", bounds=(0, 10))])
+ALL = Scale(
+    [q.Count("a"), q.Items("i", ["u", "v"], split=";"), q.Table([C, B])],
+    by="g",
+    groups=["p", "q"],
+    max_groups=2,
+)
+SCALES = {"one scan": ONE, "all in one job": ALL, "a snapshot": ALL}
+SETTINGS = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.memory": "512m",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.executor.memory": "512m",
+    "spark.executor.cores": "1",
+    "spark.cores.max": "2",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    # A second copy of whatever takes longer than others.
+    "spark.speculation": "true",
+    "spark.speculation.interval": "50ms",
+    "spark.speculation.minTaskRuntime": "50ms",
+    "spark.speculation.quantile": "0.3",
+    "spark.speculation.multiplier": "1.1",
+}
+
+
+def say(**what: Any) -> None:
+    """Say something."""
+    print(json.dumps(what), flush=True)
+
+
+def hear() -> None:
+    """Wait until somebody says something."""
+    sys.stdin.readline()
+
+
+def once_busy(context: Any, then: Callable[[], None]) -> None:
+    """Do something as soon as some tasks are done while others run."""
+    tracker = context.statusTracker()
+    while True:
+        for stage in map(tracker.getStageInfo, tracker.getActiveStageIds()):
+            if stage and stage.numCompletedTasks and stage.numActiveTasks:
+                then()
+                return
+        time.sleep(0.01)
+
+
+def killed() -> None:
+    """Have a worker killed, and wait until it is."""
+    say(busy=True)
+    hear()
+
+
+def session(master: str) -> Any:
+    """Return a session on a cluster."""
+    from pyspark.sql import SparkSession
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        builder = SparkSession.builder.master(master).appName("halfnoise")
+        for name, value in SETTINGS.items():
+            builder = builder.config(name, value)
+        found = builder.getOrCreate()
+    found.sparkContext.setLogLevel("OFF")
+    return found
+
+
+def main(master: str, path: str) -> None:
+    """Add up the same table while workers die."""
+    spark = session(master)
+    plain = spark.read.parquet(path)
+    # It takes long to see that this holds, and longest of the last people.
+    steps = "sequence(0, 20000 + cast(id % 2 as int) + if(id > 350, 60000, 0))"
+    slow = plain.selectExpr("*", f"a and aggregate({steps}, 0L, (s, x) -> s + x) > 0 as slow").drop(
+        "a"
+    )
+    slow = slow.withColumnRenamed("slow", "a")
+    tables = {"one scan": slow, "all in one job": slow, "a snapshot": plain.limit(10**6)}
+    for name, scale in SCALES.items():
+        if name == "a snapshot":
+            with _dying_after_checkpoint(type(plain)):
+                exact = scale.totals(tables[name])
+        else:
+            thread = threading.Thread(target=once_busy, args=(spark.sparkContext, killed))
+            thread.start()
+            exact = scale.totals(tables[name])
+            thread.join()
+        say(case=name, sums=[each.tolist() for each in exact.sums], n=exact.everyone.tolist())
+        hear()
+    with mock.patch.object(Noise, "draw", autospec=True, side_effect=Noise.draw) as draw:
+        hn.release(slow, [q.Count("a")], unit="id", privacy=hn.GaussianDP(mu=1), ledger=None)
+    say(draws=draw.call_count, speculative=_second_copies(spark.sparkContext))
+    spark.stop()
+
+
+def _dying_after_checkpoint(kind: Any) -> Any:
+    """Have a worker killed once after a snapshot was taken, before anybody looks at it."""
+    checkpoint, times = kind.localCheckpoint, []
+
+    def dies(self: Any, *args: Any, **more: Any) -> Any:
+        kept = checkpoint(self, *args, **more)
+        if not times:
+            killed()
+        times.append(1)
+        if len(times) == 2:
+            say(again=True)
+        return kept
+
+    return mock.patch.object(kind, "localCheckpoint", dies)
+
+
+def _second_copies(context: Any) -> int:
+    """Return how many tasks were started a second time while the first still ran."""
+    store = context._jsc.sc().statusStore()
+    none = context._gateway.new_array(context._jvm.double, 0)
+    stages = store.stageList(None, False, False, none, None)
+    found = 0
+    for stage in (stages.apply(i) for i in range(stages.size())):
+        tasks = store.taskList(stage.stageId(), stage.attemptId(), 1000)
+        found += sum(tasks.apply(i).speculative() for i in range(tasks.size()))
+    return found
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
