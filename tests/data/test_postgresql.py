@@ -228,7 +228,7 @@ def test_postgresql_on_the_command_line(tmp_path: Path, monkeypatch: pytest.Monk
         hidden = run("release", *where, "--count", "i", *ASKED[2:])
         assert "there is no column 'i'" in hidden.err  # this user may not read it
         none = run("release", *where, *ASKED[:-1])
-        assert "a database on a server has no ledger beside it" in none.err
+        assert "what is on a server has no ledger beside it" in none.err
         monkeypatch.setenv("PGPASSWORD", "wrong")
         wrong = run("release", *where, *ASKED)
         assert wrong.status == 5

@@ -333,6 +333,8 @@ TABLES: dict[str, tuple[Make, list[str]]] = {
 }
 IN_TEXT = ["csv", "csv in folders", "csv in utf-16", "csv in latin-1", "json lines"]
 IN_TEXT += ["xlsx", "xls", "ods", "sqlite"]
-RESTLESS = ("duckdb", "duckdb nocase", "duckdb in Tokyo", "ibis", "polars lazy", "spark")
-RESTLESS += ("postgresql",)
+RESTLESS = (
+    *("duckdb", "duckdb nocase", "duckdb in Tokyo", "ibis", "polars lazy"),
+    *("postgresql", "spark"),
+)
 ENCODINGS = {"csv in utf-16": "utf-16", "csv in latin-1": "latin-1"}

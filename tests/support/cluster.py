@@ -5,6 +5,7 @@ A worker dies as a machine does: it and what it runs at once.
 
 import contextlib
 import importlib.util
+import json
 import os
 import shutil
 import signal
@@ -12,6 +13,7 @@ import socket
 import subprocess
 import tempfile
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +22,8 @@ import pytest
 # Set by .ci/run where there is Java: then nothing may be skipped for want of it.
 REQUIRED = "HALFNOISE_SPARK"
 HOST = "127.0.0.1"
+# Two names of that address: Spark starts no second copy of a task where the first one runs.
+NAMES = (HOST, "localhost")
 PATIENCE = 60.0
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dspark.master.rest.enabled=false"
 QUIET = "rootLogger.level = off\n"
@@ -63,8 +67,8 @@ class Cluster:
         }
         own = ("--host", HOST, "--port", str(self.port), "--webui-port", str(self.page))
         self.master = self._start("master.Master", *own)
-        self.workers = [self._worker(), self._worker()]
-        self.await_workers(2)
+        self.workers: dict[str, subprocess.Popen[bytes]] = {}
+        self.revive()
 
     @property
     def url(self) -> str:
@@ -73,24 +77,22 @@ class Cluster:
 
     def kill(self) -> None:
         """Kill the first worker with all that runs on it."""
-        _kill(self.workers.pop(0))
+        _kill(self.workers.pop(next(iter(self.workers))))
 
     def revive(self) -> None:
         """Start workers until there are two."""
-        while len(self.workers) < 2:
-            self.workers.append(self._worker())
-        self.await_workers(2)
+        for name in NAMES:
+            if name not in self.workers:
+                self.workers[name] = self._worker(name)
+        self.await_workers(len(NAMES))
 
     def stop(self) -> None:
         """Kill everything."""
-        for process in (*self.workers, self.master):
+        for process in (*self.workers.values(), self.master):
             _kill(process)
 
     def await_workers(self, number: int) -> None:
         """Wait until the master knows so many workers that are alive."""
-        import json
-        import urllib.request
-
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
             with (
@@ -102,9 +104,9 @@ class Cluster:
             time.sleep(0.1)
         raise TimeoutError
 
-    def _worker(self) -> subprocess.Popen[bytes]:
+    def _worker(self, name: str) -> subprocess.Popen[bytes]:
         where = self.folder / f"work{time.monotonic_ns()}"
-        own = ("--host", HOST, "--cores", "2", "--memory", "1g", "--work-dir", str(where))
+        own = ("--host", name, "--cores", "2", "--memory", "1g", "--work-dir", str(where))
         return self._start("worker.Worker", *own, "--webui-port", str(free_port()), self.url)
 
     def _start(self, kind: str, *words: str) -> subprocess.Popen[bytes]:

@@ -12,21 +12,21 @@ from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
-from support.loss import Scale
+from pyspark.sql import functions
 
 import halfnoise as hn
 from halfnoise.noise.law import Noise
+from support import commands
+from support.loss import Scale
 
 q: Any = hn  # queries also take lists, which their annotations do not say
 C, B = q.Choice("c", ["a", "b"]), q.Bins("x", [0, 5, 10])
-ONE = Scale([q.Count("a"), q.Sum("x", bounds=(0, 10))])
 ALL = Scale(
     [q.Count("a"), q.Items("i", ["u", "v"], split=";"), q.Table([C, B])],
     by="g",
     groups=["p", "q"],
     max_groups=2,
 )
-SCALES = {"one scan": ONE, "all in one job": ALL, "a snapshot": ALL}
 SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -37,6 +37,8 @@ SETTINGS = {
     "spark.executor.cores": "1",
     "spark.cores.max": "2",
     "spark.sql.shuffle.partitions": "4",
+    "spark.sql.files.openCostInBytes": "64m",  # each file is a task
+    "spark.sql.files.maxPartitionBytes": "64m",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     # A second copy of whatever takes longer than others.
@@ -50,7 +52,8 @@ SETTINGS = {
 
 def say(**what: Any) -> None:
     """Say something."""
-    print(json.dumps(what), flush=True)
+    sys.stdout.write(json.dumps(what) + "\n")
+    sys.stdout.flush()
 
 
 def hear() -> None:
@@ -90,36 +93,40 @@ def session(master: str) -> Any:
 
 
 def main(master: str, path: str) -> None:
-    """Add up the same table while workers die."""
+    """Add up the same table while workers die; then release it as the command does."""
     spark = session(master)
     plain = spark.read.parquet(path)
     # It takes long to see that this holds, and longest of the last people.
-    steps = "sequence(0, 20000 + cast(id % 2 as int) + if(id > 350, 60000, 0))"
-    slow = plain.selectExpr("*", f"a and aggregate({steps}, 0L, (s, x) -> s + x) > 0 as slow").drop(
-        "a"
-    )
-    slow = slow.withColumnRenamed("slow", "a")
-    tables = {"one scan": slow, "all in one job": slow, "a snapshot": plain.limit(10**6)}
-    for name, scale in SCALES.items():
-        if name == "a snapshot":
-            with _dying_after_checkpoint(type(plain)):
-                exact = scale.totals(tables[name])
-        else:
-            thread = threading.Thread(target=once_busy, args=(spark.sparkContext, killed))
-            thread.start()
-            exact = scale.totals(tables[name])
-            thread.join()
-        say(case=name, sums=[each.tolist() for each in exact.sums], n=exact.everyone.tolist())
-        hear()
+    steps = "sequence(0, 20000 + cast(id % 2 as int) + if(id >= 350, 80000, 0))"
+    long = f"a and aggregate({steps}, 0L, (s, x) -> s + x) > 0"
+    slow = plain.withColumn("a", functions.expr(long))
+    thread = threading.Thread(target=once_busy, args=(spark.sparkContext, killed))
+    thread.start()
+    tell("files", slow)
+    thread.join()
+    hear()
+    with _dying_after_checkpoint(type(plain)):
+        tell("a snapshot", plain.limit(10**6))
+    hear()
     with mock.patch.object(Noise, "draw", autospec=True, side_effect=Noise.draw) as draw:
         hn.release(slow, [q.Count("a")], unit="id", privacy=hn.GaussianDP(mu=1), ledger=None)
     say(draws=draw.call_count, speculative=_second_copies(spark.sparkContext))
-    spark.stop()
+    where = ("--engine", "spark", "--spark-master", master, path)
+    asked = ("--count", "a", "--unit", "id", "--mu", "1e6", "--i-know", "--no-ledger")
+    ran = commands.run("release", *where, *asked)
+    say(status=ran.status, out=ran.out, err=ran.err)
+
+
+def tell(case: str, table: Any) -> None:
+    """Say the exact totals of a table."""
+    exact = ALL.totals(table)
+    say(case=case, sums=[each.tolist() for each in exact.sums], n=exact.everyone.tolist())
 
 
 def _dying_after_checkpoint(kind: Any) -> Any:
     """Have a worker killed once after a snapshot was taken, before anybody looks at it."""
-    checkpoint, times = kind.localCheckpoint, []
+    checkpoint = kind.localCheckpoint
+    times: list[int] = []
 
     def dies(self: Any, *args: Any, **more: Any) -> Any:
         kept = checkpoint(self, *args, **more)

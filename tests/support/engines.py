@@ -18,6 +18,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from support import one_database, stored
 from support.cluster import free_port, needed
@@ -122,10 +123,18 @@ def relation(table: pa.Table, _: Path) -> duckdb.DuckDBPyRelation:
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xms1g -Xmn500m"
 
 
+# The same session lets clients of Spark Connect in.
+CONNECT = {
+    "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+    "spark.connect.grpc.binding.address": "127.0.0.1",
+    "spark.connect.grpc.binding.port": str(free_port()),
+}
+
+
 @functools.cache
 def spark_session() -> Any:
     """Return the one local session of the run."""
-    needed()
+    spark = needed()
     from pyspark.sql import SparkSession
 
     with warnings.catch_warnings():
@@ -143,10 +152,7 @@ def spark_session() -> Any:
             "spark.python.sql.dataFrameDebugging.enabled": "false",
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
-            # The same session lets clients of Spark Connect in.
-            "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
-            "spark.connect.grpc.binding.address": "127.0.0.1",
-            "spark.connect.grpc.binding.port": str(free_port()),
+            **(CONNECT if [*spark.glob("jars/spark-connect_*")] else {}),  # since version 4
         }.items():
             builder = builder.config(key, value)
         session = builder.getOrCreate()
@@ -157,11 +163,13 @@ def spark_session() -> Any:
 @functools.cache
 def connect_session() -> Any:
     """Return a client of Spark Connect, of the same server."""
-    from pyspark.sql.connect.session import SparkSession
-
-    port = spark_session().conf.get("spark.connect.grpc.binding.port")
+    port = spark_session().conf.get("spark.connect.grpc.binding.port", None)
+    if port is None:
+        pytest.skip("this version of Spark has no server of Spark Connect")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # it doubts pandas 3.0, which nothing here touches
+        from pyspark.sql.connect.session import SparkSession
+
         return SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate()
 
 

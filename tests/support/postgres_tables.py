@@ -2,7 +2,6 @@
 
 import functools
 import uuid
-from collections.abc import Sequence
 from typing import Any
 
 import ibis

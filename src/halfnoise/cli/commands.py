@@ -32,14 +32,15 @@ from halfnoise.spec.header import Header
 from halfnoise.spec.lists import Lists
 from halfnoise.spec.queries import NAMELESS, Words
 from halfnoise.spec.toml import gather, write_spec
-from halfnoise.spec.words import read, text_format
+from halfnoise.spec.words import read, spark_master, text_format
 
 
 def plan_command(words: Words, data: Sequence[str]) -> None:
     """Show what to expect; of the data, at most headers are read."""
     words = gather(words, data)
     text = text_format(words)
-    with open_source(data, text=text) if data else nullcontext() as source:
+    where = spark_master(words)
+    with open_source(data, text=text, spark=where) if data else nullcontext() as source:
         request = read(words, None if source is None else Header.of(source), data)
         _check_columns(source, request)
     books = booked(words, data, needed=False)
@@ -67,7 +68,7 @@ def release_command(words: Words, data: Sequence[str]) -> None:
     named = words.get("out") not in (None, "-")
     out = Output("--out", Path(words["out"]), "overwrite" in words) if named else None
     text = text_format(words)
-    with open_source(data, text=text) as source:
+    with open_source(data, text=text, spark=spark_master(words)) as source:
         request = read(words, Header.of(source), data, release=True)
         books, about = booked(words, data), (source.files, source.text)
         kept = books.stored(books.asked(request.fingerprint, about))
@@ -96,7 +97,7 @@ def check_command(words: Words, data: Sequence[str]) -> None:
 
 def spec_command(words: Words, data: Sequence[str]) -> None:
     """Write a first spec from the header, to a file or to the terminal."""
-    with open_source(data, text=text_format(words)) as source:
+    with open_source(data, text=text_format(words), spark=spark_master(words)) as source:
         first = first_spec(source, words, data)
     if words.get("out", "-") == "-":
         typer.echo(first, nl=False)

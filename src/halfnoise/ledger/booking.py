@@ -15,7 +15,6 @@ from halfnoise.ledger.terms import Bill, check_name, check_terms
 from halfnoise.privacy.allowance import Allowance
 from halfnoise.privacy.definitions import ApproxDP, GaussianDP, Privacy, PureDP
 from halfnoise.proof import down, least
-from halfnoise.servers import URL
 
 NO_LEDGER = (
     "No ledger: nobody adds this release up with others about the same people, so their"
@@ -31,10 +30,10 @@ def beside(files: Sequence[str], *, needed: bool = True) -> Ledger | None:
     there = [*filter(os.path.exists, files)]
     if len(files) == len(there) == 1:
         return Ledger(os.path.realpath(files[0]) + ENDING, new=True)
-    far = any(map(URL.match, files))
+    far = any("://" in name for name in files)
     if needed and (far or there or any(glob.glob(name, recursive=True) for name in files)):
         why = "several files, or a pattern, have no ledger of their own: which is first may change"
-        why = "a database on a server has no ledger beside it" if far else why
+        why = "what is on a server has no ledger beside it" if far else why
         remedy = "name one (--ledger FILE, ledger='FILE'), made with halfnoise ledger init"
         none = "or keep no account (--no-ledger, ledger=None)"
         raise InvalidParameterError(f"{why}; {remedy}, {none}")

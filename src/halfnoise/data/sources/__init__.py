@@ -13,6 +13,7 @@ from halfnoise.data.sources.files import open_files
 from halfnoise.data.sources.frames import open_frame
 from halfnoise.data.sources.postgresql import open_postgresql
 from halfnoise.data.sources.source import Source, TextFormat
+from halfnoise.data.sources.spark_files import open_with_spark
 from halfnoise.errors import InvalidParameterError
 from halfnoise.servers import URL
 
@@ -21,10 +22,16 @@ _PLAIN = {"VARCHAR", "BIGINT"}  # what DuckDB hands over whole as it is
 
 
 @contextlib.contextmanager
-def open_source(data: object, *, text: TextFormat) -> Iterator[Source]:
-    """Open a path, paths, an address of PostgreSQL or a frame; nothing is read but header lines."""
+def open_source(data: object, *, text: TextFormat, spark: str | None = None) -> Iterator[Source]:
+    """Open a path, paths, an address of PostgreSQL or a frame; nothing is read but header lines.
+
+    ``spark``: the master by whose workers files are read.
+    """
     listed = data if isinstance(data, list | tuple) else [data]
-    if any(isinstance(each, str) and URL.match(each) for each in listed):
+    if spark is not None:
+        with open_with_spark([*map(str, listed)], spark, text) as source:
+            yield source
+    elif any(isinstance(each, str) and URL.match(each) for each in listed):
         if len(listed) > 1:
             raise InvalidParameterError("of databases one is released at a time; name one of them")
         with open_postgresql(str(listed[0]), text) as source:
