@@ -1,7 +1,6 @@
 """Frames of Spark: text is valid and compared letter by letter, and a snapshot stays what it is."""
 
 import contextlib
-import importlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -86,17 +85,28 @@ def plain_text(frame: Any, among: Sequence[str] | None = None) -> Any:
 
 def functions_of(frame: Any) -> Any:
     """Return Spark's functions for a frame: of a session here, or of one far away (Connect)."""
-    return importlib.import_module(f"{_package(frame)}.functions")
+    if _is_far(frame):
+        from pyspark.sql.connect import functions as far
+
+        return far
+    from pyspark.sql import functions
+
+    return functions
 
 
 def window_of(frame: Any) -> Any:
     """Return how rows that belong together are told, for the same frame."""
-    return importlib.import_module(f"{_package(frame)}.window").Window
+    if _is_far(frame):
+        from pyspark.sql.connect.window import Window as Far
+
+        return Far
+    from pyspark.sql import Window
+
+    return Window
 
 
-def _package(frame: Any) -> str:
-    far = type(frame).__module__.startswith("pyspark.sql.connect.")
-    return "pyspark.sql.connect" if far else "pyspark.sql"
+def _is_far(frame: Any) -> bool:
+    return type(frame).__module__.startswith("pyspark.sql.connect.")
 
 
 def _valid(f: Any, text: Any) -> Any:
