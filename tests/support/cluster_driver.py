@@ -96,10 +96,7 @@ def main(master: str, path: str) -> None:
     """Add up the same table while workers die; then release it as the command does."""
     spark = session(master)
     plain = spark.read.parquet(path)
-    # It takes long to see that this holds, and longest of the last people.
-    steps = "sequence(0, 20000 + cast(id % 2 as int) + if(id >= 350, 80000, 0))"
-    long = f"a and aggregate({steps}, 0L, (s, x) -> s + x) > 0"
-    slow = plain.withColumn("a", functions.expr(long))
+    slow = plain.withColumn("a", functions.expr(_long("20000 + cast(id % 2 as int)")))
     thread = threading.Thread(target=once_busy, args=(spark.sparkContext, killed))
     thread.start()
     tell("files", slow)
@@ -109,12 +106,18 @@ def main(master: str, path: str) -> None:
         tell("a snapshot", plain.limit(10**6))
     hear()
     with mock.patch.object(Noise, "draw", autospec=True, side_effect=Noise.draw) as draw:
-        hn.release(slow, [q.Count("a")], unit="id", privacy=hn.GaussianDP(mu=1), ledger=None)
+        last = plain.withColumn("a", functions.expr(_long("if(id < 350, 20000, 400000)")))
+        hn.release(last, [q.Count("a")], unit="id", privacy=hn.GaussianDP(mu=1), ledger=None)
     say(draws=draw.call_count, speculative=_second_copies(spark.sparkContext))
     where = ("--engine", "spark", "--spark-master", master, path)
     asked = ("--count", "a", "--unit", "id", "--mu", "1e6", "--i-know", "--no-ledger")
     ran = commands.run("release", *where, *asked)
     say(status=ran.status, out=ran.out, err=ran.err)
+
+
+def _long(steps: str) -> str:
+    """Return an expression that is what the column a is, which takes so many steps to see."""
+    return f"a and aggregate(sequence(0, {steps}), 0L, (s, x) -> s + x) > 0"
 
 
 def tell(case: str, table: Any) -> None:

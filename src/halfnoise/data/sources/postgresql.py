@@ -68,10 +68,10 @@ def open_postgresql(url: str, text: TextFormat) -> Iterator[Source]:
 
         def opened() -> Source:
             connection = stack.enter_context(contextlib.closing(dial(url)))
-            # What a policy hides from this user would be missing without a word.
-            connection.execute("set row_security = off")
-            connection.commit()
             connection.execute("set transaction isolation level repeatable read, read only")
+            # What a policy hides from this user would be missing without a word.
+            connection.execute("set local row_security = off")
+            connection.execute("set local idle_in_transaction_session_timeout = 0")
             table = Rows(connection, place)
             tables = table.asked(_TABLES)
             names = {
