@@ -184,16 +184,16 @@ def test_a_server_of_postgresql_that_goes_away(monkeypatch: pytest.MonkeyPatch) 
     pour = postgresql._lines
 
     def dies(blocks: Any) -> Iterator[str]:
-        for lines in pour(blocks):
-            shared().run(
-                "select pg_terminate_backend(pid) from pg_stat_activity"
-                " where application_name = 'halfnoise' and pid <> pg_backend_pid()"
-            )
-            yield lines
+        yield next(pour(blocks))
+        shared().run(
+            "select pg_terminate_backend(pid) from pg_stat_activity"
+            " where application_name = 'halfnoise' and pid <> pg_backend_pid()"
+        )
+        yield from pour(blocks)
 
     monkeypatch.setattr(postgresql, "_lines", dies)
-    monkeypatch.setattr(postgresql, "_AT_ONCE", 100)
-    big = ROWS.replace(str(CROWD), "300000")
+    monkeypatch.setattr(postgresql, "_AT_ONCE", 2**16)
+    big = ROWS.replace(str(CROWD), "1000000")
     with made("t", f"create table t as {big}"), pytest.raises(hn.TryAgainError, match="try again"):
         hn.release(
             shared().url(),

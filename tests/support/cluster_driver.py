@@ -96,6 +96,11 @@ def main(master: str, path: str) -> None:
     """Add up the same table while workers die; then release it as the command does."""
     spark = session(master)
     plain = spark.read.parquet(path)
+    # Before a worker dies: what it ran may then run where the others do.
+    with mock.patch.object(Noise, "draw", autospec=True, side_effect=Noise.draw) as draw:
+        last = plain.withColumn("a", functions.expr(_long("if(id < 350, 20000, 400000)")))
+        hn.release(last, [q.Count("a")], unit="id", privacy=hn.GaussianDP(mu=1), ledger=None)
+    say(draws=draw.call_count, speculative=_second_copies(spark.sparkContext))
     slow = plain.withColumn("a", functions.expr(_long("20000 + cast(id % 2 as int)")))
     thread = threading.Thread(target=once_busy, args=(spark.sparkContext, killed))
     thread.start()
@@ -105,10 +110,6 @@ def main(master: str, path: str) -> None:
     with _dying_after_checkpoint(type(plain)):
         tell("a snapshot", plain.limit(10**6))
     hear()
-    with mock.patch.object(Noise, "draw", autospec=True, side_effect=Noise.draw) as draw:
-        last = plain.withColumn("a", functions.expr(_long("if(id < 350, 20000, 400000)")))
-        hn.release(last, [q.Count("a")], unit="id", privacy=hn.GaussianDP(mu=1), ledger=None)
-    say(draws=draw.call_count, speculative=_second_copies(spark.sparkContext))
     where = ("--engine", "spark", "--spark-master", master, path)
     asked = ("--count", "a", "--unit", "id", "--mu", "1e6", "--i-know", "--no-ledger")
     ran = commands.run("release", *where, *asked)
