@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from halfnoise.results.inference import Errors, Floats, ratios
-from halfnoise.results.published import Columns
+from halfnoise.results.inference import Columns, Errors, Floats, ratios
 from halfnoise.results.release import Release
 from halfnoise.results.whole import whole
 from halfnoise.text import spelled

@@ -1,19 +1,22 @@
 """A table of a release with its margins: its numbers as arrays, and laid out as one reads it."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfnoise.checks import unknown
 from halfnoise.results.inference import Errors, Floats, ratios
 from halfnoise.results.labelled import PEOPLE, Labelled
+from halfnoise.results.reliability import Reliability, marked, relative, spread
+from halfnoise.results.shown import PEOPLE as PEOPLE_KINDS
+from halfnoise.results.shown import places, written
 from halfnoise.results.whole import rounded
-from halfnoise.results.wide import Wide, between, written
+from halfnoise.results.wide import Wide, between
 from halfnoise.text import short, spelled
 from halfnoise.workload.question import Question
 
@@ -48,6 +51,10 @@ class Tabled(Protocol):
     @property
     def rounded_values(self) -> bool:
         """Whether whole numbers are shown."""
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Public facts, with the rule by which numbers are marked."""
 
 
 class Listed(NamedTuple):
@@ -188,27 +195,52 @@ class Cells(Labelled):
     ) -> Wide:
         """Return it in texts; counts and sums are rounded together, and add up as shown."""
         if self.question.is_mean:
-            x, std = (self._laid(self._means(place), long=long) for place in (0, 1))
+            x, std = self._grids(long=long)
             shown = self._texts(x[:most], std[:most], digits)
         else:
-            places = self._digits() if digits is None else digits
-            grid = self._laid(self._with_margins(10.0**places), long=long)
-            shown = [[written(x, places) for x in row] for row in grid[:most].tolist()]
+            at = self._places() if digits is None else digits
+            grid = self._laid(self._with_margins(10.0**at), long=long)
+            shown = [[written(x, at) for x in row] for row in grid[:most].tolist()]
         kind = {"table": PEOPLE, "count": "count of ", "sum": "sum of ", "mean": "mean of "}
         return Wide(
             title=f"{kind[self.kind]}{self.name} by {','.join(self.labels)}",
             heads=self.labels if long else self.rows,
             titles=self._titles(1, long=long),
-            lines=[*zip(self._heads(1, long=long), shown, strict=False)],
+            lines=[*zip(self._heads(1, long=long), self._marked(shown, long=long), strict=False)],
             below=tuple(self._below_it(long=long)),
         )
 
-    def _digits(self) -> int:
-        """Return how many digits behind the point the smallest standard error leaves meaningful."""
-        if self.kind != "sum":
-            return 0
+    def _grids(self, *, long: bool) -> tuple[Floats, Floats]:
+        """Return estimates and standard errors as they are laid out."""
+        if self.question.is_mean:
+            x, std = (self._laid(self._means(place), long=long) for place in (0, 1))
+            return x, std
+        by = [each for each in (self.rows, self.columns) if each and each != self.labels]
+        errors = {frozenset(each): self.margin(*each).std for each in by}
+        errors |= {frozenset(self.labels): self.std, frozenset(): self._total_std}
+        x, std = (self._laid(each, long=long) for each in (self._with_margins(), errors))
+        return x, std
+
+    def laid_out(
+        self, rule: Reliability, *, long: bool = False
+    ) -> tuple[Floats, Floats, NDArray[Any]]:
+        """Return estimates, standard errors and marks by rows and columns, with their totals."""
+        x, std = self._grids(long=long)
+        return x, std, rule.marks(relative(x, std, counts=self.kind in PEOPLE_KINDS))
+
+    def _marked(self, shown: list[list[str]], *, long: bool) -> list[list[str]]:
+        """Mark what is not reliable, by the rule that the release keeps."""
+        rule = Reliability.of(self.release.facts)
+        if not rule:
+            return shown
+        pairs = zip(shown, self.laid_out(rule, long=long)[2].tolist(), strict=False)
+        return [[*map(marked, texts, own)] for texts, own in pairs]
+
+    def _places(self) -> int:
+        """Return to how many places behind the point it is shown: as the least error says."""
         least = min(float(each.std.min()) for each in (self, *self.margins()))
-        return max(0, 1 - math.floor(math.log10(least))) if 0 < least < math.inf else 0
+        least = min(least, float(self._total_std))
+        return places(least, self.kind, ones=self.release.rounded_values) or 0
 
     def _below_it(self, *, long: bool) -> Iterator[str]:
         """Say how large the errors are, and how far cells were moved by rounding."""
@@ -217,7 +249,8 @@ class Cells(Labelled):
             shown[f"totals by {','.join(labels)}"] = self.margin(*labels).std
         shown["total"] = self._whole.std if self.question.is_mean else self._total_std
         parts = (f"{what} {between(std.min(), std.max())}" for what, std in shown.items())
-        yield f"Standard errors: {', '.join(parts)}."
+        share = relative(*self._grids(long=True), counts=self.kind in PEOPLE_KINDS)[:-1]
+        yield f"Standard errors: {', '.join(parts)}; relative ones of cells {spread(share)}."
         if self.release.rounded_values and self.kind in ("table", "count"):
             yield f"Rounding moved cells by {short(self.rounding)} (root mean square)."
 
