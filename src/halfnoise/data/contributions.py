@@ -25,7 +25,7 @@ from halfnoise.data.cells import Cell
 from halfnoise.data.columns import Columns
 from halfnoise.data.halving import step
 from halfnoise.data.logic import combined, is_true
-from halfnoise.data.lookup import PLACE, lookup
+from halfnoise.data.lookup import Listed
 from halfnoise.data.sources.frames import with_each
 from halfnoise.data.weighing import counted, itself, multiplied, whole_item
 from halfnoise.workload.block import Block
@@ -106,9 +106,8 @@ class Contribution:
         for rule, columns in self.alike.values():
             rows = with_each(rows, columns, partial(_yes, *rule))
         for column, ranks in self.ranks.items():
-            listed = {f"{column}_listed": list(ranks), f"{column}_rank": list(ranks.values())}
-            table = lookup(rows, listed).drop(PLACE)
-            rows = rows.join(table, left_on=column, right_on=f"{column}_listed", how="left")
+            listed = Listed.of(rows, [[*ranks]], [*ranks.values()], f"{column}_rank")
+            rows = listed.find(rows, [column])
         return rows
 
     def within(self, condition: nw.Expr, query: ColumnQuery) -> nw.Expr:
