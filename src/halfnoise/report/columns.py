@@ -146,7 +146,9 @@ class Columns:
         some = self.values if groups else np.zeros((1, self.values.shape[1]))  # names all the same
         found = table.columns(self.one, some, asked)
         rows = len(found["name"]) // len(some)
-        numbers = np.stack([found[name].reshape(-1, rows)[:groups] for name in table.NUMBERS])
+        numbers = np.stack(
+            [found[name].reshape(len(some), rows)[:groups] for name in table.NUMBERS]
+        )
         pairs = zip(found["name"][:rows].tolist(), found["kind"][:rows].tolist(), strict=True)
         return [
             Column(
