@@ -285,7 +285,7 @@ def test_without_clipping_it_would_be_noticed(
     own: list[Row] = [("z", None, None, "1e9", "5", None, None)] * 3
     nobody = measured(frame([], tmp_path), grid, workload)
     assert loss(measured(frame(own, tmp_path), grid, workload), nobody, grid) <= declared(grid)
-    clip = contributions._clip
+    clip = contributions.clipped
     # Rows are clipped to a range with zero, persons to their bounds.
     monkeypatch.setattr(
         contributions,

@@ -156,12 +156,12 @@ def test_values_rounded_to_a_quantum_are_noticed(
     case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whole quanta of each value, without parts, add up to more than the noise."""
-    apart = contributions._apart
+    apart = contributions.apart
 
     def rounded(place: Any, bits: int) -> tuple[Any, Any]:
         return apart(place + 0.5, bits)[0], apart(place, bits)[1] * 0
 
-    monkeypatch.setattr(contributions, "_apart", rounded)
+    monkeypatch.setattr(contributions, "apart", rounded)
     assert off(case, BOUNDS["usual"], 1.0) > 1
 
 

@@ -27,6 +27,7 @@ from halfnoise.data.halving import step
 from halfnoise.data.logic import combined, is_true
 from halfnoise.data.lookup import Listed
 from halfnoise.data.sources.frames import with_each
+from halfnoise.data.squares import square
 from halfnoise.data.weighing import counted, itself, multiplied, whole_item
 from halfnoise.data.whole_numbers import apart, clipped, quotient
 from halfnoise.workload.block import Block
@@ -35,7 +36,6 @@ from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Literal
 from halfnoise.workload.grid import PART_BITS, Ring, carried, power
 from halfnoise.workload.numbers import Bounded, Count, Mean, Squares, Sum
-from halfnoise.workload.sets import squared
 
 Value = TypeVar("Value", float, nw.Expr)
 Rule = tuple[Cell, tuple[Literal, ...]]  # what says yes, of whichever column
@@ -237,16 +237,7 @@ def _mean(query: Mean, part: Contribution) -> None:
     place = part.put(place, given)
     part.person.append(counted(given.cast(nw.Int64), part.block.weighing))
     if query.variance:
-        part.person.append(_square(part, place, given))
-
-
-def _square(part: Contribution, place: nw.Expr, given: nw.Expr) -> nw.Expr:
-    """Return the squared distance from the middle on its grid, rounded down; none is zero."""
-    low, high = (Fraction(bound) / part.block.quantum for bound in part.block.shape.bounds or ())
-    start = Fraction(part.nearest) / part.block.quantum - (low + high) / 2
-    away = (place.floor().cast(nw.Int64) + int(start)) * 2
-    square = quotient(away * away, nw.lit(squared.Squares.of(int(low), int(high)).by))
-    return nw.when(given).then(square).otherwise(nw.lit(0))
+        part.person.append(square(part.block, part.nearest, place, given))
 
 
 @_reads.register
