@@ -95,11 +95,7 @@ class Plan(Planned):
 
     @cached_property
     def least_error_bound(self) -> float | None:
-        """What the error of no Gaussian noise at this budget is below, in squares.
-
-        None where nothing is known: for pure epsilon, for the least largest error, and where there
-        are too many different sums.
-        """
+        """What the error of no Gaussian noise is below, in squares; None where nothing is known."""
         mu = Spending.of(self.privacy, self.workload.grouping, self.releases).budget.mu
         given = any(design.size_is_given for design in self.designs)
         return None if mu is None else certificate.least_error(self.workload, mu, known_size=given)
