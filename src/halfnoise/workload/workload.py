@@ -14,7 +14,7 @@ from halfnoise.workload.categories import Items
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.gathering import blocks_of, weighed
 from halfnoise.workload.groups import Grouping
-from halfnoise.workload.importance import check_importance, importance_of_dial
+from halfnoise.workload.importance import COMES_ALONG, check_importance, importance_of_dial
 from halfnoise.workload.listing import OTHER, Columns, Groups
 from halfnoise.workload.numbers import Mean, Squares
 from halfnoise.workload.queries import Asked, check_queries
@@ -22,8 +22,6 @@ from halfnoise.workload.question import Question, only_rows
 from halfnoise.workload.rules import Rules, check_weight
 from halfnoise.workload.sets import Box
 from halfnoise.workload.weights import HEADS, Weight
-
-COMES_ALONG = 0.01  # what weighs so much costs little: margins of tables, and sizes of groups
 
 
 @known_keywords
