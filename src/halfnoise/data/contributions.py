@@ -177,6 +177,17 @@ def _mean(query: Mean, part: Contribution) -> None:
 @_reads.register
 def _category(query: Choice | Bins, part: Contribution) -> None:
     """Put a person in the first of the listed categories that any row names, else in other."""
+    place, in_order = rank_of_row(query, part)
+    first = part.read("place", place, "min", nw.Int32)
+    part.order, part.rank_of_person = in_order, first
+    if len(in_order) > _MANY:
+        part.in_order = in_order
+    else:
+        part.person += [(first == rank).cast(nw.Int64) for rank in in_order]
+
+
+def rank_of_row(query: Choice | Bins, part: Contribution) -> tuple[nw.Expr, Sequence[int]]:
+    """Return which of the listed categories a row names, and the ranks of all in order."""
     own = part.cell(query)
     if isinstance(query, Bins):
         at = other = len(query.edges)
@@ -191,13 +202,7 @@ def _category(query: Choice | Bins, part: Contribution) -> None:
     if query.where is not None:
         meets = part.cell.meets(query.where)
         place = nw.when(meets).then(place).otherwise(nw.lit(other + 1))
-    first = part.read("place", place, "min", nw.Int32)
-    in_order = (*range(at), other, *range(at, other))
-    part.order, part.rank_of_person = in_order, first
-    if len(in_order) > _MANY:
-        part.in_order = in_order
-    else:
-        part.person += [(first == rank).cast(nw.Int64) for rank in in_order]
+    return place, (*range(at), other, *range(at, other))
 
 
 def _looked_up(part: Contribution, own: Cell, listed: Sequence[Literal]) -> nw.Expr:

@@ -19,12 +19,14 @@ from halfnoise.data.adding import added
 from halfnoise.data.columns import Columns
 from halfnoise.data.contributions import Contribution
 from halfnoise.data.groups import Frame, Groups, Values
+from halfnoise.data.places import Places
 from halfnoise.data.sources import comes_in_rows, fetch_columns
 from halfnoise.workload.block import Block
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Ring
-from halfnoise.workload.sets.residuals import Axes, flat
+from halfnoise.workload.nested import Level
+from halfnoise.workload.sets.residuals import Axes, cells, flat, place_of
 
 _WORD = 2**62  # a whole number holds the categories of so many attributes
 _FEW = 2**20  # cells: of more, counting people in them takes longer than handing them over
@@ -44,7 +46,7 @@ class TableTotals:
     listed: bool
     counted: bool
     words: Sequence[Axes]  # the attributes whose categories a column holds
-    orders: Sequence[Sequence[int]]  # of the categories of each attribute, their ranks
+    orders: Mapping[int, Sequence[int]]  # of the categories of each attribute, their ranks
 
     def ring(self, places: Mapping[Values, int]) -> Ring:
         """Return the cells of all tables, a row for each group."""
@@ -59,8 +61,10 @@ class TableTotals:
         layers = layers if self.counted else [None, *layers]
         parts = []
         for layer, adds in zip(shape.layers, layers, strict=True):
-            tables = added(shape.levels, layer.axes, adds, people, (at, len(places)))
-            parts += [self._in_order(axes, tables[axes]) for axes in layer.axes]
+            finest = [*dict.fromkeys(map(self._finest, layer.axes))]
+            tables = added(shape.levels, finest, adds, people, (at, len(places)))
+            ordered = {axes: self._in_order(axes, table) for axes, table in tables.items()}
+            parts += [flat(self._coarser(axes, ordered)) for axes in layer.axes]
         return np.concatenate(parts, axis=1)
 
     def _in_order(self, axes: Axes, table: Ring) -> Ring:
@@ -68,7 +72,20 @@ class TableTotals:
         for i, axis in enumerate(axes, start=1):
             if self.orders[axis] != (*range(table.shape[i]),):
                 table = np.take(table, self.orders[axis], axis=i)
-        return flat(table)
+        return table
+
+    def _finest(self, axes: Axes) -> Axes:
+        """Return the table by the smallest places, which are those that are read."""
+        deep = self.block.shape.deep
+        return (deep - 1, *axes[1:]) if place_of(axes, deep) else axes
+
+    def _coarser(self, axes: Axes, tables: dict[Axes, Ring]) -> Ring:
+        """Return a table by coarser places, each summed from the next finer one."""
+        if axes not in tables and self.block.nested is not None:
+            level, *others = axes
+            finer = self._coarser((level + 1, *others), tables)
+            tables[axes] = self.block.nested.tree.summed(level + 1, finer, axis=1)
+        return tables[axes]
 
 
 def table_totals(
@@ -76,15 +93,17 @@ def table_totals(
 ) -> TableTotals:
     """Return what reads all tables of a block."""
     alone = not people
-    axes = [
-        Contribution(_block(axis), columns, f"axis{i}", alone=alone)
-        for i, axis in enumerate(block.axes)
-    ]
+    axes: dict[int, Contribution | Places] = {}
+    if block.nested is not None:
+        axes[block.shape.deep - 1] = Places.of(block.nested, columns, alone=alone)
+    for i, axis in enumerate(block.axes):
+        if not isinstance(axis, Level):
+            axes[i] = Contribution(_block(axis), columns, f"axis{i}", alone=alone)
     values = [
         Contribution(_value(block, i), columns, f"value{i}", alone=alone)
         for i in range(len(block.values))
     ]
-    table, group, parts = groups.rows, groups.columns, [*axes, *values]
+    table, group, parts = groups.rows, groups.columns, [*axes.values(), *values]
     for part in parts:
         table = part.looked_up(table)
     rows = {name: e for part in parts for name, e in part.rows.items()}
@@ -93,10 +112,10 @@ def table_totals(
         table = table.group_by(*people, *group).agg(*(e for p in parts for e in p.together))
     elif rows:
         table = table.with_columns(**rows)
-    words = _words(block.shape.levels)
+    words = _words(block.shape.levels, tuple(axes))
     held = {f"word{i}": _held(axes, word, block) for i, word in enumerate(words)}
     layers = {f"layer{i}": e for i, e in enumerate(e for part in values for e in part.person)}
-    counted = _counts(groups, block)
+    counted = _counts(groups, block, tuple(axes))
     if counted:
         layers = {"people": nw.lit(1), **layers}
     table = table.select(*group, **{n: e.cast(nw.Int64) for n, e in (held | layers).items()})
@@ -109,16 +128,16 @@ def table_totals(
         listed=groups.number is not None,
         counted=counted,
         words=words,
-        orders=[part.order for part in axes],
+        orders={axis: part.order for axis, part in axes.items()},
     )
 
 
-def _counts(groups: Groups, block: TableBlock) -> bool:
+def _counts(groups: Groups, block: TableBlock, axes: Axes) -> bool:
     """Whether the engine counts who agrees: in few cells, or where each row is dear to fetch."""
     number = groups.number
     if number is None or comes_in_rows(groups.rows):
         return True
-    return number * math.prod(block.shape.levels) <= _FEW
+    return number * cells(block.shape.levels, axes) <= _FEW
 
 
 def _block(query: ColumnQuery, quantum: Fraction = Fraction(1)) -> Block:
@@ -132,17 +151,17 @@ def _value(block: TableBlock, i: int) -> Block:
     return _block(query, value.quantum)
 
 
-def _words(levels: Sequence[int]) -> list[Axes]:
+def _words(levels: Sequence[int], axes: Axes) -> list[Axes]:
     """Return attributes in pieces, each of so few categories that a whole number holds them."""
     words: list[Axes] = [()]
-    for axis, level in enumerate(levels):
-        if math.prod(levels[other] for other in words[-1]) * level > _WORD:
+    for axis in axes:
+        if math.prod(levels[other] for other in words[-1]) * levels[axis] > _WORD:
             words.append(())
         words[-1] += (axis,)
     return words
 
 
-def _held(parts: Sequence[Contribution], word: Axes, block: TableBlock) -> nw.Expr:
+def _held(parts: Mapping[int, Contribution | Places], word: Axes, block: TableBlock) -> nw.Expr:
     """Return the categories of several attributes as one whole number."""
     levels = block.shape.levels
 
@@ -153,7 +172,7 @@ def _held(parts: Sequence[Contribution], word: Axes, block: TableBlock) -> nw.Ex
     return reduce(next_, others, _rank(parts[first]))
 
 
-def _rank(part: Contribution) -> nw.Expr:
+def _rank(part: Contribution | Places) -> nw.Expr:
     if part.rank_of_person is None:
-        raise AssertionError(part.block.label)
+        raise AssertionError(part)
     return part.rank_of_person

@@ -8,6 +8,7 @@ the last estimate, its noise is the last term, and whatever leans on it does so 
 """
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Self
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from halfnoise.checks import finite, refuse, whole
 from halfnoise.design.cross_errors import CrossErrors
+from halfnoise.design.placed_errors import PlacedErrors
 
 Vector = NDArray[np.float64]
 
@@ -89,15 +91,60 @@ class Covariance:
         total += self._in_common(one, other)
         return total if self.tables is None else total + self.tables.covariance(one, other)
 
-    def block(self, one: int, other: int, chosen: Sequence[int]) -> float:
+    def matched(self, one: int, other: int) -> Vector:
+        """Return, by place, the covariance of a table's cells with what they are part of.
+
+        That is a margin of it, or any other estimate; what is by no places has one number.
+        """
+        here, there, tables = self._places(one), self._places(other), self.tables
+        if len(here) == 1 or tables is None:
+            return np.array([self.between(one, other)])
+        found, at = np.zeros(len(here)), self.around(one, other)
+        if self._in_tables(other):
+            found = tables.matched(one, other)
+        for term in self.shared:
+            loads = _entries(term.loadings, here), _entries(term.loadings, there)
+            found = found + term.weight * loads[0] * loads[1][at]
+        return found
+
+    def around(self, one: int, other: int) -> NDArray[np.int64]:
+        """Return which place of ``other`` each place of a table is in; there may be just one."""
+        if self.tables is not None and self._in_tables(one) and self._in_tables(other):
+            return self.tables.around(one, other)
+        return np.zeros(len(self._places(one)), dtype=np.int64)
+
+    def _in_tables(self, index: int) -> bool:
+        return self.tables is not None and self.tables.start <= index < self.tables.stop
+
+    def block(self, one: int, other: int, chosen: Sequence[Sequence[int]]) -> float:
         """Return the covariance of two sums over a block of cells (``CrossErrors.block``)."""
-        crossed = 0.0 if self.tables is None else self.tables.block(one, other, chosen)
-        return crossed + math.prod(chosen) ** 2 * self._in_common(one, other)
+        total = 0.0 if self.tables is None else self.tables.block(one, other, chosen)
+        weights, many = np.zeros(len(self._places(one))), math.prod(map(len, chosen))
+        places = chosen[0] if len(weights) > 1 else [0]
+        weights[[*places]] = many / len(places)
+        return total + self._of_table(one, other, weights)
 
     def weighted(self, table: int, weights: Vector) -> float:
         """Return the variance of a weighted sum of all cells of a table, by where it starts."""
         crossed = 0.0 if self.tables is None else self.tables.weighted(table, weights)
-        return crossed + float(weights.sum()) ** 2 * self._in_common(table, table)
+        own = weights.reshape(len(self._places(table)), -1).sum(axis=1)
+        return crossed + self._of_table(table, table, own)
+
+    def _places(self, table: int) -> NDArray[np.int64]:
+        """Return where the cells of each place of a table start."""
+        if self.tables is None or not self._in_tables(table):
+            return np.array([table])
+        number, cells = self.tables.places(table)
+        return table + cells * np.arange(number)
+
+    def _of_table(self, one: int, other: int, weights: Vector) -> float:
+        """Return what shared noises add to the covariance of sums over places, so weighted."""
+        here, there = self._places(one), self._places(other)
+        total = 0.0
+        for term in self.shared:
+            one_, other_ = (weights @ _entries(term.loadings, at) for at in (here, there))
+            total += term.weight * float(one_) * float(other_)
+        return total
 
     def _in_common(self, one: int, other: int) -> float:
         pairs = (
@@ -186,7 +233,8 @@ class Covariance:
             Shared(finite(weight=each["weight"]), _runs(each["loadings"], size))
             for each in stored["shared"]
         )
-        tables = None if "tables" not in stored else CrossErrors.from_dict(stored["tables"])
+        kind = PlacedErrors if "children" in stored.get("tables", {}) else CrossErrors
+        tables = None if "tables" not in stored else kind.from_dict(stored["tables"])
         if tables is not None and tables.stop > size:
             raise refuse("tables", f"within {size} estimates", tables.stop)
         found = cls(size, _runs(stored["variances"], size), tuple(shared), tables)
@@ -217,7 +265,12 @@ def _runs(stored: Iterable[Mapping[str, Any]], size: int) -> tuple[Run, ...]:
 
 
 def _entry(runs: tuple[Run, ...], index: int) -> float:
-    return next((run.value for run in runs if run.start <= index < run.stop), 0.0)
+    at = bisect_right(runs, index, key=lambda run: run.start) - 1
+    return runs[at].value if at >= 0 and index < runs[at].stop else 0.0
+
+
+def _entries(runs: tuple[Run, ...], places: NDArray[np.int64]) -> Vector:
+    return np.array([_entry(runs, place) for place in places.tolist()])
 
 
 def _expand(size: int, runs: tuple[Run, ...]) -> Vector:

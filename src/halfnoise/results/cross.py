@@ -12,8 +12,9 @@ import numpy as np
 
 from halfnoise.checks import refuse, unknown
 from halfnoise.errors import NotSupportedError
-from halfnoise.results.inference import ANYTHING, Errors, Estimate, Floats, apart_by, ratios
+from halfnoise.results.inference import Errors, Estimate, Floats, Pairs
 from halfnoise.results.labelled import Labelled
+from halfnoise.results.ratios import ANYTHING, apart_by, ratios
 from halfnoise.results.tabled import Cells, Tabled
 from halfnoise.results.wide import Wide, between
 from halfnoise.text import spelled
@@ -81,8 +82,8 @@ class CrossTable(Cells):
 
     def _block(self, name: str, places: list[list[int]]) -> Estimate:
         release, start, inside = self.release, self.question.start, np.ix_(*places)
-        many = dict(zip(self.order, map(len, places), strict=True))
-        chosen = [many[axis] for axis in range(len(self.order))]
+        along = dict(zip(self.order, places, strict=True))
+        chosen = [along[axis] for axis in range(len(self.order))]
         below, covariance = start + self.question.cells, release.errors.covariance
         top = covariance.block(start, start, chosen)
         if self.question.is_mean:
@@ -157,7 +158,7 @@ class CrossTable(Cells):
             found=found.reshape(4, *self.shape),
         )
 
-    def _beside(self, labels: Sequence[str]) -> tuple[Floats, Errors]:
+    def _beside(self, labels: Sequence[str]) -> tuple[Floats, Errors | Pairs]:
         """Return cells, each with its cell of a margin, and the errors of such a pair."""
         release, start, last = self.release, self.question.start, self.release.questions[-1].stop
         top = self.cells_of(release.values)
@@ -171,23 +172,23 @@ class CrossTable(Cells):
         else:
             raise NotSupportedError("this release does not give the number of people; say of=...")
         pairs = [each.ravel() for each in np.broadcast_arrays(top, below)]
-        return np.stack(pairs, axis=1), release.errors.both(start, at)
+        return np.stack(pairs, axis=1), release.errors.beside(start, at, self._spread)
 
     def _of_known(self, people: float) -> Floats:
         """Return cells as shares of a number of people without error; of nobody, anything."""
-        cells, one = self.cells_of(self.release.values).ravel(), {self.question.start: 1.0}
-        std, margin = self.release.errors.std(one), self.release.errors.margin(one, self.level)
+        cells, errors = self.cells_of(self.release.values).ravel(), self.release.errors
+        both = errors.each(self.question.start, self.level)
+        std, margin = map(self._spread, both)
         if not people:
-            std, margin, people = math.inf, math.inf, 1.0
+            std, margin, people = np.full_like(std, math.inf), np.full_like(std, math.inf), 1.0
         with np.errstate(over="ignore"):
             shares, ends = cells / people, np.array([cells - margin, cells + margin]) / people
-            errors = np.full_like(shares, std) / people
-        return np.vstack([np.clip(shares, 0.0, 1.0), errors, np.clip(ends, 0.0, 1.0)])
+            stds = std / people
+        return np.vstack([np.clip(shares, 0.0, 1.0), stds, np.clip(ends, 0.0, 1.0)])
 
     def _at(self, cell: tuple[int, ...]) -> int:
-        shape = tuple(len(categories) for _, categories in self.question.axes)
         own = [cell[axis] for axis in np.argsort(self.order)]
-        return self.question.start + int(np.ravel_multi_index(own, shape))
+        return self.question.start + int(np.ravel_multi_index(own, self._own_shape))
 
 
 def _estimate(name: str, numbers: Floats) -> Estimate:

@@ -11,7 +11,7 @@ import numpy as np
 from halfnoise.checks import finite, fraction, positive, refuse, unknown
 from halfnoise.errors import NotSupportedError
 from halfnoise.privacy.definitions import Guarantee, Privacy
-from halfnoise.results import inference
+from halfnoise.results import inference, ratios
 from halfnoise.results.cross import CrossTable
 from halfnoise.results.inference import Errors, Estimate, Floats
 from halfnoise.results.published import Columns, Published
@@ -100,7 +100,8 @@ class Estimates(Published):
     def whole_values(self) -> Floats:
         """The estimates with all counts of tables in whole numbers that add up."""
         if self._whole is None:
-            found: Floats = whole(self.questions, self.values[np.newaxis], self.known_size)[0]
+            about = self.errors.covariance, self.known_size
+            found: Floats = whole(self.questions, self.values[np.newaxis], *about)[0]
             object.__setattr__(self, "_whole", found)
             return found
         return self._whole
@@ -143,7 +144,7 @@ class Estimates(Published):
 
     def ratio(self, a: str, b: str) -> Estimate:
         """Return a / b with Fieller's interval."""
-        return self._ratio(f"{a} / {b}", self._index(a), self._index(b), inference.ANYTHING)
+        return self._ratio(f"{a} / {b}", self._index(a), self._index(b), ratios.ANYTHING)
 
     def mean(self, name: str) -> Estimate:
         """Return a mean: over those who answered for a Mean, over all people for a Sum.
@@ -171,13 +172,13 @@ class Estimates(Published):
         """Return a count as a share of all people."""
         return self._per_person(name, self._counted(name), (0.0, 1.0))
 
-    def fraction_of(self, name: str, *, share: bool) -> tuple[inference.Pair, inference.Range]:
+    def fraction_of(self, name: str, *, share: bool) -> tuple[ratios.Pair, ratios.Range]:
         """Return what a share, or a mean of those who answered, divides by what; and its bounds."""
         if share:
             return (self._counted(name), self._bottom), (0.0, 1.0)
         found = (each.find(name) for each in self.questions if name in each.means)
         row = next(each for each in found if each is not None)
-        return (row.place, row.below), row.limits or inference.ANYTHING
+        return (row.place, row.below), row.limits or ratios.ANYTHING
 
     def intervals(self, *, level: float, simultaneous: bool = False) -> list[Estimate]:
         """Return all estimates with intervals at another level, or for all of them at once."""
@@ -234,13 +235,13 @@ class Estimates(Published):
     def _linear(self, name: str, weights: Mapping[int, float]) -> Estimate:
         return self.errors.linear(name, self.values, weights, self.level)
 
-    def _ratio(self, name: str, top: int, bottom: int, bounds: inference.Range) -> Estimate:
+    def _ratio(self, name: str, top: int, bottom: int, bounds: ratios.Range) -> Estimate:
         pair, rows = (top, bottom), self.values[np.newaxis]
-        found = inference.ratios(rows, self.errors, pair, self.level, bounds)
+        found = ratios.ratios(rows, self.errors, pair, self.level, bounds)
         x, std, low, high = found[:, 0].tolist()
         return Estimate(name=name, estimate=x, std=std, low=low, high=high)
 
-    def _per_person(self, name: str, index: int, bounds: inference.Range) -> Estimate:
+    def _per_person(self, name: str, index: int, bounds: ratios.Range) -> Estimate:
         if self.known_size is not None:
             if not self.known_size:  # nobody is there, as anybody may know
                 low, high = bounds

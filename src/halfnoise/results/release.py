@@ -8,8 +8,9 @@ import numpy as np
 
 from halfnoise.checks import fraction, refuse, unknown
 from halfnoise.results.estimates import Estimates
-from halfnoise.results.inference import Errors, Estimate, Floats, apart, simultaneous_level
+from halfnoise.results.inference import Errors, Estimate, Floats, simultaneous_level
 from halfnoise.results.published import Columns, Published
+from halfnoise.results.ratios import apart
 from halfnoise.text import spelled
 from halfnoise.workload.by import By
 from halfnoise.workload.listing import Key

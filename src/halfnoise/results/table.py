@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from halfnoise.results.inference import Errors, Floats, ratios
+from halfnoise.results.inference import Floats
 from halfnoise.results.published import Columns
+from halfnoise.results.ratios import ratios
 from halfnoise.results.release import Release
 from halfnoise.results.whole import whole
 from halfnoise.text import spelled
@@ -29,7 +30,8 @@ def columns(release: Release, values: Floats, asked: Sequence[Question]) -> Colu
     names, kinds = np.empty((2, numbers.shape[2]), dtype=object)
     shown = values
     if release.rounded_values:
-        shown = whole(release.questions, values, release.known_size)
+        covariance = release.errors.covariance
+        shown = whole(release.questions, values, covariance, release.known_size)
     most: Floats | float = math.inf
     if at:
         names[0], kinds[0] = SIZE, "size"
@@ -77,7 +79,7 @@ def _fill(
         numbers[:, :, 0] = ratios(values, errors, pair, release.level, question.limits)
         return
     rows = [values[:, first : first + number].ravel() for first in pair]
-    two: Errors = errors.both(*pair)
+    two = errors.beside(*pair, lambda by_place: np.repeat(by_place, number // len(by_place)))
     found = ratios(np.stack(rows, axis=1), two, (0, 1), release.level, question.limits)
     numbers[:, :, ::3] = found.reshape(len(NUMBERS), len(values), number)
 
@@ -91,11 +93,12 @@ def _linear(
     *,
     part: int = 0,
 ) -> None:
-    """Write sums or counts, which all have one standard error and one margin."""
-    start = question.start + part * question.cells
-    own, (values, shown), one = slice(start, start + question.cells), both, {start: 1.0}
-    margin = release.errors.margin(one, release.level)
-    numbers[0], numbers[1] = values[:, own], release.errors.std(one)
+    """Write sums or counts, which all have one standard error and one margin, or by place."""
+    start, cells = question.start + part * question.cells, question.cells
+    own, (values, shown) = slice(start, start + cells), both
+    found = release.errors.each(start, release.level)
+    std, margin = (np.repeat(each, cells // len(each)) for each in found)
+    numbers[0], numbers[1] = values[:, own], std
     numbers[2], numbers[3] = numbers[0] - margin, numbers[0] + margin
     if not release.rounded_values or not question.is_count(start - question.start):
         return

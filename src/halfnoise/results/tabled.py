@@ -10,8 +10,10 @@ from typing import NamedTuple, Protocol, Self
 import numpy as np
 
 from halfnoise.checks import unknown
-from halfnoise.results.inference import Errors, Floats, ratios
+from halfnoise.results.inference import Errors, Floats
 from halfnoise.results.labelled import PEOPLE, Labelled
+from halfnoise.results.nest import Nest
+from halfnoise.results.ratios import ratios
 from halfnoise.results.whole import rounded
 from halfnoise.results.wide import Wide, between, written
 from halfnoise.text import short, spelled
@@ -106,8 +108,7 @@ class Cells(Labelled):
     def cells_of(self, values: Floats, part: int = 0) -> Floats:
         """Return its cells among some values, by axes; of a mean sums, and then who answered."""
         start = self.question.start + part * self.question.cells
-        shape = tuple(len(categories) for _, categories in self.question.axes)
-        own = values[start : start + self.question.cells].reshape(shape)
+        own = values[start : start + self.question.cells].reshape(self._own_shape)
         return np.asarray(own.transpose(self.order))
 
     @cached_property
@@ -116,13 +117,22 @@ class Cells(Labelled):
         errors, start = self.release.errors, self.question.start
         if self.question.is_mean:
             pair = [self.cells_of(self.release.values, part).ravel() for part in (0, 1)]
-            both = errors.both(start, start + self.question.cells)
+            both = errors.beside(start, start + self.question.cells, self._spread)
             found = ratios(np.stack(pair, axis=1), both, (0, 1), self.level, self.question.limits)
             return found.reshape(4, *self.shape)
-        x, shown, one = self.cells_of(self.release.values), self.cells_of(self._shown), {start: 1.0}
-        margin = errors.margin(one, self.level)
-        std = np.full(self.shape, errors.std(one))
+        x, shown = self.cells_of(self.release.values), self.cells_of(self._shown)
+        by_place = errors.each(start, self.level)
+        std, margin = (self._spread(each).reshape(self.shape) for each in by_place)
         return np.stack([shown, std, np.minimum(x - margin, shown), np.maximum(x + margin, shown)])
+
+    def _spread(self, by_place: Floats) -> Floats:
+        """Return what each cell has of what its place has; of no places, all have the same."""
+        cells = np.repeat(by_place, self.question.cells // len(by_place))
+        return np.asarray(cells.reshape(self._own_shape).transpose(self.order).ravel())
+
+    @property
+    def _own_shape(self) -> tuple[int, ...]:
+        return tuple(len(categories) for _, categories in self.question.axes)
 
     def margin(self, *labels: str) -> Self:
         """Return the margin by some of the axes."""
@@ -146,14 +156,19 @@ class Cells(Labelled):
         With a ``factor`` they are rounded to whole multiples of its inverse, together.
         """
         own = self._made(self.release, self.question, (*range(len(self.order)),))
-        shown = {each.labels: each.cells_of(self._shown) for each in (*own.margins(), own)}
+        nest = Nest.of(self.release.questions, self.release.errors.covariance)
+        by = [each.labels for each in (*own.margins(), own)]
+        by += [each for labels in by for each in nest.around(labels) if each not in ((), *by)]
+        shown = {each: own.margin(*each).cells_of(self._shown) for each in dict.fromkeys(by)}
         shown[()] = np.array(self._all(self._shown))
         if factor:
-            whole = rounded({each: factor * cells[np.newaxis] for each, cells in shown.items()})
+            tables = {each: factor * cells[np.newaxis] for each, cells in shown.items()}
+            whole = rounded(tables, nest)
             shown = {each: cells[0] / factor for each, cells in whole.items()}
         return {
             frozenset(each): cells.transpose([each.index(a) for a in self.labels if a in each])
             for each, cells in shown.items()
+            if {*each} <= {*self.labels}
         }
 
     def _all(self, values: Floats) -> float:
@@ -224,7 +239,7 @@ class Cells(Labelled):
     @property
     def _total_std(self) -> Floats:
         start, errors = self.question.start, self.release.errors
-        all_cells = [len(categories) for _, categories in self.question.axes]
+        all_cells = [range(number) for number in self._own_shape]
         variance = errors.covariance.block(start, start, all_cells)
         return np.array(errors.two(variance, 0.0, 0.0).std({0: 1.0}))
 

@@ -1,15 +1,16 @@
-"""What can be asked of each person: counts, sums, means, choices, bands, items; and tables."""
+"""What can be asked of each person: counts, sums, means, choices, bands, items; places, tables."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
 from halfnoise.workload.column_query import ColumnQuery
+from halfnoise.workload.nested import Nested
 from halfnoise.workload.numbers import Count, Counts, Mean, Sum
 from halfnoise.workload.tables import Table
 
 Query: TypeAlias = ColumnQuery | Counts
-Asked: TypeAlias = Query | Table
+Asked: TypeAlias = Query | Table | Nested
 
 
 def each_alone(queries: Sequence[Asked]) -> Iterator[Query]:
@@ -21,8 +22,9 @@ def each_alone(queries: Sequence[Asked]) -> Iterator[Query]:
     ['smoker', 'sex', 'age']
     """
     for query in queries:
-        if isinstance(query, Table):
-            yield from query.own
+        if isinstance(query, Table | Nested):
+            for axis in query.own if isinstance(query, Table) else (query,):
+                yield from axis.choices if isinstance(axis, Nested) else (axis,)
         elif isinstance(query, Count | Sum | Mean):
             yield replace(query, by=(), within=())
         else:

@@ -6,19 +6,20 @@ from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import partial
 from typing import Any, TypedDict, Unpack
 
-from halfnoise.checks import finite, known_keywords, refuse, said_twice
+from halfnoise.checks import known_keywords, refuse, said_twice
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.workload.block import Block, Line
 from halfnoise.workload.categories import Items
 from halfnoise.workload.conditions import Where
+from halfnoise.workload.crossing import used
 from halfnoise.workload.gathering import blocks_of
 from halfnoise.workload.groups import Grouping
-from halfnoise.workload.importance import check_importance, importance_of_dial
+from halfnoise.workload.importance import check_importance, dialled
 from halfnoise.workload.listing import OTHER, Columns, Groups
+from halfnoise.workload.nested import Nested
 from halfnoise.workload.queries import Asked
 from halfnoise.workload.question import Question, only_rows
-from halfnoise.workload.sets import Box
 
 
 class Rules(TypedDict, total=False):
@@ -97,12 +98,17 @@ class Workload:
         if not isinstance(self.neighbors, Neighbors):
             raise refuse("neighbors", "Neighbors.ADD_REMOVE or Neighbors.REPLACE", self.neighbors)
         _set(self, where=_check_where(self))
-        named = {query.label for query in self.queries}
+        named = {query.label for query in self.queries if not isinstance(query, Nested)}
+        named |= {*used([], [], self.queries)}
         weights, size = check_importance(self, named)
         _set(self, grouping=_check_groups(self), importance=weights, size_importance=size)
         _set(self, blocks=tuple(blocks_of(self.queries, self.importance, self.at_most)))
+        if self.grouped and any(block.shape.ungrouped for block in self.blocks):
+            rule = "places inside places do not go with groups (by)"
+            remedy = "make the groups a Choice and an axis of tables"
+            raise NotSupportedError(f"{rule}, whose numbers would not add up; {remedy}")
         if self.size_dial is not None:
-            _set(self, size_importance=_dialled(self, self.size_dial))
+            _set(self, size_importance=dialled(self, self.blocks, self.size_dial))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy what was said; the rest is worked out again."""
@@ -245,7 +251,8 @@ def _check_queries(queries: Sequence[Asked]) -> None:
         raise InvalidParameterError(f'{rule}; for example [Count("smoker")]')
     for query in queries:
         if not isinstance(query, Asked):
-            raise refuse("query", "a Count, Sum, Mean, Choice, Bins, Items or Table", query)
+            known = "a Count, Sum, Mean, Choice, Bins, Items, Nested or Table"
+            raise refuse("query", known, query)
     # A mean has a name of its own beside those of its two sums.
     names = [query.label for query in queries if query.kind == "mean"]
     names += [name for query in queries for name in query.names]
@@ -284,16 +291,3 @@ def _check_groups(workload: Workload) -> Grouping | None:
             " replacement each person is in one group, so keep one, or use add-remove"
         )
     return found
-
-
-def _dialled(workload: Workload, dial: float) -> float:
-    """Return the importance of the number of people where it is said the paper's way."""
-    if workload.size_importance:
-        rule = "give size_importance or size_dial, not both"
-        raise InvalidParameterError(f"{rule}: they say the same")
-    blocks, d = workload.blocks, workload.size
-    if len(blocks) != 1 or blocks[0].shape != Box(d):
-        finite(size_dial=dial)
-        rule = "size_dial is defined for counts without at_most alone"
-        raise NotSupportedError(f"{rule}; use size_importance instead")
-    return importance_of_dial(dial, d) * blocks[0].importance

@@ -1,0 +1,166 @@
+"""Ratios of noisy values, with Fieller's intervals, and their differences. All post-processing."""
+
+import math
+from functools import lru_cache
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfnoise.noise.law import Noise
+from halfnoise.results.inference import Errors, Floats, Pairs
+
+Pair: TypeAlias = tuple[int, int]
+Range: TypeAlias = tuple[float, float]
+ANYTHING = (-math.inf, math.inf)
+
+
+def ratios(
+    values: Floats, errors: Errors | Pairs, pair: Pair, level: float, bounds: Range = ANYTHING
+) -> Floats:
+    """Return ratio, standard error and the ends of Fieller's interval, for each row of values.
+
+    The interval holds every r for which  top - r bottom  is no larger than its noise allows. It
+    keeps its level also where the bottom may well be zero: then it is all there is.
+
+    With a = top - lean * bottom, whose noise of variance R is uncorrelated with that of b = bottom,
+    of variance V, these are all r = lean + t with  (a - t b)^2 <= z^2 (R + t^2 V),  which ends at
+
+        t = (a S +- z R b) / (b S -+ z V a),  S = sqrt(a^2 V + b^2 R - z^2 R V),  b > 0.
+    """
+    top, bottom = pair
+    lean, R, V = (np.broadcast_to(x, len(values)) for x in errors.split(top, bottom))
+    b = values[:, bottom]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        estimate = np.where(b == 0, 0.0, values[:, top] / b)
+        std = np.sqrt(R + (estimate - lean) ** 2 * V) / np.abs(b)
+    sure = np.abs(b) > errors.margin({bottom: 1.0}, level)
+    turned, (lean, R, V) = np.sign(b[sure]), (x[sure] for x in (lean, R, V))
+    a, b = (values[sure, top] - lean * b[sure]) * turned, np.abs(b[sure])
+    ends = []
+    for sign in (-1, 1):
+        z, S = _reach(errors, pair, level, (a, b, R, V), sign)
+        end = np.full(len(values), sign * math.inf)
+        with np.errstate(invalid="ignore"):
+            t = (a * S + sign * z * R * b) / (b * S - sign * z * V * a)
+        end[sure] = lean + np.where(S == 0, 0.0, t)
+        ends.append(np.clip(end, *bounds))
+    return np.array([np.clip(estimate, *bounds), std, *ends])
+
+
+def _reach(
+    errors: Errors | Pairs,
+    pair: Pair,
+    level: float,
+    seen: tuple[Floats, Floats, Floats, Floats],
+    sign: int,
+) -> tuple[Floats, Floats]:
+    """Return z and S of one end of Fieller's interval.
+
+    With Gaussian noise z is the same for every t. With Laplace noise it depends on how t mixes the
+    two noises: on the angle of  (sqrt(R), t sqrt(V)).  Seen from (b sqrt(R), a sqrt(V)), where
+    t = a/b, the interval ends at the angle where  z = |(b sqrt(R), a sqrt(V))| sin(angle)/sqrt(RV).
+    """
+    a, b, rest, below = seen
+    x, y = b * np.sqrt(rest), a * np.sqrt(below)
+    if errors.noise is Noise.GAUSSIAN or isinstance(errors, Pairs):
+        z = np.full_like(x, errors.noise.margin([1.0], level))
+        return z, np.sqrt(np.maximum(0.0, x**2 + y**2 - z**2 * rest * below))
+    _, R, V = errors.split(*pair)
+    if not R * V:
+        some = pair[1] if V else pair[0]
+        z = np.full_like(x, errors.margin({some: 1.0}, level) / math.sqrt(V or R or 1.0))
+        return z, np.hypot(x, y)
+    waves, far, start = _waves(errors, pair, level), np.hypot(x, y), np.arctan2(y, x)
+    low, high = np.zeros_like(x), math.pi / 2 - sign * start
+    for _ in range(60):
+        middle = (low + high) / 2
+        z = np.polynomial.polynomial.polyval(np.exp(2j * (start + sign * middle)), waves).real
+        inside = far * np.sin(middle) <= z * math.sqrt(R * V)
+        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+    return far * np.sin(high) / math.sqrt(R * V), far * np.cos(high)
+
+
+@lru_cache(maxsize=1024)
+def _waves(errors: Errors, pair: Pair, level: float) -> NDArray[np.complex128]:
+    """Return the margin of  cos(angle) a/sqrt(R) - sin(angle) b/sqrt(V)  as a sum of waves."""
+    top, bottom = pair
+    lean, R, V = errors.split(top, bottom)
+    # It is a smooth function of twice the angle: 64 waves give nine digits and more, and often
+    # fewer do: those that change nothing are left out.
+    angles = math.pi / 128 * np.arange(128)
+    mixed = zip(np.cos(angles) / math.sqrt(R), np.sin(angles) / math.sqrt(V), strict=True)
+    margins = [errors.margin({top: p, bottom: -p * lean - q}, level) for p, q in mixed]
+    waves = np.fft.rfft(margins) / 128
+    waves[1:-1] *= 2
+    return waves[: np.flatnonzero(np.abs(waves) > 1e-12 * np.abs(waves[0]))[-1] + 1]
+
+
+def apart(
+    two: tuple[Floats, Floats], errors: Errors, pair: Pair, level: float, common: float = 0.0
+) -> Floats:
+    """Return a ratio minus that of another group, as ``ratios`` does, for each row of the two.
+
+    With intervals of the two that end d_1 and d_2 away from their ratios, the difference ends
+    sqrt(d_1^2 + d_2^2 - 2 rho d_1 d_2)  away from its own (Zou & Donner 2008): exact for normal
+    ratios, and close for others. It takes the ratios as they are, not kept within bounds: from a
+    ratio that was moved to its bound there is no way to go. ``common`` is the variance of the noise
+    that the numbers of people share, of which a ratio holds k = (load of the top - ratio * load of
+    the bottom) / bottom; so rho = common k_1 k_2 / (std_1 std_2).
+    """
+    ratio, std, low, high = np.stack([ratios(each, errors, pair, level) for each in two], axis=1)
+    top, bottom = (errors.covariance.load(place) if common else 0.0 for place in pair)
+    bottoms = np.stack([each[:, pair[1]] for each in two])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        k = (top - ratio * bottom) / bottoms
+        rho = np.nan_to_num(np.clip(common * k.prod(axis=0) / std.prod(axis=0), -1.0, 1.0))
+
+    x, down, up = ratio[0] - ratio[1], ratio - low, high - ratio
+    reach = _together(two, errors, pair, level)
+    below, above = _away(down[0], up[1], rho) * reach, _away(up[0], down[1], rho) * reach
+    return np.array([x, _away(std[0], std[1], rho), x - below, x + above])
+
+
+def _away(one: Floats, other: Floats, rho: Floats) -> Floats:
+    endless = np.isinf(one) | np.isinf(other)
+    a, b = np.where(endless, 0.0, one), np.where(endless, 0.0, other)
+    square = np.maximum(0.0, a**2 + b**2 - 2 * rho * a * b)
+    return np.where(endless, math.inf, np.sqrt(square))
+
+
+def apart_by(values: Floats, errors: Errors, pairs: tuple[Pair, Pair], level: float) -> Floats:
+    """Return one ratio minus another of the same release, Gaussian ones, as ``apart`` does."""
+    found = np.stack([ratios(values[np.newaxis], errors, pair, level)[:, 0] for pair in pairs], 1)
+    (a, b), (c, d) = pairs
+    (r, s), std, low, high = found
+    between = errors.covariance.between
+    shared = between(a, c) - r * between(b, c) - s * between(a, d) + r * s * between(b, d)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rho = errors.copies * shared / (values[b] * values[d]) / np.prod(std)
+    rho, (x, down, up) = (
+        np.nan_to_num(np.clip(rho, -1.0, 1.0)),
+        (r - s, (r, s) - low, high - (r, s)),
+    )
+    below, above = _away(down[0], up[1], rho), _away(up[0], down[1], rho)
+    return np.array([x, _away(std[0], std[1], rho), x - below, x + above])
+
+
+def _together(
+    two: tuple[Floats, Floats], errors: Errors, pair: Pair, level: float
+) -> Floats | float:
+    """Return how far two ratios together reach, relative to their reaches squared and added.
+
+    One for Gaussian noise. Two Laplace noises are less peaked than one: at a level of 50% they
+    reach up to 17% farther, at 95% up to 3% less.
+    """
+    if errors.noise is Noise.GAUSSIAN:
+        return 1.0
+    top, bottom = pair
+    reach = np.ones(len(two[0]))
+    for row, (one, other) in enumerate(zip(*two, strict=True)):
+        if one[bottom] and other[bottom]:
+            seen = [(1 / each[bottom], each[top] / each[bottom] ** 2) for each in (one, other)]
+            parts = [errors.parts({top: a, bottom: -b}) for a, b in seen]
+            alone = math.hypot(*(errors.noise.margin(each, level) for each in parts))
+            reach[row] = errors.noise.margin([*parts[0], *parts[1]], level) / (alone or 1.0)
+    return reach
