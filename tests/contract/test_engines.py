@@ -13,7 +13,18 @@ from halfnoise.data.sources.source import TextFormat
 from halfnoise.design.measurement import CenteredMeasurement
 from support import engines, reference
 from support.measured import grid_for
-from support.nasty import ADULT, AMOUNTS, COUNTS, ITEMS, NOVEMBER, TABLES, WIDE, found, nasty
+from support.nasty import (
+    ADULT,
+    AMOUNTS,
+    COUNTS,
+    ITEMS,
+    NOVEMBER,
+    PLACES,
+    TABLES,
+    WIDE,
+    found,
+    nasty,
+)
 from support.soak import SOAKS
 
 
@@ -39,7 +50,8 @@ WORKLOADS = {
     "items": hn.Workload(ITEMS),
     "some": hn.Workload([COUNTS[0], AMOUNTS[1], AMOUNTS[5], ITEMS[0]], where=[ADULT, NOVEMBER]),
     "tables": hn.Workload([*TABLES, COUNTS[0], AMOUNTS[1], AMOUNTS[8]]),
-    "few": hn.Workload([COUNTS[0], COUNTS[14], AMOUNTS[1], AMOUNTS[5], *KINDS]),
+    "places": hn.Workload([*PLACES, COUNTS[0]]),
+    "few": hn.Workload([COUNTS[0], COUNTS[14], AMOUNTS[1], AMOUNTS[5], *KINDS, PLACES[0]]),
 }
 UNITS: dict[str, Sequence[str]] = {
     "person": ("person id",),
@@ -69,11 +81,11 @@ def expected(workload: str, unit: str, rows: str) -> tuple[list[list[int]], int]
     return typed
 
 
-TOTALS = ["counts", "at most", "amounts", "items", "some", "tables"]
+TOTALS = ["counts", "at most", "amounts", "items", "some", "tables", "places"]
 READERS = (*engines.READERS, *engines.KEPT)
 SLOW = () if SOAKS else ("spark", *engines.KEPT)
 ASKED = dict.fromkeys(READERS, TOTALS) | {engine: ["each", "items"] for engine in SLOW}
-ASKED |= {} if SOAKS else {"spark": ["each", "items", "tables"]}
+ASKED |= {} if SOAKS else {"spark": ["each", "items", "tables", "places"]}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Values by cell: what each adds to the layers of noise that tables are made of."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import NamedTuple, Self
@@ -43,6 +43,15 @@ class Layer(NamedTuple):
         """Return a layer of residuals, small ones first."""
         order = sorted(squares, key=lambda axes: (len(axes), axes))
         return cls(tuple(order), tuple(weight * squares[axes] for axes in order), value, answers)
+
+    def finest(self, values: "Sequence[ByCell]") -> tuple[Fraction, float]:
+        """Return what its values, seen from their centre, are multiples of, and how far they are."""
+        if self.value is None:
+            return Fraction(1), 1.0
+        if self.answers:
+            return Fraction(1, SHARE.denominator), 1.0
+        own = values[self.value]
+        return own.quantum / 2, float(own.half)
 
 
 @dataclass(frozen=True, slots=True)

@@ -225,18 +225,9 @@ class Crossed(ContributionSet):
         del center, quantum
         found = []
         for each, scale in zip(self.classes, scales, strict=True):
-            (finest, reach), many = self._grain(self.layers[each.layer]), each.inside
+            (finest, reach), many = self.layers[each.layer].finest(self.values), each.inside
             found.append(step_for(scale * many, finest, reach * many, cells=many) / many)
         return tuple(found)
-
-    def _grain(self, layer: Layer) -> tuple[Fraction, float]:
-        """Return what values of a layer, seen from their centre, are multiples of, and how far."""
-        if layer.value is None:
-            return Fraction(1), 1.0
-        if layer.answers:
-            return Fraction(1, SHARE.denominator), 1.0
-        value = self.values[layer.value]
-        return value.quantum / 2, float(value.half)
 
     def measure(self, channel: Channel, f: Ring, root: Ring, root_quantum: Fraction) -> Ring:
         """Return every residual in steps, from the cells of all tables."""
@@ -244,7 +235,7 @@ class Crossed(ContributionSet):
         crowd = tables[0] | {(): times(root, root_quantum)}
         measured = []
         for place, layer in enumerate(self.layers):
-            finest, _ = self._grain(layer)
+            finest, _ = layer.finest(self.values)
             for axes in layer.axes:
                 table = tables[place][axes]
                 if layer.answers:

@@ -49,13 +49,12 @@ class Placed(Crossed):
         """Return r^2 of what is measured: of r less that of the same one level finer."""
         found = {}
         for axes, square in squares.items():
-            r, finer = math.sqrt(square), math.sqrt(squares.get(self._finer(axes), 0.0))
-            found[axes] = max(r - finer, LEAST * r) ** 2
+            own = place_of(axes, self.deep)
+            level, r = own[0] + 1 if own else 0, math.sqrt(square)
+            finer = (level, *axes[len(own) :]) if level < self.deep else None
+            beyond = 0.0 if finer is None else math.sqrt(squares.get(finer, 0.0))
+            found[axes] = max(r - beyond, LEAST * r) ** 2
         return found
-
-    def _finer(self, axes: Axes) -> Axes:
-        own = place_of(axes, self.deep)
-        return (own[0] + 1 if own else 0, *axes[len(own) :])
 
     def view(self, center: Number | None, p: int) -> View:
         """Return what a person moves, and how much the places tell of the number of people."""
