@@ -35,7 +35,7 @@ NESTED = hn.Nested("state", "county", places=PLACES)
 
 def any_tree(rng: random.Random) -> Tree:
     """Return an uneven tree of up to three levels."""
-    children = [(rng.randint(2, 4),)]
+    children: list[tuple[int, ...]] = [(rng.randint(2, 4),)]
     for _ in range(rng.randint(0, 2)):
         children.append(tuple(rng.randint(1, 4) for _ in range(sum(children[-1]))))
     return Tree(tuple(children))
@@ -100,7 +100,7 @@ def test_the_worked_example() -> None:
 
 def test_scales_are_those_of_the_theory() -> None:
     """Precisions are in proportion to N_A M_l (r_l - r_(l+1)), and n has what is left of it."""
-    asked = [NESTED, hn.Table(["county", SEX], margins=0.1), hn.Table(["sex", "state"])]
+    asked: list[Any] = [NESTED, hn.Table(["county", SEX], margins=0.1), hn.Table(["sex", "state"])]
     design = hn.plan(asked, privacy=MU).chosen
     block = design.blocks[0]
     assert isinstance(block, TableBlock)
@@ -188,7 +188,7 @@ def test_errors_are_exact(queries: Any, rules: dict[str, Any]) -> None:
     check_parts(covariance, dense)
     again = Covariance.from_dict(covariance.to_dict())
     assert again == covariance
-    lines = [line for line in plan.measurement.design.query_std]
+    lines = plan.measurement.design.query_std
     tables, block = covariance.tables, plan.measurement.blocks[-1]
     assert isinstance(tables, PlacedErrors)
     assert isinstance(block, TableBlock)
@@ -255,10 +255,11 @@ def added(values: Floats, by: Any, part: Any, shape: Any) -> Floats:
     if level and over:
         around = shape.tree.above(level[0], over[0])
         made = np.zeros((len(values), shape.levels[over[0]], *table.shape[2:]))
-        np.add.at(made, (slice(None), around), table)
+        for at, place in enumerate(around.tolist()):
+            made[:, place] += table[:, at]
         table, by = made, (*over, *by[1:])
     gone = tuple(1 + i for i, axis in enumerate(by) if axis not in part)
-    return table.sum(axis=gone).reshape(len(values), -1)
+    return np.asarray(table.sum(axis=gone).reshape(len(values), -1))
 
 
 NUMBER = 100_000 if SOAKS else 20_000

@@ -98,7 +98,7 @@ def places_of(rows: Sequence[Row], nested: Nested, cells: SlowCells) -> list[int
         path = [choice.categories[at] for choice, at in zip(nested.choices, said, strict=True)]
         for at, place in enumerate(nested.places):
             agree = [one == other for one, other in zip(place, path, strict=False)]
-            found.append((-(agree + [False]).index(False), at))
+            found.append((-[*agree, False].index(False), at))
     deep, at = min(found)
     first = (*nested.places[at][:-deep], *[nested.other] * len(nested.columns))
     return [level.paths.index(first[: i + 1]) for i, level in enumerate(nested.levels)]

@@ -53,7 +53,7 @@ def drawn(seed: int) -> hn.Workload:
     )
 
 
-PLACES = [
+PLACES: list[list[tuple[str, ...]]] = [
     [("A", "x"), ("A", "y"), ("B", "x")],
     [("A", "x"), ("B",)],
     [("A", "x", "1"), ("A", "x", "2"), ("A", "y"), ("B", "x", "1")],
@@ -79,7 +79,7 @@ def in_places(seed: int) -> hn.Workload:
         if (len(table) > 1 or not asked) and table != (labels[-1], *others):
             queries.append(hn.Table(list(table), importance=weight, margins=margins))
     queries += _values(rng, subsets)
-    rules = rng.choice([{}, {}, {"neighbors": hn.Neighbors.REPLACE}])
+    rules: dict[str, Any] = rng.choice([{}, {}, {"neighbors": hn.Neighbors.REPLACE}])
     weights = {labels[0]: 5.0} if asked and rng.random() < 0.3 else {}
     objective = "largest" if seed % 7 == 4 else "total"
     size = rng.choice([0.0, 0.0, 1.0])

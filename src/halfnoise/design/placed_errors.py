@@ -239,6 +239,15 @@ class PlacedErrors(CrossErrors):
         sizes, first = tuple(map(sum, children)), [len(level) for level in children]
         if not children or first != [1, *sizes[:-1]] or plain.levels[: len(sizes)] != sizes:
             raise refuse("children", "into how many places those of each level are parted", "more")
+        found = {(kind, axes) for kind, axes in plain.order} | {(0, ())}
+        every = [(kind, axes) for kind, layer in enumerate(plain.layers) for axes in layer]
+        levels = [[axis for axis in axes if axis < len(sizes)] for _, axes in every]
+        around = {
+            (k, (*([own[0] - 1] if own and own[0] else []), *axes[len(own) :]))
+            for (k, axes), own in zip(every, levels, strict=True)
+        }
+        if any(len(own) > 1 for own in levels) or not {*every, *around} <= found:
+            raise refuse("layers", "of all places around those that are measured", "fewer")
         names = ("start", "levels", "layers", "variances", "loads", "order")
         return cls(*(getattr(plain, name) for name in names), children=children)
 

@@ -129,16 +129,18 @@ class CrossTable(Cells):
     def shares(self, part: str = "total", *, of: Sequence[str] | None = None) -> Shares:
         """Return what part of its row, its column or the total each cell is.
 
-        ``of``: any margin, by the labels it has; () is the total. With V the variance of a cell of
-        the margin, which holds m cells, its covariance with each of these is V/m.
+        ``of``: any margin, by the labels it has; () is the total, and a coarser level of places is
+        the place around. With V the variance of a cell of a margin, which holds m cells, its
+        covariance with each of these is V/m.
         """
         by = {"row": self.rows, "column": self.columns, "total": ()}
         if part not in by:
             raise refuse("a share", f"of {', '.join(WORDS)}", part, "or say of=(labels)")
         margin = by[part] if of is None else (of,) if isinstance(of, str) else tuple(of)
-        if strange := [label for label in margin if label not in self.labels]:
+        inside = self._inside(margin)
+        if strange := [label for label in margin if label not in inside]:
             raise unknown("label", strange[0], self.labels)
-        if len(margin) >= len(self.labels) or self.question.is_mean:
+        if tuple(inside) == self.labels or self.question.is_mean:
             raise refuse(
                 "a share", "of a margin, and of people, counts or sums", margin or self.name
             )
@@ -158,15 +160,28 @@ class CrossTable(Cells):
             found=found.reshape(4, *self.shape),
         )
 
+    def _inside(self, labels: Sequence[str]) -> dict[str, str]:
+        """Return the labels of a margin with those of this table's axes that lie inside them."""
+        found = dict[str, str]()
+        for own in self.labels:
+            around = next((x for x in labels if x == own or self.nest.holds(x, own)), None)
+            found |= {} if around is None else {around: own}
+        return found
+
     def _beside(self, labels: Sequence[str]) -> tuple[Floats, Errors | Pairs]:
         """Return cells, each with its cell of a margin, and the errors of such a pair."""
         release, start, last = self.release, self.question.start, self.release.questions[-1].stop
         top = self.cells_of(release.values)
         if labels or self.name:
-            inside = [label for label in self.labels if label in labels]
+            inside, nest = self._inside(labels), self.nest
             margin = self.margin(*inside) if inside else self._whole
-            kept = [n if x in inside else 1 for x, n in zip(self.labels, self.shape, strict=True)]
-            below, at = margin.cells_of(release.values).reshape(kept), margin.question.start
+            below, at = margin.cells_of(release.values), margin.question.start
+            for axis, (own, around) in enumerate(zip(inside.values(), inside, strict=True)):
+                if own != around:
+                    below = np.take(below, nest.above(own, around), axis)
+            held = {*inside.values()}
+            kept = [n if x in held else 1 for x, n in zip(self.labels, self.shape, strict=True)]
+            below = below.reshape(kept)
         elif len(release.values) > last:
             below, at = release.values[last], last
         else:

@@ -52,6 +52,16 @@ class Nest:
         if level >= 0:
             yield plain
 
+    def holds(self, around: str, label: str) -> bool:
+        """Whether one label is of places that hold those of another."""
+        both = (around, label)
+        known = {*both} <= {*self.levels} and around != label
+        return known and self.levels.index(around) < self.levels.index(label)
+
+    def above(self, label: str, around: str) -> Whole:
+        """Return which place each place of a level is in."""
+        return self.tree.above(self.levels.index(label), self.levels.index(around))
+
     def alike(self, level: int) -> Iterator[tuple[Whole, Whole]]:
         """Go through places that have as many inside: these, and those inside, a row for each."""
         children = np.array(self.tree.children[level])

@@ -130,6 +130,11 @@ class Cells(Labelled):
         cells = np.repeat(by_place, self.question.cells // len(by_place))
         return np.asarray(cells.reshape(self._own_shape).transpose(self.order).ravel())
 
+    @cached_property
+    def nest(self) -> Nest:
+        """Which axes are places, and how these lie in each other."""
+        return Nest.of(self.release.questions, self.release.errors.covariance)
+
     @property
     def _own_shape(self) -> tuple[int, ...]:
         return tuple(len(categories) for _, categories in self.question.axes)
@@ -156,7 +161,7 @@ class Cells(Labelled):
         With a ``factor`` they are rounded to whole multiples of its inverse, together.
         """
         own = self._made(self.release, self.question, (*range(len(self.order)),))
-        nest = Nest.of(self.release.questions, self.release.errors.covariance)
+        nest = self.nest
         by = [each.labels for each in (*own.margins(), own)]
         by += [each for labels in by for each in nest.around(labels) if each not in ((), *by)]
         shown = {each: own.margin(*each).cells_of(self._shown) for each in dict.fromkeys(by)}

@@ -45,7 +45,7 @@ class Layer(NamedTuple):
         return cls(tuple(order), tuple(weight * squares[axes] for axes in order), value, answers)
 
     def finest(self, values: "Sequence[ByCell]") -> tuple[Fraction, float]:
-        """Return what its values, seen from their centre, are multiples of, and how far they are."""
+        """Return what its values, from their centre, are multiples of, and how far they are."""
         if self.value is None:
             return Fraction(1), 1.0
         if self.answers:
