@@ -38,7 +38,12 @@ def people() -> pl.DataFrame:
 @functools.cache
 def released(mu: float = 1.0) -> hn.Release:
     """Return a release of people by places, with values by cell and a count beside."""
-    asked = [NESTED, hn.Table(["county", SEX]), *VALUES, hn.Count("x", above=3, name="many")]
+    asked: list[Any] = [
+        NESTED,
+        hn.Table(["county", SEX]),
+        *VALUES,
+        hn.Count("x", above=3, name="many"),
+    ]
     found = hn.release(people(), asked, row_is_person=True, privacy=hn.GaussianDP(mu=mu))
     assert isinstance(found, hn.Release)
     return found
@@ -77,32 +82,27 @@ def test_numbers_add_up_from_bottom_to_top(made: Any) -> None:
 
 def test_what_is_printed_adds_up() -> None:
     """So do the digits that are shown, one table beside the other."""
-    shown = {
-        labels: released().table(*labels).text().splitlines()
-        for labels in (("state",), ("county",))
-    }
-    numbers = {
-        labels: [int(line.split()[-1].replace(",", "")) for line in lines[2:-1]]
-        for labels, lines in shown.items()
-    }
+    numbers = dict[str, list[int]]()
+    for label in ("state", "county"):
+        lines = released().table(label).text().splitlines()[2:-1]
+        numbers[label] = [int(line.split()[-1].replace(",", "")) for line in lines]
     states = [path[0] for path in LEVELS[1].paths]
     for at, (state,) in enumerate(LEVELS[0].paths):
-        pairs = zip(states, numbers["county",], strict=False)
-        assert sum(number for own, number in pairs if own == state) == numbers["state",][at]
+        pairs = zip(states, numbers["county"], strict=False)
+        assert sum(number for own, number in pairs if own == state) == numbers["state"][at]
 
 
 def test_errors_are_by_place() -> None:
     """In an uneven tree each place has an error of its own, of cells and of lines alike."""
-    release, (_, covariance) = released(), (None, released().errors.covariance)
+    release, covariance = released(), released().errors.covariance
     table = release.table("sex", "county")
     start = table.question.start
     variances = covariance.diagonal()[start : start + table.question.cells].reshape(-1, 3)
     assert table.std == pytest.approx(np.sqrt(variances.T))
     assert table.std.max() > 1.02 * table.std.min()
     frame = release.to_polars()
-    rows = frame.filter(
-        (pl.col("kind") == "table") & pl.col("county").is_not_null() & pl.col("sex").is_not_null()
-    )
+    cells = (pl.col(name).is_not_null() for name in ("county", "sex"))
+    rows = frame.filter(pl.col("kind") == "table", *cells)
     assert rows["std"].to_numpy() == pytest.approx(np.sqrt(variances.ravel()))
     cell = release["county=N > b, sex=m"]
     assert cell.std == pytest.approx(table["m", "N > b"].std)
@@ -127,13 +127,13 @@ def test_totals_and_differences() -> None:
     assert table.linear(draws).std ** 2 == pytest.approx(covariance.quadratic_form(weights))
 
 
+OF: list[tuple[str, ...]] = [("state",), ("state", "sex"), ("county",), ("sex",), ()]
+
+
 def test_shares_are_of_places_around() -> None:
     """Of a county in its state, in any order of axes; as Fieller has it for each pair alone."""
     release = released()
-    for labels, of in itertools.product(
-        (("county", "sex"), ("sex", "county")),
-        (("state",), ("state", "sex"), ("county",), ("sex",), ()),
-    ):
+    for labels, of in itertools.product((("county", "sex"), ("sex", "county")), OF):
         shares = release.table(*labels).shares(of=of)
         county, sex = "S > a", "m"
         cell = f"county={county}, sex={sex}"
@@ -160,7 +160,7 @@ def test_json_comes_back_the_same(made: Any) -> None:
     """A release by places read from its JSON writes the same, and concludes the same."""
     text = made().to_json()
     VALIDATOR.validate(strictly(text))
-    again = hn.Release.from_json(text)
+    again: Any = hn.Release.from_json(text)
     assert again.to_json() == text
     assert repr(again) == repr(made())
     for ending in (".csv", ".md", ".jsonl"):
