@@ -303,11 +303,11 @@ def test_mistakes_are_seen(
 
 SOLVED: list[tuple[Any, dict[str, Any], float]] = [
     ([hn.Nested("a", places=[("x",), ("y",)]), hn.Table(["a", SEX])], {}, 1e-4),
-    ([NESTED], {}, 0.01),
-    ([NESTED, hn.Count("c")], {"size_importance": 1.0}, 0.01),
-    ([hn.Nested("s", "c", places=PLACES[:3]), hn.Table(["c", SEX])], {}, 0.01),
-    ([hn.Table([hn.Nested("s", "c", places=[("A", "x"), ("B", "y")])])], {}, 0.01),
-    ([hn.Nested("s", "c", places=PLACES[2:])], {"neighbors": REPLACE}, 0.05),
+    ([NESTED], {}, 0.003),
+    ([NESTED, hn.Count("c")], {"size_importance": 1.0}, 0.003),
+    ([hn.Nested("s", "c", places=PLACES[:3]), hn.Table(["c", SEX])], {}, 0.003),
+    ([hn.Table([hn.Nested("s", "c", places=[("A", "x"), ("B", "y")])])], {}, 1e-4),
+    ([hn.Nested("s", "c", places=PLACES[2:])], {"neighbors": REPLACE}, 0.015),
 ]
 
 

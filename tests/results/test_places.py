@@ -175,7 +175,6 @@ def test_other_places_are_refused() -> None:
     tables = stored["values"]["covariance"]["tables"]
     for children in (
         [],
-        [[4]],
         [[4], [4, 2, 2]],
         [[3], [4, 2, 2]],
         [[4], [4, 2, 2, 10**9]],
