@@ -5,7 +5,7 @@ Other words keep the lines that hold them all, where a bench takes them: ``bench
 
 import sys
 
-from bench import files, groups, growth, ledger, noise, release, spark, start, tables
+from bench import files, groups, growth, ledger, noise, places, release, spark, start, tables
 
 WHOLE = {
     "noise": noise.main,
@@ -18,6 +18,7 @@ NARROWED = {
     "files": files.main,
     "growth": growth.main,
     "tables": tables.main,
+    "places": places.main,
     "spark": spark.main,
 }
 
