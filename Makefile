@@ -9,7 +9,7 @@ LOWEST := .venv-lowest
 # Tests start many processes: each file is compiled once, also where the environment forbids it.
 test: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test test-lowest soak check bench wheel reference format clean
+.PHONY: demo test test-lowest soak check bench wheel reference picture format clean
 
 demo: .venv/installed ## set up, then run the main job
 	$(BIN)/halfnoise demo
@@ -48,6 +48,9 @@ wheel: .venv/developed ## build dist/halfnoise-VERSION.tar.gz, and from it the w
 
 reference: .venv/developed ## write docs/cli.md anew from the command's help
 	$(BIN)/python tests/support/cli_reference.py > docs/cli.md
+
+picture: .venv/developed ## write docs/page.png anew: what README shows; needs Chromium
+	$(BIN)/python tests/support/page_picture.py
 
 format: .venv/developed
 	$(BIN)/ruff format .

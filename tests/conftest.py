@@ -17,7 +17,16 @@ from support.soak import SOAKS
 # up, a server of PostgreSQL is one for all; an enumeration, the points of a far tail, figures, a
 # wheel and the demonstration take long to make.
 TOGETHER = (
-    *("spark", "postgresql", "enumerat", "far_tail", "test_figures", "test_wheel", "test_demo"),
+    *(
+        "spark",
+        "postgresql",
+        "enumerat",
+        "far_tail",
+        "test_figures",
+        "test_wheel",
+        "test_demo",
+        "browser",
+    ),
 )
 
 

@@ -70,9 +70,18 @@ PLANTED = {
         },
     ),
     "the face is eager": (HELP, {"": "from halfnoise.workload.numbers import Count"}),
-    "JSON in two places": (
-        LATE_ONES,
-        {LATE[0].removeprefix("halfnoise."): f"{INSIDE}import {LATE[1]}\n{INSIDE}import {LATE[1]}"},
+    **{
+        f"{by} late in two places": (
+            LATE_ONES,
+            {by.removeprefix("halfnoise."): f"{INSIDE}import {of}\n{INSIDE}import {of}"},
+        )
+        for by, of in LATE.items()
+    },
+    "what is drawn imports what draws": (LAYERS, {"views": "import halfnoise.report.views"}),
+    "and more of that room": (LAYERS, {"views": INSIDE + "import halfnoise.report.page"}),
+    "another room imports what draws": (
+        LAYERS,
+        {"results.published": INSIDE + "import halfnoise.report.views"},
     ),
     **{
         f"{package} in {room}": (PACKAGES, {f"{room}.x": f"import {package}"})
@@ -96,7 +105,7 @@ PLANTED = {
     "an engine by a name": (PACKAGES, {"results.x": "importlib.import_module('pandas')"}),
     "an engine by any name": (PACKAGES, {"planning.x": "importlib.import_module(name)"}),
     "a long file": (LINES, {"noise.x": "\n" * 301}),
-    "many files": (LINES, {f"noise.x{i}": "\n" * 300 for i in range(91)}),
+    "many files": (LINES, {f"noise.x{i}": "\n" * 300 for i in range(100)}),
 }
 
 
@@ -120,9 +129,12 @@ ALLOWED = {
     "an upper room imports a lower one": {"cli.x": "from halfnoise.noise import law\nimport typer"},
     "the ground imports itself": {"checks": "from halfnoise.errors import HalfnoiseError"},
     "the command is lazy": {"cli.app": INSIDE + "from halfnoise.report import draw_figures"},
-    "a release as JSON": {
-        LATE[0].removeprefix("halfnoise."): f"{INSIDE}import {LATE[1]}",
-        LATE[1].removeprefix("halfnoise."): f"import {LATE[0]}",
+    **{
+        f"{by} is shown": {
+            by.removeprefix("halfnoise."): f"{INSIDE}import {of}",
+            of.removeprefix("halfnoise."): f"import {by}",
+        }
+        for by, of in LATE.items()
     },
     "an expression as a type": {
         "workload.x": "from narwhals.stable.v2 import Expr\n" + TYPES + "import narwhals as nw"

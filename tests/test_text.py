@@ -1,8 +1,6 @@
-import math
-
 import pytest
 
-from halfnoise.text import meaningful, percent, short, text_table, width
+from halfnoise.text import percent, short, text_table, width
 
 
 @pytest.mark.parametrize(
@@ -26,23 +24,6 @@ def test_probabilities_are_never_rounded_to_certainty() -> None:
     assert percent(0.9996) == "over 99.9%"
     assert percent(1.0) == "100%"
     assert percent(0.5) == "50%"
-
-
-@pytest.mark.parametrize(
-    ("x", "std", "said"),
-    [
-        (1234.567, 0.4, "1,234.57"),
-        (1234.567, 400.0, "1,235"),
-        (-0.3, 50.0, "0"),
-        (0.5, 0.0, "0.5"),
-        (math.inf, 1.0, "∞"),
-        (-math.inf, 1.0, "-∞"),
-        (3.0, math.inf, "3"),
-    ],
-)
-def test_digits_that_the_noise_leaves(x: float, std: float, said: str) -> None:
-    """An estimate is shown to the digit that its standard error leaves meaningful."""
-    assert meaningful(x, std) == said
 
 
 def test_columns_are_aligned() -> None:

@@ -40,6 +40,7 @@ if (
         PureDP,
         RenyiDP,
     )
+    from halfnoise.report.embedded import read
     from halfnoise.results.inference import Estimate
     from halfnoise.results.release import GroupedRelease, Release
     from halfnoise.workload.by import By
@@ -48,6 +49,7 @@ if (
     from halfnoise.workload.nested import Nested
     from halfnoise.workload.numbers import Count, Counts, Mean, Sum
     from halfnoise.workload.tables import Table
+    from halfnoise.workload.weights import Weight
     from halfnoise.workload.workload import Workload
 
 __version__ = versions.VERSION
@@ -87,11 +89,13 @@ _HOMES = {
     "TextFormat": "data.sources.source",
     "TryAgainError": "errors",
     "UnknownNameError": "errors",
+    "Weight": "workload.weights",
     "Where": "workload.conditions",
     "Workload": "workload.workload",
     "budget_for": "planning.outlook",
     "compose": "privacy.composition",
     "plan": "planning.outlook",
+    "read": "report.embedded",
     "release": "face",
 }
 
@@ -129,11 +133,13 @@ __all__ = [
     "TextFormat",
     "TryAgainError",
     "UnknownNameError",
+    "Weight",
     "Where",
     "Workload",
     "budget_for",
     "compose",
     "plan",
+    "read",
     "release",
 ]
 

@@ -25,7 +25,8 @@ from halfnoise.spec.words import read, text_format
 from halfnoise.workload.by import By
 from halfnoise.workload.listing import Columns
 from halfnoise.workload.queries import Asked
-from halfnoise.workload.workload import Rules, Workload
+from halfnoise.workload.rules import Rules
+from halfnoise.workload.workload import Workload
 
 _log = logging.getLogger("halfnoise")
 Named: TypeAlias = str | By | Sequence[str | By]  # the columns that name groups

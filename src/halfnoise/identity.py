@@ -132,7 +132,11 @@ def _workload(workload: Workload) -> str:
     groups = None if workload.grouping is None else (workload.grouping, workload.group_sizes)
     rules = (workload.who, workload.neighbors, groups, workload.at_most, workload.size_importance)
     objective = [dumps(workload.objective)] if workload.objective != "total" else []
-    return _list([dumps("Workload"), told(blocks), told(rules), *objective])
+    weight, more = workload.weight, list[str]()
+    if weight is not None:
+        own = (weight.column, weight.bounds, workload.unweighted_size, workload.effective_size)
+        more = [told(own), dumps(_as_set(weight.codes))]
+    return _list([dumps("Workload"), told(blocks), told(rules), *objective, *more])
 
 
 def _weighed(block: Block) -> object:

@@ -33,7 +33,9 @@ from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.groups import Grouping
 from halfnoise.workload.listing import Key
+from halfnoise.workload.nested import Nested
 from halfnoise.workload.question import SIZE
+from halfnoise.workload.tables import Table
 from halfnoise.workload.totals import Totals
 from halfnoise.workload.workload import Workload
 
@@ -205,6 +207,7 @@ def _in_groups(
         group_keys=keys,
         values=_with_sizes(back),
         common=design.common,
+        between=design.between,
         people=people,
         most=grouping.most,
         discovered=grouping.discovers,
@@ -223,6 +226,8 @@ def _template(plan: Plan, measurement: Measurement, request: Request) -> Release
         "design": {
             "name": design.name,
             "why": plan.why,
+            "error": plan.chosen.error(workload),
+            "least_error_bound": plan.least_error_bound,
             "noise": design.noise.value,
             "neighbors": workload.neighbors.value,
             "grid": measurement.facts,
@@ -232,8 +237,24 @@ def _template(plan: Plan, measurement: Measurement, request: Request) -> Release
     }
     asked = [query for query in workload.queries if isinstance(query, ColumnQuery)]
     conditions = {query.label: str(query.where) for query in asked if query.where is not None}
+    if (weight := workload.weight) is not None:
+        facts["weight"] = {"column": weight.column, "bounds": [*weight.bounds]}
     facts |= {"where": [*map(str, workload.who)]} if workload.who else {}
     facts |= {"only": conditions} if conditions else {}
+    tables = (query for query in workload.queries if isinstance(query, Table))
+    in_tables = [attribute for table in tables for attribute in table.own]
+    places = (each for each in (*workload.queries, *in_tables) if isinstance(each, Nested))
+    levels = [level for nested in places for level in nested.choices]
+    facts["meaning"] = {
+        query.label: query.meaning
+        for query in (
+            *asked,
+            *levels,
+            *(each for each in in_tables if not isinstance(each, Nested)),
+        )
+        if isinstance(query.column, str)  # an expression has no words of its own
+    }
+    facts |= {"spec": request.spec} if request.spec else {}
     if groups is not None:
         size = None if measurement.threshold is None else measurement.threshold.size
         facts["grouping"] = {"other": groups.other, "max_groups": groups.most, "threshold": size}

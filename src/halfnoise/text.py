@@ -1,8 +1,9 @@
 """Plain text tables and numbers as people write them."""
 
-import math
 import unicodedata
 from collections.abc import Sequence
+
+_TURNING = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])  # Unicode, UAX 9
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
@@ -35,19 +36,19 @@ def percent(x: float) -> str:
     return "over 99.9%" if 0.9995 < x < 1 else f"{100 * x:.3g}%"
 
 
-def meaningful(x: float, std: float) -> str:
-    """Write a number to the digit that its standard error leaves meaningful.
+def tame(text: str) -> str:
+    r"""Return a text on one line, without the marks that turn round what stands behind it.
 
-    >>> meaningful(1234.567, 23.4), meaningful(0.123456, 0.01), meaningful(12.3, 0.0)
-    ('1,235', '0.123', '12.3')
+    >>> tame("a\nb\u202ec")
+    'a bc'
     """
-    if not math.isfinite(x):
-        return "-∞" if x < 0 else "∞"
-    if not 0 < std < math.inf:
-        return f"{x:,.10g}"
-    digits = max(0, 1 - math.floor(math.log10(std)))
-    shown = f"{round(x, digits):,.{digits}f}"
-    return shown if float(shown.replace(",", "")) else shown.removeprefix("-")
+    return " ".join(text.translate(_TURNING).splitlines())
+
+
+def isolated(text: str) -> str:
+    """Return a text that is read from right to left, so that what stands around it is not."""
+    turns = any(unicodedata.bidirectional(mark) in ("R", "AL", "AN") for mark in text)
+    return f"\N{FIRST STRONG ISOLATE}{text}\N{POP DIRECTIONAL ISOLATE}" if turns else text
 
 
 def spelled(value: object) -> str:

@@ -291,11 +291,11 @@ def test_without_clipping_it_would_be_noticed(
     nobody = measured(frame([], tmp_path), grid, workload)
     assert loss(measured(frame(own, tmp_path), grid, workload), nobody, grid) <= declared(grid)
     clip = contributions._clip
-    # Rows are clipped as numbers, persons as whole ones.
+    # Rows are clipped to a range with zero, persons to their bounds.
     monkeypatch.setattr(
         contributions,
         "_clip",
-        lambda value, low, high: value if isinstance(low, int) else clip(value, low, high),
+        lambda value, low, high: value if low > 0 else clip(value, low, high),
     )
     assert loss(measured(frame(own, tmp_path), grid, workload), nobody, grid) > declared(grid)
     assert any(beyond("sums GaussianDP", frame, tmp_path))

@@ -55,9 +55,9 @@ def test_data_goes_out_and_words_go_to_stderr(survey: Path) -> None:
     """A pipe gets a header and rows; promises, design and notes go to standard error."""
     ran = run("release", survey, *EVERYTHING, *EXACT)
     lines = ran.out.splitlines()
-    assert lines[0] == "name,kind,estimate,std,low,high"
+    assert lines[0] == "name,kind,estimate,std,relative_std,low,high"
     assert len(lines) == 1 + len(TRUTH)
-    assert all(line.count(",") == 5 for line in lines)
+    assert all(line.count(",") == 6 for line in lines)
     for words in ("Promised: mu 1e+06", "Design: ", "Intervals cover the noise"):
         assert words in ran.err
     assert "blood=other is 17% of blood: check the spelling" in ran.err

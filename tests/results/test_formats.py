@@ -73,7 +73,8 @@ def read(path: Path) -> dict[str, float]:
     else:
         split = [line.strip("| ").split(" | ") for line in text.splitlines()]
         rows = [dict(zip(split[0], row, strict=True)) for row in split[2:]]
-    return {row["name"]: round(4 * float(row["estimate"])) / 4 for row in rows}
+    numbers = {row["name"]: float(str(row["estimate"]).replace(",", "")) for row in rows}
+    return {name: round(4 * x) / 4 for name, x in numbers.items()}
 
 
 def test_an_output_that_exists_is_kept(survey: Path, tmp_path: Path) -> None:
@@ -149,7 +150,7 @@ def test_numbers_are_not_rounded_nor_escaped() -> None:
 def test_markdown_keeps_its_columns() -> None:
     """A name with a bar or a line break stays in its cell."""
     for line in as_markdown(named("a|b", "c\nd")).splitlines():
-        assert line.replace("\\|", "").count("|") == 7
+        assert line.replace("\\|", "").count("|") == 8
 
 
 def test_pipes_get_no_byte_order_mark(survey: Path) -> None:
@@ -190,7 +191,7 @@ def test_groups_in_csv() -> None:
     """Keys come first: a missing one is an empty cell, and text that is a formula is escaped."""
     release = made(KEYS, BY)
     rows = cells(as_csv(release).decode())
-    assert list(rows[0]) == ["region", "shop", *COLUMNS]
+    assert list(rows[0]) == ["region", "shop", *COLUMNS[:4], "relative_std", *COLUMNS[4:]]
     each = len(rows) // 3
     shown = [(row["region"], row["shop"]) for row in rows[::each]]
     assert shown == [("north", "1"), ("'=1+1", ""), ("", "-2")]
@@ -210,7 +211,7 @@ def test_groups_in_markdown() -> None:
     """Keys and titles with a bar or a line break stay in their cells."""
     lines = as_markdown(made((("a|b",), ("c\nd",)), (By("x|y"),))).splitlines()
     assert lines[0].startswith("| x\\|y | name | kind |")
-    assert all(line.replace("\\|", "").count("|") == 8 for line in lines)
+    assert all(line.replace("\\|", "").count("|") == 9 for line in lines)
 
 
 def test_groups_in_json_lines() -> None:

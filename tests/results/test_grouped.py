@@ -105,7 +105,7 @@ def test_the_size_is_that_measured_on_top() -> None:
         assert size is not None
         margin = norm.ppf((1 + level) / 2) * 3.0
         assert (size.low, size.high) == pytest.approx((2500 - margin, 2500 + margin))
-    said = "All people, each counted once: 2,500.0, standard error 3, 95% interval 2,494.1 to"
+    said = "All people, each counted once: 2,500, standard error 3, 95% interval 2,494 to"
     assert any(note.startswith(said) for note in release.notes())
     assert said in repr(release)
     noisy = replace(release, people=replace(PEOPLE, estimate=7.4)).rounded().size
@@ -180,7 +180,8 @@ def test_it_reads_well() -> None:
     """The text has a column for each key, left-aligned, and says all that is to say beside it."""
     release = made((*TWO_KEYS[:2], (None, True)), TWO, most=2)
     lines = release.table().splitlines()
-    assert lines[0].split() == ["region", "sex", "estimate", "standard", "error", "95%", "interval"]
+    titles = "region sex estimate standard error relative 95% interval"
+    assert lines[0].split() == titles.split()
     assert lines[1].startswith("north   f     number of people")
     assert any(line.startswith("(none)  true  smoker") for line in lines)
     text = repr(release)
@@ -196,7 +197,7 @@ def test_a_long_table_is_cut_off_on_the_screen() -> None:
     rows = len(release.columns()["name"])
     assert f"... and {rows - 200:,} more" in release.table()
     assert len(release.table().splitlines()) == 202
-    assert release._repr_html_().count("<tr>") == 201
+    assert "... and 50 more groups" in two_level(250)._repr_html_()
 
 
 def test_markup_is_escaped() -> None:
@@ -204,7 +205,8 @@ def test_markup_is_escaped() -> None:
     markup = made((("<i>",),), (By("<b>"),))._repr_html_()
     assert "<b>" not in markup
     assert "<i>" not in markup
-    assert "<th>&lt;i&gt;</th><th>smoker</th>" in markup
+    assert 'dir="auto">&lt;i&gt;</th>' in markup
+    assert "<bdi>&lt;b&gt;</bdi></th>" in markup
 
 
 def test_much_other_is_worth_a_note() -> None:

@@ -9,8 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from halfnoise.results.formats import as_lines
+from halfnoise.results.inference import Columns
 from halfnoise.results.lines import CSV, MARKDOWN, Layout
-from halfnoise.results.published import MANY, Columns
+from halfnoise.results.published import MANY
 
 TEXTS = ["a,b", '"q"', "x\ny", "x\rz", "=1", "+1", "-1", "@a", "\ta", "", "a|b", " a ", "#c"]
 TEXTS += ["NULL", "null", "nan", "ä€😀", "a\0b", "o'k", "\\n"]

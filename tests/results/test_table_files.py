@@ -237,7 +237,7 @@ def test_what_was_asked_is_shown() -> None:
     assert written.count("\n**") == 5
     assert written.startswith("| name | kind | estimate |")
     assert "**people by sex,age,region**\n\n| sex | age | r1 |" in written
-    assert release._repr_html_().count("<table>") == 6
+    assert release._repr_html_().count("<table>") == 8
     grouped = repr(by_group())
     assert "w0: people by sex,region" in grouped
     assert "other: mean of income by sex,region" in grouped

@@ -36,6 +36,8 @@ WITH = {
     "delta": "epsilon = 1",
     "size-dial": "counts = 4",
     "objective": f'{CHOICES}\ntable = "blood,age"',
+    "unweighted-size": 'weight = "visits=0:5"',
+    "effective-size": 'weight = "visits=0:5"',
     "missing": 'where = "age:at-least:18"',
 }
 STORED = {

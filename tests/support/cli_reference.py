@@ -6,7 +6,7 @@ import sys
 
 COMMANDS = (
     *("plan", "release", "check", "spec", "ledger", "ledger init", "ledger show", "ledger verify"),
-    *("demo", "doctor", "figures"),
+    *("compare", "note", "demo", "doctor", "figures"),
 )
 
 

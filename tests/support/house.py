@@ -25,7 +25,7 @@ LAYERS = (
     ("privacy",),
     ("ground",),
 )
-GROUND = ("errors", "checks", "failures", "files", "proof", "scratch", "text", "versions")
+GROUND = ("errors", "checks", "failures", "files", "proof", "scratch", "text", "versions", "views")
 RANK = {room: rank for rank, layer in enumerate(reversed(LAYERS)) for room in layer}
 
 # Packages that stay in some rooms, and the modules that may import one of them all the same.
@@ -57,10 +57,14 @@ SMALL = (
     f"{OURS}.cli.options",
     f"{OURS}.spec.vocabulary",
 )
-# A release is shown by modules that know it: the only late import of ours below the command.
-LATE = (f"{OURS}.results.published", f"{OURS}.results.formats")
+# What is shown is known to whoever shows it, and imports that when it is looked at: a release what
+# writes it, and whatever can be drawn the room above that draws. Below the command, nobody else.
+LATE = {
+    f"{OURS}.results.published": f"{OURS}.results.formats",
+    f"{OURS}.views": f"{OURS}.report.views",
+}
 
-MOST_LINES, MOST_LINES_IN_ALL = 300, 27_000
+MOST_LINES, MOST_LINES_IN_ALL = 300, 29_700
 
 Sources = Mapping[str, str]
 Rule = Callable[[Sources], list[str]]
@@ -143,11 +147,14 @@ def _imports_by_name(func: ast.expr) -> bool:
 
 
 def upper_rooms_import_lower_ones(sources: Sources) -> list[str]:
-    """Hold that a room imports itself and rooms below, neither rooms above nor its siblings."""
+    """Hold that a room imports itself and rooms below, neither rooms above nor its siblings.
+
+    Whatever can be drawn imports what draws it late, in one place.
+    """
     broken = []
     for each in _of_ours(sources):
         one, other = room_of(each.by), room_of(each.of)
-        if one is None:
+        if one is None or _excepted(each):
             continue
         unknown = {room for room in (one, other) if room is not None and room not in RANK}
         if unknown:
@@ -158,7 +165,7 @@ def upper_rooms_import_lower_ones(sources: Sources) -> list[str]:
 
 
 def modules_have_no_cycle(sources: Sources) -> list[str]:
-    """Hold that no module imports itself by way of others, but for the one late import."""
+    """Hold that no module imports itself by way of others, but for what is shown late."""
     edges: dict[str, set[str]] = {module: set() for module in sources}
     for each in _of_ours(sources):
         if each.of in edges and each.by not in FACE and not _excepted(each):
@@ -170,11 +177,13 @@ def modules_have_no_cycle(sources: Sources) -> list[str]:
 
 
 def late_imports_of_ours_are_few(sources: Sources) -> list[str]:
-    """Hold that inside functions only the list of commands imports ours, and a release for JSON."""
+    """Hold that inside functions only the list of commands imports ours, and what is shown."""
     late = [each for each in _of_ours(sources) if each.late and each.by != COMMANDS]
     broken = [f"{each.by} imports {each.of} late" for each in late if not _excepted(each)]
-    if sum(map(_excepted, late)) > 1:
-        broken.append(f"{LATE[0]} imports {LATE[1]} late more than once")
+    allowed = [each.by for each in late if _excepted(each)]
+    broken += [
+        f"{by} imports {LATE[by]} late more than once" for by in LATE if allowed.count(by) > 1
+    ]
     return _once(broken)
 
 
@@ -221,7 +230,7 @@ def packages_stay_in_their_rooms(sources: Sources) -> list[str]:
 
 
 def files_are_short(sources: Sources) -> list[str]:
-    """Hold that no file has more than 300 lines, and all together at most 27,000."""
+    """Hold that no file has more than 300 lines, and all together no more than that many."""
     lines = {module: text.count("\n") for module, text in sources.items()}
     broken = [
         f"{name} has more than {MOST_LINES} lines" for name, n in lines.items() if n > MOST_LINES
@@ -249,8 +258,8 @@ def _of_ours(sources: Sources) -> list[Import]:
 
 
 def _excepted(each: Import) -> bool:
-    """Whether an import is the one late import that is allowed."""
-    return each.late and (each.by, each.of) == LATE
+    """Whether an import is one of the late imports that are allowed."""
+    return each.late and LATE.get(each.by) == each.of
 
 
 def _once(broken: list[str]) -> list[str]:

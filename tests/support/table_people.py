@@ -18,6 +18,7 @@ from halfnoise.workload.block import Block
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Ring
 from halfnoise.workload.totals import Totals
+from support.quanta import in_quanta
 
 Matrix = np.ndarray[Any, Any]
 Person = Sequence[Sequence[int]]  # what is added to each block, in its quanta
@@ -33,21 +34,23 @@ class Costs(NamedTuple):
 def corners(block: Block) -> Iterator[list[int]]:
     """List what persons at the ends of everything add to a block, in its quanta."""
     if not isinstance(block, TableBlock):
-        quanta = [block.quantum] * block.shape.size
-        quanta[1:] = [Fraction(1)] if block.kind == "mean" else quanta[1:]
-        for corner in block.shape.corners():
-            yield [int(Fraction(x) / q) for x, q in zip(corner, quanta, strict=True)]
+        yield from (in_quanta(corner, block) for corner in block.shape.corners())
         return
     levels, values = block.shape.levels, block.shape.values
-    ends = [[(v.low, 1), (v.high, 1), *([(0.0, 0)] if v.optional else [])] for v in values]
+    # What rounding may make of values at the ends, in a change, is a little more.
+    none = (Fraction(0), 0)
+    ends = [
+        [(v.middle - v.half, 1), (v.middle + v.half, 1), *([none] if v.optional else [])]
+        for v in values
+    ]
     for cell in cells_of(block):
         for given in itertools.product(*ends):
             row: list[int] = []
             for layer in block.shape.layers:
                 amount = 1
                 if layer.value is not None:
-                    low, answered = given[layer.value]
-                    amount = int(Fraction(low) / values[layer.value].quantum)
+                    (low, answered), own = given[layer.value], values[layer.value]
+                    amount = int((low - own.offset) / own.quantum) if answered else 0
                     amount = answered if layer.answers else amount
                 for axes in layer.axes:
                     table = np.zeros([levels[axis] for axis in axes], dtype=object)
@@ -79,9 +82,8 @@ def everybody(
     return [[rng.choice(own) for own in each] for _ in range(most)], False
 
 
-def measured(plan: hn.Plan) -> CenteredMeasurement:
+def measured(plan: hn.Plan) -> Any:
     """Return what a plan measures."""
-    assert isinstance(plan.measurement, CenteredMeasurement)
     return plan.measurement
 
 

@@ -16,7 +16,19 @@ from typing import Annotated, Any
 import typer
 
 from halfnoise.cli.leaving import left_properly
-from halfnoise.cli.options import CHECK, INIT, PLAN, RELEASE, SPEC, Once, Several, with_options
+from halfnoise.cli.options import (
+    CHECK,
+    COMPARE,
+    INIT,
+    NOTE,
+    PLAN,
+    RELEASE,
+    REPORT,
+    SPEC,
+    Once,
+    Several,
+    with_options,
+)
 from halfnoise.versions import VERSION
 
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -43,6 +55,9 @@ FILES = typer.Argument(
 SHOW_VERSION = typer.Option("--version", metavar="", help="Show the version and stop.")
 FIGURES = typer.Argument(metavar="DIR", help="Where to put them.")
 HEADERS = typer.Argument(metavar="DATA", help="The files to come; only their header is read.")
+EARLIER = typer.Argument(metavar="EARLIER", help="The earlier release: .json, or a page.")
+LATER = typer.Argument(metavar="LATER", help="The later one.")
+TABLE = typer.Argument(metavar="TABLE", help="A release: .json, or a page of one.")
 LEDGER = typer.Argument(metavar="LEDGER", help="Its file, or postgresql://host/database#name.")
 AS_JSON = typer.Option("--json", metavar="", help="Print JSON.")
 HEAD = typer.Option("--head", metavar="HASH", help="A head that was printed: it must be in it.")
@@ -110,6 +125,47 @@ def spec(words: Words, data: Annotated[list[str], FILES]) -> None:
     from halfnoise.cli.commands import spec_command
 
     spec_command(words, data)
+
+
+@app.command("compare", cls=Once)
+@with_options(COMPARE)
+def compare(words: Words, earlier: Annotated[str, EARLIER], later: Annotated[str, LATER]) -> None:
+    """Say what changed from one release to another, and whether that is more than noise.
+
+    Numbers are matched by name and group; differences and ratios come with intervals.
+
+    Example: halfnoise compare 2025.json 2026.json
+    """
+    from halfnoise.cli.published import compare_command
+
+    compare_command(words, earlier, later)
+
+
+@app.command("note", cls=Once)
+@with_options(NOTE)
+def note(words: Words, table: Annotated[str, TABLE]) -> None:
+    """Write the method note of a release: what readers and experts need to know, in Markdown.
+
+    Example: halfnoise note table.json --language de
+    """
+    from halfnoise.cli.published import note_command
+
+    note_command(words, table)
+
+
+@app.command("report", cls=Once)
+@with_options(REPORT)
+def report(words: Words, table: Annotated[str, TABLE]) -> None:
+    """Write a release that is kept in a file as a page: tables, charts, how people are protected.
+
+    The page is one file that needs no other, and holds the release itself. Other endings of --out
+    write the other formats.
+
+    Example: halfnoise report table.json --out report.html --title "Health survey 2026"
+    """
+    from halfnoise.cli.pages import report_command
+
+    report_command(words, table)
 
 
 @app.command("demo", cls=Once)

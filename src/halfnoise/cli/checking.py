@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from halfnoise.checks import number, refuse
 from halfnoise.cli.books import booked
+from halfnoise.cli.published import marks
 from halfnoise.data.faults import column_faults, types_of
 from halfnoise.data.meaning import Types
 from halfnoise.data.sources import Source, open_source
@@ -100,12 +101,14 @@ def checked(words: Words, data: Sequence[str]) -> Checked:
         if asked is not None and asked.one_of is None and not {*BUDGET} & {*words}:
             found.hear(lambda: asked.budget)
         inputs = [*data, *([] if found.books is None else found.books.files)]
+        found.hear(lambda: marks(words))
         if "save-spec" in words:
             found.hear(lambda: spec_output(words, inputs))
         if "out" in words and words["out"] != "-":
             files = [*inputs, *Lists.named_in(words), *([own["spec"]] if "spec" in own else [])]
             drawn = found.books is not None and found.books.charge is not None
-            out = Output("--out", Path(words["out"]), "overwrite" in words or drawn)
+            over = "overwrite" in words or drawn
+            out = Output("--out", Path(words["out"]), over, "excel" in words)
             found.hear(lambda: out.check(files))
     found.refused = [*{str(error): error for error in found.refused}.values()]
     return found

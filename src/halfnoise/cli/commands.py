@@ -16,6 +16,8 @@ from halfnoise.cli.books import booked, one_of_them, told
 from halfnoise.cli.checking import Checked, checked, part_of, planned, rehearsed, spec_output
 from halfnoise.cli.findings import to_dict, to_text
 from halfnoise.cli.leaving import note
+from halfnoise.cli.pages import PAGE, without_charts
+from halfnoise.cli.published import marks
 from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source, open_source
 from halfnoise.errors import BudgetError, InvalidParameterError
@@ -25,14 +27,17 @@ from halfnoise.planning.plan import Plan
 from halfnoise.request import Request
 from halfnoise.results import document
 from halfnoise.results.formats import Output, as_csv
-from halfnoise.results.release import GroupedRelease, Release
+from halfnoise.results.release import Released
+from halfnoise.results.reliability import NO_RULE, Reliability
 from halfnoise.results.render import NOISE_ONLY
 from halfnoise.spec.first import first_spec
 from halfnoise.spec.header import Header
 from halfnoise.spec.lists import Lists
 from halfnoise.spec.queries import NAMELESS, Words
-from halfnoise.spec.toml import gather, write_spec
+from halfnoise.spec.toml import gather, recorded, write_spec
 from halfnoise.spec.words import read, text_format
+
+MARKS = {"flag", "suppress"}  # words for a rule by which numbers are marked
 
 
 def plan_command(words: Words, data: Sequence[str]) -> None:
@@ -65,23 +70,25 @@ def release_command(words: Words, data: Sequence[str]) -> None:
     """Open the files, check all that was said, charge, release and write."""
     own, words = words, gather(words, data)
     named = words.get("out") not in (None, "-")
-    out = Output("--out", Path(words["out"]), "overwrite" in words) if named else None
-    text = text_format(words)
+    over, excel = "overwrite" in words, "excel" in words
+    out = Output("--out", Path(words["out"]), over, excel) if named else None
+    text, rule = text_format(words), marks(words) if MARKS & words.keys() else NO_RULE
     with open_source(data, text=text) as source:
         request = read(words, Header.of(source), data, release=True)
+        request = replace(request, spec=recorded(words))
         books, about = booked(words, data), (source.files, source.text)
         kept = books.stored(books.asked(request.fingerprint, about))
         inputs = [*data, *books.files]
         if out is not None:
-            again = None if kept is None else document.from_json(kept.decode())
+            again = None if kept is None else _marked(document.from_json(kept.decode()), rule)
             spec = [own["spec"]] if "spec" in own else []
             out.check([*inputs, *spec, *Lists.named_in(words)], again=again)
         save = _saving(words, request, inputs)
         if "dry-run" in words:
             _rehearse(rehearsed(source, request, books, words))
         else:
-            release = partial(carry_out, source, request, about=about, step=_spinner())
-            _released(release, books, out, words, again=kept is not None)
+            work = partial(carry_out, source, request, about=about, step=_spinner(), booking=books)
+            _released(lambda: _marked(work(), rule), books, out, words, again=kept is not None)
     save()
 
 
@@ -136,7 +143,7 @@ def _rehearse(found: Checked) -> None:
 
 
 def _released(
-    release: Callable[..., Release | GroupedRelease],
+    release: Callable[[], Released],
     books: Booking,
     out: Output | None,
     words: Words,
@@ -147,7 +154,7 @@ def _released(
     if out is None and sys.stdout is None:
         raise InvalidParameterError("nothing can be printed where the output is closed; say --out")
     try:
-        content = _show(release(booking=books), out, words, once=books.name is not None)
+        content = _show(release(), out, words, once=books.name is not None)
         told(books, books.handed_over(content), again=again)
     except BaseException:
         if books.standing:
@@ -155,15 +162,19 @@ def _released(
         raise
 
 
-def _show(
-    release: Release | GroupedRelease, out: Output | None, words: Words, *, once: bool
-) -> bytes:
+def _marked(release: Released, rule: Reliability) -> Released:
+    return release.flagged(*rule.flags, suppress=rule.suppress) if rule else release
+
+
+def _show(release: Released, out: Output | None, words: Words, *, once: bool) -> bytes:
     """Write to a file, print data to a pipe, or a table to a terminal; words go to stderr."""
     if out is not None:
         content = out.write(release, once=once)
         note(f"Written to {words['out']}.")
+        if out.path.suffix.lower() == PAGE:
+            without_charts()
     elif words.get("out") == "-" or not sys.stdout.isatty():
-        content = as_csv(release)
+        content = as_csv(release, excel="excel" in words)
         # Where nothing but text can be printed, such as in a notebook, it is text.
         typer.echo(content if hasattr(sys.stdout, "buffer") else content.decode(), nl=False)
     else:

@@ -15,8 +15,9 @@ from halfnoise.ledger.sqlite_file import ENDING
 from halfnoise.planning.outlook import plan
 from halfnoise.planning.plan import Plan
 from halfnoise.privacy.definitions import ApproxDP
+from halfnoise.results.shown import shown
 from halfnoise.scratch import own_folder
-from halfnoise.text import meaningful, short, text_table
+from halfnoise.text import short, text_table
 from halfnoise.workload.categories import Choice
 from halfnoise.workload.listing import DISCOVER
 from halfnoise.workload.numbers import Count, Mean, Sum
@@ -48,11 +49,11 @@ def demonstrate(folder: Path) -> Iterator[str]:
     table = release(path, QUERIES, unit="person", privacy=BUDGET)
     usual = _usual_margins(plan(QUERIES, privacy=BUDGET))
     rows = []
-    for _, estimate in table.rows():
+    for kind, estimate in table.rows():
         name, std = estimate.name, estimate.std
         margin = f"±{short((estimate.high - estimate.low) / 2)}"
         standard = f"±{short(usual[name])}" if name in usual else ""
-        private, true = meaningful(estimate.estimate, std), meaningful(truth[name], std)
+        private, true = (shown(x, std, kind) for x in (estimate.estimate, truth[name]))
         rows.append([name, private, margin, true, standard])
     yield text_table(["", "private", "margin", "true", "standard margin"], rows) + "\n"
     yield from table.promises()
@@ -62,9 +63,10 @@ def demonstrate(folder: Path) -> Iterator[str]:
     rows = []
     for region, table in listed.items():
         rows.append([str(region)])
-        for _, estimate in table.rows():
-            true = meaningful(truth[f"{region} {estimate.name}"], estimate.std)
-            rows[-1].append(f"{meaningful(estimate.estimate, estimate.std)} (true {true})")
+        for kind, estimate in table.rows():
+            both = (estimate.estimate, truth[f"{region} {estimate.name}"])
+            private, true = (shown(x, estimate.std, kind) for x in both)
+            rows[-1].append(f"{private} (true {true})")
     yield text_table(["region", "number of people", *SOME], rows)
     names = ", ".join(map(str, release(path, some, by="region", groups=DISCOVER, **who)))
     yield f"\nHad nobody listed the regions, these would have been found: {names}."

@@ -77,6 +77,9 @@ OPTIONS = (
     Word("where", "COND", RULES, "Who is in the table: age:at-least:18; twice, both must hold."),
     Word("missing", "A,B", RULES, "Codes that stand for no answer: -99,N/A."),
     Word("neighbors", "RULE", RULES, "Hide who is in the data (add-remove), or answers (replace)."),
+    Word("weight", "COL=LO:HI", RULES, "How often a person counts, each weight kept in LO to HI."),
+    Word("unweighted-size", None, RULES, "With weights: how many people there are, too."),
+    Word("effective-size", None, RULES, "With weights: the sum of their squares, too."),
     Word("importance", "NAME=W", RULES, "How much a squared error of a query weighs."),
     Word("size-importance", "W", RULES, "The same for the number of people: 0 unless given."),
     Word("size-dial", "C", RULES, "The same, as the C of the paper."),
@@ -121,13 +124,19 @@ PLAN = (
     # A plan becomes a release by changing one word.
     Word("out", "FILE", SHOW, "For release."),
     Word("overwrite", None, SHOW, "For release."),
+    Word("excel", None, SHOW, "For release."),
+    Word("flag", "20%,33%", SHOW, "For release."),
+    Word("suppress", "50%", SHOW, "For release."),
     Word("no-ledger", None, SPEND, "For release."),
     Word("name", "NAME", SPEND, "For release."),
     Word("resume", "NAME", SPEND, "For release."),
 )
 RELEASE = (
     *OPTIONS,
-    Word("out", "FILE", SHOW, "Where to: .csv, .json, .jsonl, .parquet or .md; - prints CSV."),
+    Word("flag", "20%,33%", SHOW, "Mark numbers (a), (b) from these relative standard errors on."),
+    Word("suppress", "50%", SHOW, "Leave out, for readers, what is noise from there on."),
+    Word("out", "FILE", SHOW, "Where to: .html, .xlsx, .csv, .json, .jsonl, .parquet, .md; - CSV."),
+    Word("excel", None, SHOW, "CSV for a spreadsheet with decimal commas: ; between columns."),
     Word("overwrite", None, SHOW, "Replace an output that exists."),
     Word("dry-run", None, SHOW, "Say what would be done; no row is read."),
     LEDGER,
@@ -140,6 +149,26 @@ SPEC = (
     *(option for option in OPTIONS if option.panel == TEXT),
     Word("table", "NAME", TEXT, "The table of a DuckDB or SQLite file."),
     Word("out", "FILE", SHOW, "Where to, if not printed; never over a file that exists."),
+)
+_OVER = Word("overwrite", None, SHOW, "Replace an output that exists.")
+COMPARE = (
+    Word("shares", None, SHOW, "Compare counts as shares of all people."),
+    Word("level", "P", SHOW, "The level of the margins: that of the later release unless given."),
+    Word("out", "FILE", SHOW, "Where to, if not printed: .csv, .json or .md."),
+    _OVER,
+    Word("json", None, SHOW, "Print JSON."),
+)
+NOTE = (
+    Word("language", "en", SHOW, "The language: en, de or fr; en unless given."),
+    Word("ledger", "FILE", SHOW, "Where it was charged: tells what all releases come to."),
+    Word("out", "FILE", SHOW, "Where to, if not printed: .md or .html."),
+    _OVER,
+)
+
+REPORT = (
+    Word("out", "FILE", SHOW, "Where to: .html, .xlsx, .csv, .json, .jsonl, .parquet or .md."),
+    Word("title", "TEXT", SHOW, "What stands above the page: what was asked unless given."),
+    Word("overwrite", None, SHOW, "Replace an output that exists."),
 )
 
 # What is fixed when a ledger is made.

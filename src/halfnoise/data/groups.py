@@ -18,9 +18,11 @@ from halfnoise.data.keys import KeyColumn, key_column
 from halfnoise.data.lookup import PLACE, lookup
 from halfnoise.data.spans import UTC, zone_of
 from halfnoise.data.spelling import PLAIN, Spelling
+from halfnoise.data.weighing import kept, together
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.groups import Grouping
 from halfnoise.workload.listing import Key, Part, refuse_twice
+from halfnoise.workload.weights import ALIKE, Weighing
 
 Values = tuple[Any, ...]  # what the columns of a group hold in the table
 Frame = nw.LazyFrame[Any]
@@ -58,7 +60,12 @@ class Groups:
 
     @classmethod
     def of(
-        cls, rows: Frame, grouping: Grouping | None, cells: Sequence[Cell], people: Sequence[str]
+        cls,
+        rows: Frame,
+        grouping: Grouping | None,
+        cells: Sequence[Cell],
+        people: Sequence[str],
+        weighing: Weighing = ALIKE,
     ) -> Self:
         """Return rows in their groups; ``people`` are the columns that say whom a row is about."""
         if grouping is None:
@@ -72,7 +79,11 @@ class Groups:
             return cls(
                 rows=rows, columns=names, number=None, back=_back(keys), scans=1 + bool(people)
             )
-        everybody = rows.select(*people).unique() if people and grouping.most > 1 else rows
+        everybody = rows
+        if people and grouping.most > 1:
+            everybody = rows.select(*people, *kept(weighing))
+            weight = together(weighing)
+            everybody = everybody.group_by(*people).agg(*weight) if weight else everybody.unique()
         listed = _listed(grouping.keys, keys)
         table = lookup(rows, listed)
 

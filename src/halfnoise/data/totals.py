@@ -12,22 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.data.apart import check_apart
-from halfnoise.data.batches import batched, joined
-from halfnoise.data.columns import Columns
+from halfnoise.data.batches import are_many, batched, joined
+from halfnoise.data.columns import Columns, beside
 from halfnoise.data.contributions import Contribution
 from halfnoise.data.expressions import expressions, roots
 from halfnoise.data.groups import Frame, Groups, Values
 from halfnoise.data.items import item_totals
-from halfnoise.data.many import Counted, counted
+from halfnoise.data.many import Counted, ask_the_same, counted, counted_in_rows
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import fetch, fetch_columns
 from halfnoise.data.sources.source import Source
 from halfnoise.data.tables import TableTotals, table_totals
+from halfnoise.data.weighing import WEIGHT, in_parts, kept, size, together
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Items
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Ring
 from halfnoise.workload.totals import Totals
+from halfnoise.workload.weights import Weighing
 from halfnoise.workload.workload import Workload
 
 FAILED = (
@@ -45,16 +47,27 @@ def prepared(
     might differ from scan to scan, they are of a snapshot.
     """
     check_apart(workload, source.text.spelling)
-    people, batches = unit or (), batched(blocks, apart=not workload.discovers)
+    people, is_split = unit or (), source.in_rows is not None
+
+    def at_once(block: Block) -> bool:
+        many = is_split and not people and are_many(block)
+        return many and ask_the_same(workload, block)
+
+    batches = batched(blocks, apart=not workload.discovers, whole=at_once)
     needed = _needed(workload, blocks, people)
     source.check(needed)
     source.check_whole()
 
     def prepare(source: Source) -> list[_Prepared]:
         # In turns: whatever was begun before a table became known, DuckDB would look at once more.
-        tables = (source.of(_needed(workload, batch, people)) for batch in batches)
-        each = zip(tables, batches, strict=True)
-        return [_prepared(table, workload, batch, people) for table, batch in each]
+        found = list[_Prepared]()
+        for batch in batches:
+            needed = _needed(workload, batch, people)
+            if at_once(batch[0]):
+                found.append(_Prepared(counted_in_rows(source, batch[0]), scans=1))
+            else:
+                found.append(_prepared(source.of(needed), workload, batch, people))
+        return found
 
     tried = quietly(lambda: prepare(source), FAILED)
     scans = sum(each.scans for each in tried)
@@ -79,7 +92,7 @@ def _needed(workload: Workload, blocks: Sequence[Block], unit: Sequence[str]) ->
     """Return the columns that are read for some blocks."""
     queries = [query for block in blocks for query in block.asked]
     named = [column for query in queries for column in query.columns]
-    named += [condition.column for condition in workload.who]
+    named += [each.column for each in beside(workload)]
     named += [c for e in expressions(queries).values() for c in sorted(roots(e))]
     return [*dict.fromkeys([*named, *unit, *workload.group_columns])]
 
@@ -91,12 +104,15 @@ def _prepared(
     # Who does not meet the conditions is not in the table, before anything else is asked of it.
     who = [columns(condition).meets(condition) for condition in workload.who]
     frame = columns.frame.filter(*who) if who else columns.frame
-    people = [f"unit{i}" for i in range(len(unit))]
-    frame = frame.filter(*(~nw.col(key).is_null() for key in people)) if people else frame
-    groups = Groups.of(frame, workload.grouping, columns.by, people)
+    people, weighing = [f"unit{i}" for i in range(len(unit))], blocks[0].weighing
+    frame = frame.filter(*columns.told) if people else frame
+    if workload.weight is not None:
+        weight = in_parts(columns(workload.weight), weighing)
+        frame = frame.with_columns(**{WEIGHT: weight})
+    groups = Groups.of(frame, workload.grouping, columns.by, people, weighing)
     parts = [_part(groups, block, columns, people, f"hn{i}") for i, block in enumerate(blocks)]
     wide = [part for part in parts if isinstance(part, Contribution)]
-    together = _together(groups, wide, people)
+    together = _together(groups, wide, people, weighing)
     sizes = [len(part.person) for part in wide]
 
     def read() -> Totals:
@@ -104,17 +120,21 @@ def _prepared(
         places = groups.places(present) if len(wide) < len(parts) else {}
         own_sums = iter(np.split(columns, np.cumsum(sizes), axis=1))
         sums = tuple(
-            next(own_sums)
+            part.totals(next(own_sums))
             if isinstance(part, Contribution)
             else _own(part, places, block.shape.size)
             for block, part in zip(blocks, parts, strict=True)
         )
-        number = columns[:, -1]
+        number, heads = columns[:, -1], None
+        if weighing.bits:
+            number, heads = columns[:, -2], columns[:, -1]
         everyone = number.sum(dtype=np.uint64, keepdims=True)
         if groups.everybody is not None:  # where a person may be in several groups, or in none
-            (row,) = fetch(groups.everybody.select(nw.len().alias("people")))
-            everyone = np.array(row, dtype=np.uint64)
-        return Totals(sums=sums, people=number, everyone=everyone, keys=groups.keys(present))
+            all_of_them = nw.col(WEIGHT).sum() if weighing.bits else nw.len()
+            (row,) = fetch(groups.everybody.select(all_of_them.alias("people")))
+            everyone = np.array([int(row[0] or 0)], dtype=np.uint64)
+        keys = groups.keys(present)
+        return Totals(sums=sums, people=number, everyone=everyone, heads=heads, keys=keys)
 
     return _Prepared(read, scans=groups.scans + len(parts) - len(wide))
 
@@ -126,12 +146,14 @@ def _part(
     if isinstance(block, TableBlock):
         return table_totals(groups, block, columns, people)
     if isinstance(query := block.asked[0], Items):
-        return item_totals(groups, query, block.quantum, columns, people)
+        return item_totals(groups, query, block, columns, people)
     part = Contribution(block, columns, prefix, alone=not people)
     return counted(groups, part, people) if part.in_order else part
 
 
-def _together(groups: Groups, parts: Sequence[Contribution], people: Sequence[str]) -> Frame:
+def _together(
+    groups: Groups, parts: Sequence[Contribution], people: Sequence[str], weighing: Weighing
+) -> Frame:
     """Return a row for each group: what names it, all sums and, last, the number of people."""
     group, named = groups.columns, groups.named
     table = groups.rows if named is None else named.rows
@@ -139,20 +161,22 @@ def _together(groups: Groups, parts: Sequence[Contribution], people: Sequence[st
         table = part.looked_up(table)
     rows = {name: e for part in parts for name, e in part.rows.items()}
     if people:
-        table = table.select(*people, *group, **rows)
-        table = table.group_by(*people, *group).agg(*(e for part in parts for e in part.together))
+        table = table.select(*people, *group, *kept(weighing), **rows)
+        one = (e for part in parts for e in part.together)
+        table = table.group_by(*people, *group).agg(*one, *together(weighing))
     elif rows:
         table = table.with_columns(**rows)
     sums = {f"s{i}": e for i, e in enumerate(e for part in parts for e in part.person)}
-    number = nw.len().alias("people")
+    number = [nw.len().alias("heads" if weighing.bits else "people")]
+    sums |= {"people": size(weighing)} if weighing.bits else {}
     if not group:
-        return table.select(*(e.sum().alias(name) for name, e in sums.items()), number)
+        return table.select(*(e.sum().alias(name) for name, e in sums.items()), *number)
     by = group if named is None else named.columns
     each = (nw.col(name).sum() for name in sums)
-    added = table.select(*by, **sums).group_by(*by).agg(*each, number)
+    added = table.select(*by, **sums).group_by(*by).agg(*each, *number)
     if named is None:
         return added
-    totals = nw.col(*sums, "people")
+    totals = nw.col(*sums, "heads" if weighing.bits else "people")
     return named.place(added.with_columns(totals.cast(nw.Int64))).group_by(*group).agg(totals.sum())
 
 

@@ -7,8 +7,8 @@ with a negative weight, what a projection takes away. Where the number of people
 the last estimate, its noise is the last term, and whatever leans on it does so by its loading.
 """
 
+import itertools
 import math
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Self
@@ -19,25 +19,11 @@ from numpy.typing import NDArray
 from halfnoise.checks import finite, refuse, whole
 from halfnoise.design.cross_errors import CrossErrors
 from halfnoise.design.placed_errors import PlacedErrors
+from halfnoise.design.runs import Run, Shared, before, entries, entry, expand, runs
+
+__all__ = ["Covariance", "Run", "Shared"]
 
 Vector = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Equal entries of a vector, from ``start`` up to but without ``stop``."""
-
-    start: int
-    stop: int
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """A rank-one term: ``weight`` times the outer product of ``loadings`` with itself."""
-
-    weight: float
-    loadings: tuple[Run, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +54,7 @@ class Covariance:
 
     def diagonal(self) -> Vector:
         """Return the variance of every estimate."""
-        diagonal = _expand(self.size, self.variances)
+        diagonal = expand(self.size, self.variances)
         for term in self.shared:
             for run in term.loadings:
                 diagonal[run.start : run.stop] += term.weight * run.value**2
@@ -87,7 +73,7 @@ class Covariance:
 
     def between(self, one: int, other: int) -> float:
         """Return the covariance of two estimates."""
-        total = _entry(self.variances, one) if one == other else 0.0
+        total = entry(self.variances, one) if one == other else 0.0
         total += self._in_common(one, other)
         return total if self.tables is None else total + self.tables.covariance(one, other)
 
@@ -103,7 +89,7 @@ class Covariance:
         if self._in_tables(other):
             found = tables.matched(one, other)
         for term in self.shared:
-            loads = _entries(term.loadings, here), _entries(term.loadings, there)
+            loads = entries(term.loadings, here), entries(term.loadings, there)
             found = found + term.weight * loads[0] * loads[1][at]
         return found
 
@@ -142,14 +128,12 @@ class Covariance:
         here, there = self._places(one), self._places(other)
         total = 0.0
         for term in self.shared:
-            one_, other_ = (weights @ _entries(term.loadings, at) for at in (here, there))
+            one_, other_ = (weights @ entries(term.loadings, at) for at in (here, there))
             total += term.weight * float(one_) * float(other_)
         return total
 
     def _in_common(self, one: int, other: int) -> float:
-        pairs = (
-            (t.weight, _entry(t.loadings, one), _entry(t.loadings, other)) for t in self.shared
-        )
+        pairs = ((t.weight, entry(t.loadings, one), entry(t.loadings, other)) for t in self.shared)
         return sum(weight * a * b for weight, a, b in pairs)
 
     def noises(self, weights: Mapping[int, float]) -> list[float]:
@@ -170,8 +154,28 @@ class Covariance:
     def given_last(self) -> tuple["Covariance", Vector]:
         """Return the covariance of the others given the last one, and how each leans on that."""
         *others, last = self.shared
+        if any(entry(term.loadings, self.size - 1) for term in others):
+            return self._others_given_last()
         rest = replace(self, size=self.size - 1, shared=tuple(others))
-        return rest, _expand(self.size, last.loadings)[:-1]
+        return rest, expand(self.size, last.loadings)[:-1]
+
+    def _others_given_last(self) -> tuple["Covariance", Vector]:
+        """Return the same where the last estimate holds several noises: what they share goes."""
+        unit = np.zeros(self.size)
+        unit[-1] = 1.0
+        shared = self @ unit
+        lean = shared[:-1] / shared[-1]
+        edges = [0, *(np.flatnonzero(np.diff(lean)) + 1).tolist(), len(lean)]
+        runs = (Run(a, b, float(lean[a])) for a, b in itertools.pairwise(edges) if lean[a])
+        gone = Shared(-float(shared[-1]), tuple(runs))
+        kept = (replace(term, loadings=before(term.loadings, len(lean))) for term in self.shared)
+        rest = replace(self, size=len(lean), shared=(*kept, gone))
+        return rest, lean
+
+    def more(self, terms: Iterable[Shared], times: float) -> "Covariance":
+        """Return the sum with so many times some terms, before the last one."""
+        added = [replace(term, weight=times * term.weight) for term in terms]
+        return replace(self, shared=(*self.shared[:-1], *added, *self.shared[-1:]))
 
     def with_last(self, *, more: float) -> "Covariance":
         """Return the covariance where the last noise, which others lean on, varies more."""
@@ -180,7 +184,7 @@ class Covariance:
 
     def load(self, index: int) -> float:
         """Return how much of the last noise one estimate holds."""
-        return _entry(self.shared[-1].loadings, index)
+        return entry(self.shared[-1].loadings, index)
 
     def alone(self, *, last: bool) -> list[tuple[int, float, float]]:
         """Return the estimates that, given the last noise, are independent of all others.
@@ -191,7 +195,7 @@ class Covariance:
         leans = self.shared[-1] if last else Shared(0.0, ())
         root, free = math.sqrt(leans.weight), (r for r in self.variances if r.start not in tied)
         return [
-            (r.stop - r.start, math.sqrt(r.value), abs(_entry(leans.loadings, r.start)) * root)
+            (r.stop - r.start, math.sqrt(r.value), abs(entry(leans.loadings, r.start)) * root)
             for r in free
         ]
 
@@ -225,19 +229,23 @@ class Covariance:
         del stored["tables"]
         return stored if self.tables is None else stored | {"tables": self.tables.to_dict()}
 
+    @staticmethod
+    def terms_from(stored: Iterable[Mapping[str, Any]], size: int) -> tuple[Shared, ...]:
+        """Read terms of so many estimates from plain values."""
+        return tuple(
+            Shared(finite(weight=each["weight"]), runs(each["loadings"], size)) for each in stored
+        )
+
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
         """Read it from plain values; refuse what no covariance is."""
         size = whole(size=stored["size"])
-        shared = (
-            Shared(finite(weight=each["weight"]), _runs(each["loadings"], size))
-            for each in stored["shared"]
-        )
+        shared = cls.terms_from(stored["shared"], size)
         kind = PlacedErrors if "children" in stored.get("tables", {}) else CrossErrors
         tables = None if "tables" not in stored else kind.from_dict(stored["tables"])
         if tables is not None and tables.stop > size:
             raise refuse("tables", f"within {size} estimates", tables.stop)
-        found = cls(size, _runs(stored["variances"], size), tuple(shared), tables)
+        found = cls(size, runs(stored["variances"], size), shared, tables)
         least = min([run.value for run in found.variances], default=1.0)
         all_of_them = found.diagonal()
         if least <= 0 or all_of_them.min() < 0 or not all_of_them.max() <= cls.MOST**2:
@@ -245,36 +253,10 @@ class Covariance:
         return found
 
     def _own(self, weights: Mapping[int, float]) -> Iterator[float]:
-        return (w**2 * _entry(self.variances, i) for i, w in weights.items())
+        return (w**2 * entry(self.variances, i) for i, w in weights.items())
 
     @staticmethod
     def _common(weights: Mapping[int, float], terms: Iterable[Shared]) -> Iterator[float]:
         for term in terms:
-            loading = sum(w * _entry(term.loadings, i) for i, w in weights.items())
+            loading = sum(w * entry(term.loadings, i) for i, w in weights.items())
             yield term.weight * loading**2
-
-
-def _runs(stored: Iterable[Mapping[str, Any]], size: int) -> tuple[Run, ...]:
-    runs = tuple(Run(**{**run, "value": finite(value=run["value"])}) for run in stored)
-    reached = 0
-    for run in runs:
-        if not reached <= whole(least=0, start=run.start) < whole(stop=run.stop) <= size:
-            raise refuse("runs", f"within {size} estimates, one behind the other", run)
-        reached = run.stop
-    return runs
-
-
-def _entry(runs: tuple[Run, ...], index: int) -> float:
-    at = bisect_right(runs, index, key=lambda run: run.start) - 1
-    return runs[at].value if at >= 0 and index < runs[at].stop else 0.0
-
-
-def _entries(runs: tuple[Run, ...], places: NDArray[np.int64]) -> Vector:
-    return np.array([_entry(runs, place) for place in places.tolist()])
-
-
-def _expand(size: int, runs: tuple[Run, ...]) -> Vector:
-    vector = np.zeros(size)
-    for run in runs:
-        vector[run.start : run.stop] = run.value
-    return vector

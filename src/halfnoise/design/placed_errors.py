@@ -5,7 +5,6 @@ number of its own, brought together as ``workload.sets.tree`` says. In uneven tr
 from place to place; cells of one place have the same.
 """
 
-import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -252,9 +251,10 @@ class PlacedErrors(CrossErrors):
         return cls(*(getattr(plain, name) for name in names), children=children)
 
 
-def errors_of(made: Layered, start: int, variances: Sequence[float]) -> CrossErrors:
-    """Return the errors of tables from those of all scales; their cells stand from a start on."""
-    drawn = iter([variances[place] for place in made.places])
-    own = tuple(tuple(itertools.islice(drawn, len(layer))) for layer in made.layers)
-    about = (start, made.levels, made.layers, own, made.loads, made.tables)
-    return PlacedErrors(*about, children=made.children) if made.children else CrossErrors(*about)
+def errors_of(start: int, made: Layered, variances: Sequence[float]) -> CrossErrors:
+    """Return the errors of tables under noise of such variances, by scale."""
+    plain = CrossErrors.under(start, made, variances)
+    if not made.children:
+        return plain
+    about = (plain.levels, plain.layers, plain.variances, plain.loads, plain.order)
+    return PlacedErrors(start, *about, children=made.children)

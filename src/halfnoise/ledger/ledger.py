@@ -17,14 +17,16 @@ from halfnoise.ledger.places import on_server, store_at
 from halfnoise.ledger.pricing import priced, replay
 from halfnoise.ledger.store import Rows, Store
 from halfnoise.ledger.terms import Bill, check_terms, opened, same
+from halfnoise.ledger.words import composed
 from halfnoise.privacy import reason
 from halfnoise.privacy.account import Account
 from halfnoise.privacy.definitions import Neighbors, Privacy
+from halfnoise.views import Viewed
 
 _HEAD = re.compile("[0-9a-fA-F]{64}")
 
 
-class Ledger:
+class Ledger(Viewed):
     """What was spent on a data set, in a file that survives.
 
     A charge is on disk before any row is read. The result is kept in the ledger before it is handed
@@ -130,6 +132,10 @@ class Ledger:
         """Return all entries, checked, and what they add up to."""
         with self.store.reading() as rows:
             return self._read(rows)
+
+    def composed(self, document: bytes) -> dict[str, Any]:
+        """Return what all releases come to, one of which has this result."""
+        return composed(self.history(), hashlib.sha256(document).hexdigest())
 
     def verify(self, head: str | None = None) -> History:
         """Check every entry and every result that is kept, and that a head is among them.

@@ -12,6 +12,7 @@ from halfnoise.privacy.definitions import ApproxDP, ConcentratedDP, Privacy, Pur
 from halfnoise.privacy.words import amounts, upward
 from halfnoise.proof import exactly, sqrt_up, up
 from halfnoise.text import percent, text_table
+from halfnoise.views import Grid
 
 DELTA = 1e-6  # where nobody stated one
 WIDTH, MOST_BARS = 40, 20  # letters of a bar, and bars
@@ -147,23 +148,33 @@ def used(history: History) -> float | None:
     return float(min(share, BEYOND))
 
 
-def table(history: History) -> str:
-    """Return the ledger as text: what it is about, what was spent on what, and what is left."""
+def about(history: History) -> list[str]:
+    """Say what a ledger is about, and what its limit is."""
     opening = history.opening or Opening(data_set="")
     who = ", ".join(opening.unit) or "each row"
-    lines = [
+    return [
         f"Ledger of {opening.data_set}. One person: {who}; neighbours: {opening.neighbors.value}.",
         f"Limit: {'none' if history.limit is None else stated(history.limit)}.",
         *places(history),
     ]
+
+
+def table(history: History) -> str:
+    """Return the ledger as text: what it is about, what was spent on what, and what is left."""
+    lines = [*about(history)]
+    if history.charges:
+        lines += ["", text_table(*grid(history)), ""]
+    lines += bars(history)
+    return "\n".join([*lines, f"{left(history)}.", f"Head: {history.head}"])
+
+
+def grid(history: History) -> Grid:
+    """Return all charges: titles, and rows of cells."""
     rows = [
         [charge.name, charge.time[:19].replace("T", " "), charge.what, costs(charge), charge.state]
         for charge in history.charges.values()
     ]
-    if rows:
-        lines += ["", text_table(["name", "time (UTC)", "what", "cost", "state"], rows), ""]
-    lines += bars(history)
-    return "\n".join([*lines, f"{left(history)}.", f"Head: {history.head}"])
+    return ["name", "time (UTC)", "what", "cost", "state"], rows
 
 
 def costs(charge: Charge) -> str:
@@ -233,6 +244,21 @@ def to_dict(history: History) -> dict[str, Any]:
         "room_for_more_like_the_last": room(history),
         "releases": [_release(charge) for charge in history.charges.values()],
         "head": history.head,
+    }
+
+
+def composed(history: History, document: str) -> dict[str, Any]:
+    """Return what all releases come to, one of which has a result with this hash, for its note."""
+    if document not in {charge.document for charge in history.charges.values()}:
+        remedy = "name the ledger that it was charged to"
+        raise InvalidParameterError(f"this release is not in that ledger, as it stands; {remedy}")
+    opening = history.opening or Opening(data_set="")
+    return {
+        "ledger": opening.data_set,
+        "releases": len(history.charges),
+        "spent": amount(history.spent, unit_of(history)),
+        "best_guess": history.spent.promise.best_guess,
+        "limit": {} if history.limit is None else amounts(history.limit),
     }
 
 

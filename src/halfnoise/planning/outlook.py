@@ -16,10 +16,12 @@ from halfnoise.planning.tables import by_line, crosses, widest
 from halfnoise.privacy.allowance import Allowance
 from halfnoise.privacy.definitions import ApproxDP, Budget, GaussianDP, Privacy
 from halfnoise.privacy.reason import KNOW, MOST_EPSILON, check_reason
-from halfnoise.text import percent, short, text_table
+from halfnoise.text import percent, short
+from halfnoise.views import Grid, Planned
 from halfnoise.workload.listing import Columns
 from halfnoise.workload.queries import Asked
-from halfnoise.workload.workload import Rules, Workload
+from halfnoise.workload.rules import Rules
+from halfnoise.workload.workload import Workload
 
 Queries: TypeAlias = Workload | Sequence[Asked]
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)  # what a plan without a budget compares
@@ -41,7 +43,7 @@ class Terms(Rules, total=False):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Outlook:
+class Outlook(Planned):
     """What each of several budgets would bring: the answer to "which epsilon?"; ``print`` it.
 
     >>> from halfnoise import Counts, Workload, plan
@@ -53,8 +55,8 @@ class Outlook:
     delta: float
     plans: tuple[Plan, ...]
 
-    def table(self) -> str:
-        """Return budgets, what each is worth, and margins of error as text."""
+    def grid(self) -> Grid:
+        """Return budgets, what each is worth, and margins of error."""
         if crosses(self.workload):
             header = ["epsilon", *(f"{epsilon:g}" for epsilon in EPSILONS)]
             margins = zip(*(p.margins for p in self.plans), strict=True)
@@ -66,7 +68,7 @@ class Outlook:
             [f"{epsilon:g}", percent(p.best_guess), *(f"±{short(margin)}" for margin in p.margins)]
             for epsilon, p in zip(EPSILONS, self.plans, strict=True)
         ]
-        return text_table(header, rows)
+        return header, rows
 
     def __repr__(self) -> str:
         one = self.plans[0]
@@ -131,7 +133,7 @@ def plan(  # noqa: PLR0913  # the face of the library
     >>> best = plan([Count("smoker")], privacy=ApproxDP(epsilon=1, delta=1e-6))
     >>> best.chosen.name, round(best.chosen.query_std[0], 3)
     ('standard-laplace', 1.414)
-    >>> plan([Counts(5)], privacy=ApproxDP(epsilon=1, delta=1e-6)).chosen.name
+    >>> plan([Counts(9)], privacy=ApproxDP(epsilon=1, delta=1e-6)).chosen.name
     'correlated-gaussian'
     """
     workload = Workload.of(workload, by, **rules)
@@ -262,6 +264,12 @@ def _noise(name: str | None, workload: Workload, budget: Budget | None = None) -
     if workload.gaussian_only and (
         name == Noise.LAPLACE.value or (budget is not None and budget.mu is None)
     ):
+        if workload.unweighted_size:
+            raise NotSupportedError(
+                "the unweighted size comes with Gaussian noise, got Laplace noise, or an epsilon"
+                " without delta; give the budget as epsilon and delta (--epsilon 1 --delta 1e-6),"
+                " or leave unweighted_size out"
+            )
         raise NotSupportedError(
             "tables are released with Gaussian noise, got Laplace noise, or an epsilon without"
             " delta: what tables share saves nothing there, as a person moves all cells of what is"

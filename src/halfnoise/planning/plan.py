@@ -7,10 +7,11 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from halfnoise.design import certificate
 from halfnoise.design.design import Design, Measurement
 from halfnoise.errors import InvalidParameterError
 from halfnoise.noise.law import Noise
-from halfnoise.planning import tables
+from halfnoise.planning import tables, weighted
 from halfnoise.planning.choice import best, compared, in_words, there
 from halfnoise.planning.spending import Discovery, Spending
 from halfnoise.privacy.account import BEYOND, Account
@@ -18,12 +19,13 @@ from halfnoise.privacy.allowance import Allowance, still_fits, taken
 from halfnoise.privacy.composition import compose
 from halfnoise.privacy.definitions import ApproxDP, DiscoveryDP, Guarantee, Privacy, PureDP
 from halfnoise.privacy.words import amounts, definition, spending
-from halfnoise.text import percent, short, text_table
+from halfnoise.text import percent, short
+from halfnoise.views import Grid, Planned
 from halfnoise.workload.workload import Workload
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Plan:
+class Plan(Planned):
     """Every design that applies, the one chosen, and why; ``print`` it.
 
     >>> from halfnoise import Counts, GaussianDP, Workload, plan
@@ -89,6 +91,24 @@ class Plan:
         found = tables.crosses(self.workload)
         return tables.one_by_one(self.chosen, self.workload) if found else {}
 
+    @cached_property
+    def least_error_bound(self) -> float | None:
+        """What the error of no Gaussian noise at this budget is below, in squares.
+
+        None where nothing is known: for pure epsilon, for the least largest error, and where there
+        are too many different sums.
+        """
+        mu = Spending.of(self.privacy, self.workload.grouping, self.releases).budget.mu
+        given = any(design.size_is_given for design in self.designs)
+        return None if mu is None else certificate.least_error(self.workload, mu, known_size=given)
+
+    def _certified(self) -> list[str]:
+        """Say how far the chosen design is from the least error of any Gaussian noise."""
+        bound, design = self.least_error_bound, self.chosen
+        if bound is None or design.noise is not Noise.GAUSSIAN:
+            return []
+        return [certificate.words(design.error(self.workload), bound)]
+
     def _against(self, errors: Mapping[str, float]) -> str:
         """Say how the other kind of noise compares, where both can keep the promise."""
         if len(self._kinds) == 1:
@@ -142,7 +162,7 @@ class Plan:
 
     def notes(self) -> list[str]:
         """Say what a reader of the table has to know beside it."""
-        grouping, said = self.workload.grouping, []
+        grouping, said = self.workload.grouping, weighted.remarks(self.workload, self.chosen)
         if any("mean" in parts for parts in self.designs[0].parts()):
             said.append("Divide the margin of a mean by the number of people who answered.")
         if grouping is not None:
@@ -202,8 +222,8 @@ class Plan:
             return ready
         return ready.discovering(grouping.most, delta)
 
-    def table(self) -> str:
-        """Return the designs and their margins of error as text; of tables, that of the chosen."""
+    def grid(self) -> Grid:
+        """Return the designs and their margins of error; of tables, that of the chosen one."""
         if tables.crosses(self.workload):
             people = self._size_margin(self.chosen, self.chosen.size_std)
             return tables.shown(self.chosen, self.level, people, self.in_one_group)
@@ -221,7 +241,7 @@ class Plan:
             header.append("all people")
             for design, row in zip(self.designs, rows, strict=True):
                 row.append(self._size_margin(design, design.people_std, everyone=True))
-        return text_table(header, rows)
+        return header, rows
 
     def _size_margin(self, design: Design, std: float | None, *, everyone: bool = False) -> str:
         if std is not None:
@@ -238,6 +258,7 @@ class Plan:
             f"The best guess {self.workload.protected} {right};\na coin flip, in 50%.",
             f"\n{self.table()}\n",
             f"Chosen (*): {self.chosen.name}. {self.why}",
+            *self._certified(),
             *self._adding_up(),
             *([] if self.discovery is None else [str(self.discovery)]),
             *tables.compared(self.tables),
@@ -264,10 +285,13 @@ class Plan:
             "neighbors": self.workload.neighbors.value,
             "groups": None if grouping is None else grouping.number,
             "max_groups": None if grouping is None else grouping.most,
+            **({} if (own := self.workload.weight) is None else {"weight": asdict(own)}),
             "discovery": None if discovery is None else asdict(discovery),
             "level": self.level,
             "chosen": self.chosen.name,
             "why": self.why,
+            "error": self.chosen.error(self.workload),
+            "least_error_bound": self.least_error_bound,
             "noise": {"chosen": self.chosen.noise.value, "ten_releases": self.ten_releases}
             | ({"share_of_limit": in_words(self.shares)} if self.shares else {}),
             "designs": [_design(design, self, discovery) for design in self.designs],

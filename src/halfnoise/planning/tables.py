@@ -9,7 +9,8 @@ from halfnoise.design.candidates import designs
 from halfnoise.design.design import Design
 from halfnoise.planning.choice import best
 from halfnoise.privacy.definitions import Budget, GaussianDP, Neighbors
-from halfnoise.text import percent, short, text_table
+from halfnoise.text import percent, short
+from halfnoise.views import Grid
 from halfnoise.workload.block import Block, Line
 from halfnoise.workload.categories import Bins, Choice
 from halfnoise.workload.crossing import TableBlock, used
@@ -68,7 +69,7 @@ def crosses(workload: Workload) -> bool:
     return any(isinstance(block, TableBlock) for block in workload.blocks)
 
 
-def shown(design: Design, level: float, size: str, people: float | None) -> str:
+def shown(design: Design, level: float, size: str, people: float | None) -> Grid:
     """Return a row for each line of a design; ``size``: the margin of the number of people."""
     header = [f"* {design.name}", "cells", "standard error", f"margin of error ({percent(level)})"]
     header += [] if people is None else ["average cell", "relative"]
@@ -87,8 +88,8 @@ def by_line(
     header: Sequence[str],
     cells: Sequence[Sequence[str]],
     last: Sequence[str],
-) -> str:
-    """Return a text table with a row for each line; margins of tables stand below what was asked.
+) -> Grid:
+    """Return a table with a row for each line; margins of tables stand below what was asked.
 
     ``cells``: what stands beside each line. ``last``: the row below all of them.
     """
@@ -100,7 +101,7 @@ def by_line(
     if hidden := len(pairs) - len(asked[:MOST_ROWS]) - len(below):
         rows.append([f"... and {hidden:,} more, in the JSON"])
     rows.append([*last])
-    return text_table(header, [[*row, *[""] * (len(header) - len(row))] for row in rows])
+    return header, [[*row, *[""] * (len(header) - len(row))] for row in rows]
 
 
 def widest(design: Design, level: float) -> float:

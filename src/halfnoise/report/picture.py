@@ -2,6 +2,7 @@
 
 import csv
 import importlib
+import importlib.util
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,6 +33,11 @@ def need_report_extra() -> None:
         except ImportError as error:
             why = f"drawing needs the package {package}, which is not installed; "
             raise MissingExtraError(why + 'run pip install "halfnoise[report]"') from error
+
+
+def can_draw() -> bool:
+    """Whether what draws is installed."""
+    return all(importlib.util.find_spec(module) is not None for module in PACKAGES)
 
 
 def drawn(workload: Workload) -> dict[str, Design]:

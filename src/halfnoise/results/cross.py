@@ -14,8 +14,9 @@ from halfnoise.checks import refuse, unknown
 from halfnoise.errors import NotSupportedError
 from halfnoise.results.inference import Errors, Estimate, Floats, Pairs
 from halfnoise.results.labelled import Labelled
+from halfnoise.results.listing import Tabled
 from halfnoise.results.ratios import ANYTHING, apart_by, ratios
-from halfnoise.results.tabled import Cells, Tabled
+from halfnoise.results.tabled import Cells
 from halfnoise.results.wide import Wide, between
 from halfnoise.text import spelled
 

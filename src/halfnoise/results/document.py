@@ -103,10 +103,11 @@ def _own(release: Released) -> dict[str, Any]:
     if not isinstance(release, GroupedRelease):
         return {name: getattr(release, name) for name in ("known_size", "remarks")}
     people = release.people
-    own = {
+    own: dict[str, Any] = {
         "keys": [[_stored(value) for value in key] for key in release.group_keys],
         "people": None if people is None else asdict(people),
     }
+    own |= {"between": [asdict(term) for term in release.between]} if release.between else {}
     return own | {name: getattr(release, name) for name in ("common", "most", "discovered")}
 
 

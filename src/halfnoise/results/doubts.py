@@ -44,7 +44,7 @@ def _impossible(release: Release, question: Question) -> bool:
     if release.known_size is None or question.is_sum or question.is_mean:
         return False
     surely = SURELY if not question.axes else 1 - (1 - SURELY) / len(question.names)
-    margin = release.errors.margin({question.start: 1.0}, surely)
+    margin = float(release.errors.each(question.start, surely)[1].max())
     values = release.values[question.start : question.start + len(question.names)]
     return bool((values < -margin).any() or (values > release.known_size + margin).any())
 

@@ -13,11 +13,13 @@ from halfnoise.errors import NotSupportedError
 from halfnoise.privacy.definitions import Guarantee, Privacy
 from halfnoise.results import inference, ratios
 from halfnoise.results.cross import CrossTable
-from halfnoise.results.inference import Errors, Estimate, Floats
-from halfnoise.results.published import Columns, Published
-from halfnoise.results.tabled import Listed, listed
+from halfnoise.results.inference import Columns, Errors, Estimate, Floats
+from halfnoise.results.listing import Listed, listed
+from halfnoise.results.published import Published
+from halfnoise.results.reliability import FACT, Reliability
 from halfnoise.results.whole import whole
 from halfnoise.workload.question import SIZE, Question
+from halfnoise.workload.weights import SQUARES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -97,11 +99,32 @@ class Estimates(Published):
         return size.as_count() if self.rounded_values else size
 
     @property
+    def effective_size(self) -> Estimate | None:
+        """The effective sample size, (sum of weights)^2 / (sum of squared weights), if asked for.
+
+        Its interval joins those of the size and of the mean weight, each of half the error, so that
+        at least as many cover it.
+        """
+        if SQUARES not in self or not self.has_size:
+            return None
+        half = replace(self, level=(1 + self.level) / 2)
+        n, mean = half.size, half.mean(SQUARES)
+        if n is None or mean.estimate <= 0:
+            return None
+        x, low = n.estimate / mean.estimate, max(n.low, 0.0) / mean.high
+        high = n.high / mean.low if mean.low > 0 else math.inf
+        per_size, per_square = 2 / mean.estimate, -1 / mean.estimate**2
+        weights = {self._index(SQUARES): per_square}
+        weights |= {} if self._size_index is None else {self._size_index: per_size}
+        std = self._linear("", weights).std
+        return Estimate(name="effective sample size", estimate=x, std=std, low=low, high=high)
+
+    @property
     def whole_values(self) -> Floats:
         """The estimates with all counts of tables in whole numbers that add up."""
         if self._whole is None:
-            about = self.errors.covariance, self.known_size
-            found: Floats = whole(self.questions, self.values[np.newaxis], *about)[0]
+            rows, about = self.values[np.newaxis], (self.errors.covariance, self.known_size)
+            found: Floats = whole(self.questions, rows, *about)[0]
             object.__setattr__(self, "_whole", found)
             return found
         return self._whole
@@ -206,6 +229,14 @@ class Estimates(Published):
         break the sums.
         """
         return replace(self, rounded_values=True)
+
+    def flagged(self, *flags: float, suppress: float | None = None) -> Self:
+        """Return the same with numbers marked (a), (b), ... from these relative standard errors on.
+
+        ``suppress``: from which on they are left out for readers. JSON and frames keep them all.
+        """
+        rule = Reliability(flags, suppress)
+        return replace(self, facts={**self.facts, FACT: rule.to_dict()})
 
     def columns(self, *, tables: bool = True) -> Columns:
         """Return the table by column: name, kind, estimate, std, low and high, unrounded.

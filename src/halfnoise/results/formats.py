@@ -1,4 +1,4 @@
-"""A release for other programs, unrounded: files, whose ending says the format, and frames.
+"""A release for other programs: files, whose ending says the format, and frames.
 
 CSV opens in a spreadsheet: it starts with a byte-order mark, and text that a spreadsheet would
 take for a formula is escaped.
@@ -22,14 +22,21 @@ from halfnoise import files
 from halfnoise.checks import installed, refuse
 from halfnoise.errors import AGAIN, DataError, InvalidParameterError, TryAgainError
 from halfnoise.privacy.words import implied
-from halfnoise.results import document, render, table
-from halfnoise.results.lines import CSV, MARKDOWN, Layout, literal
-from halfnoise.results.published import MANY, Columns
+from halfnoise.results import comparing, document, note, render, table
+from halfnoise.results.comparison import Comparison
+from halfnoise.results.inference import Columns
+from halfnoise.results.lines import CSV, EXCEL, MARKDOWN, Layout, literal
+from halfnoise.results.published import MANY
 from halfnoise.results.release import GroupedRelease, Released
+from halfnoise.results.reliability import Reliability, beside, for_eyes
+from halfnoise.results.sheets import ENDING as SHEETS
+from halfnoise.results.sheets import as_sheets
+from halfnoise.results.shown import texts
 from halfnoise.scratch import own_folder
 from halfnoise.text import spelled
 
-__all__ = ["document", "render", "table"]  # what shows releases, found from here
+# What shows releases is found from here.
+__all__ = ["comparing", "document", "note", "render", "table"]
 _CHUNK = 2**20  # bytes
 
 
@@ -40,6 +47,7 @@ class Output:
     flag: str
     path: Path
     overwrite: bool = False
+    excel: bool = False  # for a spreadsheet where the comma is the decimal mark
 
     def check(
         self, inputs: Sequence[str], *, a_release: bool = True, again: Released | None = None
@@ -49,8 +57,8 @@ class Output:
         ``again``: what is to be written, where it is known; the very same may be there.
         """
         path, ending = self.path, self.path.suffix.lower()
-        if a_release and ending not in FORMATS:
-            raise refuse(self.flag, f"a file ending in {', '.join(FORMATS)}", str(path))
+        if a_release:
+            self._check_format(ending)
         appended = a_release and ending == ".jsonl" and not self.overwrite
         if rule := self._obstacle(replaced=not appended):
             raise refuse(self.flag, rule, str(path))
@@ -63,12 +71,21 @@ class Output:
         if path.is_symlink() and appended:
             raise refuse(self.flag, "a file, not a link to one", str(path), "name that file")
         if os.path.lexists(path) and not (self.overwrite or appended):
-            if again is not None and self._is(FORMATS[ending](again)):
+            if again is not None and self._is(self._content(again)):
                 return
             why = f"the output {str(path)!r} exists" + (
                 " and is another" if again is not None else ""
             )
             raise InvalidParameterError(f"{why}; name another, or say --overwrite")
+
+    def _check_format(self, ending: str) -> None:
+        """Refuse what no release is written as, or not here."""
+        if ending not in FORMATS:
+            raise refuse(self.flag, f"a file ending in {', '.join(FORMATS)}", str(self.path))
+        if self.excel and ending != ".csv":
+            raise refuse(self.flag, "a file ending in .csv with --excel", str(self.path))
+        if ending == SHEETS:
+            installed("xlsxwriter", "XlsxWriter")
 
     def _obstacle(self, *, replaced: bool) -> str:
         """Say what it must be to be written, or ``replaced`` by a new one, if it cannot."""
@@ -100,9 +117,14 @@ class Output:
         JSON lines are appended to others. ``once``: where the very same is there, it is left alone.
         """
         ending = self.path.suffix.lower()
-        append, content = ending == ".jsonl" and not self.overwrite, FORMATS[ending](release)
+        append, content = ending == ".jsonl" and not self.overwrite, self._content(release)
         self.write_bytes(content, append=append, once=once)
         return content
+
+    def _content(self, release: Released) -> bytes:
+        if self.excel:
+            return as_lines(with_reliability(release), EXCEL, mark=codecs.BOM_UTF8)
+        return FORMATS[self.path.suffix.lower()](release)
 
     def write_bytes(self, content: bytes, *, append: bool = False, once: bool = False) -> None:
         """Write a file, or append to it, whole or not at all, and for its owner alone."""
@@ -125,9 +147,14 @@ class Output:
         return self.path.is_file() and self.path.read_bytes() == content
 
 
-def as_csv(release: Released) -> bytes:
-    """Return the table as CSV."""
-    return as_lines(release.columns(), CSV)
+def as_csv(release: Released, *, excel: bool = False) -> bytes:
+    """Return the table as CSV; ``excel``: for where the comma is the decimal mark."""
+    return as_lines(with_reliability(release), EXCEL if excel else CSV)
+
+
+def with_reliability(release: Released) -> Columns:
+    """Return the table by column with relative standard errors and marks."""
+    return beside(release.columns(), Reliability.of(release.facts))
 
 
 def as_markdown(release: Released) -> str:
@@ -136,12 +163,14 @@ def as_markdown(release: Released) -> str:
 
 
 def _as_markdown(release: Released) -> bytes:
-    blocks = [as_lines(release.columns(tables=False), MARKDOWN)]
+    columns, rule = release.columns(tables=False), Reliability.of(release.facts)
+    listed = for_eyes(texts(columns, ones=release.rounded_values), columns, rule)
+    blocks = [as_lines(listed, MARKDOWN)]
     for heading, each in render.tables(release):
         wide = each.wide()
         titled = replace(wide, title=f"{heading}{wide.title}")
         blocks.append(titled.markdown(MARKDOWN.text).encode())
-    return b"\n".join(blocks)
+    return b"\n".join([*blocks, *(f"{MARKDOWN.text(line)}\n".encode() for line in rule.told())])
 
 
 def as_lines(columns: Columns, layout: Layout, *, mark: bytes = b"") -> bytes:
@@ -230,11 +259,20 @@ def _type(values: list[Any]) -> str:
     return {bool: "boolean", int: "bigint", float: "double", dt.date: "date"}.get(kind, "varchar")
 
 
+# How each ending of a comparison is written.
+COMPARED: dict[str, Callable[[Comparison], bytes]] = {
+    ".csv": lambda found: as_lines(found.columns(), CSV, mark=codecs.BOM_UTF8),
+    ".json": lambda found: found.to_json().encode(),
+    ".md": lambda found: found.wide().markdown(MARKDOWN.text).encode(),
+}
+
 # How each ending is written.
 FORMATS: dict[str, Callable[[Released], bytes]] = {
-    ".csv": lambda release: as_lines(release.columns(), CSV, mark=codecs.BOM_UTF8),
+    ".csv": lambda release: as_lines(with_reliability(release), CSV, mark=codecs.BOM_UTF8),
     ".json": lambda release: release.to_json().encode(),
     ".jsonl": lambda release: as_json_lines(release).encode(),
     ".parquet": _as_parquet,
     ".md": _as_markdown,
+    SHEETS: as_sheets,
+    ".html": lambda release: release.to_html().encode(),
 }

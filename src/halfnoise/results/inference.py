@@ -9,15 +9,18 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.design.covariance import Covariance, Run, Shared
+from halfnoise.design.placed_errors import PlacedErrors
 from halfnoise.noise.law import Noise
 
 Floats = NDArray[np.float64]
+Columns: TypeAlias = dict[str, NDArray[Any]]  # numbers as float64, all else as objects
+Places: TypeAlias = NDArray[np.int64]
 Weights: TypeAlias = Mapping[int, float]
 SURE = math.nextafter(1.0, 0.0)  # the highest level that there is
 _cdf = np.vectorize(NormalDist().cdf, otypes=[np.float64])
@@ -122,6 +125,23 @@ class Errors:
         top, bottom = (self.covariance.matched(each, each) for each in (table, other))
         tops, bottoms, both = (spread(self.copies * x) for x in (top, bottom[around], shared))
         return Pairs(tops, bottoms, both)
+
+    def lines(self, places: Places, level: float) -> tuple[Floats, Floats]:
+        """Return standard errors and margins of estimates of one table, or else of the first."""
+        if not isinstance(self.covariance.tables, PlacedErrors):
+            one = {int(places[0]): 1.0}
+            return np.array([self.std(one)]), np.array([self.margin(one, level)])
+        std = np.sqrt(self.copies * np.maximum(self.covariance.diagonal()[places], 0.0))
+        return std, self.noise.margin([1.0], level) * std
+
+    def pairs(self, tops: Places, bottoms: Places) -> "Errors | Pairs":
+        """Return the errors of pairs of estimates that are alike, or else of the first."""
+        if not isinstance(self.covariance.tables, PlacedErrors):
+            return self.both(int(tops[0]), int(bottoms[0]))
+        both = zip(tops.tolist(), bottoms.tolist(), strict=True)
+        shared = np.array([self.covariance.between(a, b) for a, b in both])
+        own, copies = self.covariance.diagonal(), self.copies
+        return Pairs(copies * own[tops], copies * own[bottoms], copies * shared)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,17 @@ import numpy as np
 from halfnoise.checks import installed, refuse, unknown
 from halfnoise.results.inference import Estimate, Floats
 from halfnoise.results.lines import CSV, MARKDOWN
-from halfnoise.results.wide import TOTAL, Wide, written
-from halfnoise.text import meaningful, spelled
+from halfnoise.results.shown import shown, written
+from halfnoise.results.wide import TOTAL, Wide
+from halfnoise.text import spelled
+from halfnoise.views import Viewed
 
 PEOPLE = "people"
 MOST_ROWS = 200  # a longer table is cut off on the screen; files hold all of it
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Labelled:
+class Labelled(Viewed):
     """Estimates and their errors, each an array with an axis for each of ``labels``.
 
     What is by several axes is laid out by rows, of all axes but the last, and by columns.
@@ -150,8 +152,7 @@ class Labelled:
         """Write rows of numbers, each as its standard error makes it meaningful unless said."""
         pairs = (zip(*row, strict=True) for row in zip(x.tolist(), std.tolist(), strict=True))
         return [
-            [meaningful(v, s) if digits is None else written(v, digits) for v, s in row]
-            for row in pairs
+            [shown(v, s) if digits is None else written(v, digits) for v, s in row] for row in pairs
         ]
 
     def wide(
@@ -172,6 +173,3 @@ class Labelled:
 
     def __repr__(self) -> str:
         return self.text()
-
-    def _repr_html_(self) -> str:
-        return self.wide(most=MOST_ROWS).markup()

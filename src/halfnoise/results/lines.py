@@ -13,12 +13,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halfnoise.results.published import Columns
-from halfnoise.text import spelled
+from halfnoise.results.inference import Columns
+from halfnoise.text import spelled, tame
 
-_MARKS = re.compile('[,"\n]')  # what is quoted in CSV
-_FORMULA = ("=", "+", "-", "@", "\t")  # what a spreadsheet takes for one begins so
-_ODD = ',"\r|'  # beside line breaks, what is written in another way wherever it stands
+_MARKS = re.compile('[,;"\n]')  # what is quoted in CSV
+# What a spreadsheet takes for a formula begins so, some of them in full width; and where it parts
+# cells by another mark than ours, behind that.
+FORMULA = tuple("=+-@\t\uff1d\uff0b\uff0d\uff20")
+_BEGINS = re.compile(rf'(?:^|(?<=[,;\t\n"]))(?=[{re.escape("".join(FORMULA))}])')
+# What Markdown reads as markup, but for emphasis, which is not made inside of a word (over_65), and
+# what some of its readers make links of.
+_EDGE = r"(?<![^\W_])_|_(?![^\W_])"
+_MARKUP = re.compile(rf"[\\`*\[\]<&|~]|{_EDGE}")
+_LINK = re.compile(r"https?:(?=//)|www(?=\.)|(?<=\S)(?=@)", re.IGNORECASE)
+# Beside line breaks, what is written in another way wherever it stands.
+_TURNS = r"\x0b\x0c\x1c-\x1e\x85\u2028-\u202e\u2066-\u2069"
+_ODD = re.compile(rf'[,;"\r\t|\\`*\[\]<&~@{_TURNS}]|://|www|{_EDGE}', re.IGNORECASE)
 _FEW = 1_000  # so many different numbers are spelled once each
 _MANY = 10_000  # so many cells are looked at before all are
 _ALIKE = ({str}, {int}, {bool}, {dt.date})  # where what is equal is written alike
@@ -33,6 +43,7 @@ class Layout:
     between: str = ","
     end: str = ""
     under: str = ""
+    decimal: str = "."
 
     def line(self, *cells: str) -> str:
         """Return one line."""
@@ -46,7 +57,9 @@ class Layout:
     def by_cell(self, columns: Columns) -> bytes:
         """Return the rows of a table by column as lines."""
         shown = [
-            map(repr, column.tolist()) if column.dtype != object else self._texts(column.tolist())
+            map(self._number, column.tolist())
+            if column.dtype != object
+            else self._texts(column.tolist())
             for column in columns.values()
         ]
         return "".join(self.line(*row) for row in zip(*shown, strict=True)).encode()
@@ -57,10 +70,11 @@ class Layout:
             return self._as_texts(column), name
         few = _few(column)
         if few is None:  # to the engine what is not a number is nothing
-            return column, f"coalesce({name}::varchar, 'nan')"
+            return column, self._in_sql(f"coalesce({name}::varchar, 'nan')")
         # Few numbers are spelled once each, and found by their place.
         places = np.searchsorted(few, column.view(np.int64)).astype(np.int32) + np.int32(1)
-        texts = ", ".join(f"'{number!r}'" for number in few.view(np.float64).tolist())
+        numbers = map(self._number, few.view(np.float64).tolist())
+        texts = ", ".join(f"'{number}'" for number in numbers)
         return places, f"[{texts}][{name}]"
 
     def in_sql(self, cells: Iterable[str]) -> str:
@@ -88,7 +102,15 @@ class Layout:
         return [*map(self._text, cells)]
 
     def _text(self, cell: object) -> str:
+        if isinstance(cell, float):
+            return self._number(cell)
         return self.text(cell) if isinstance(cell, str) else spelled(cell)
+
+    def _number(self, x: float) -> str:
+        return repr(x) if self.decimal == "." else repr(x).replace(".", self.decimal)
+
+    def _in_sql(self, number: str) -> str:
+        return number if self.decimal == "." else f"replace({number}, '.', '{self.decimal}')"
 
 
 def _few(column: NDArray[np.float64]) -> NDArray[np.int64] | None:
@@ -104,7 +126,7 @@ def _few(column: NDArray[np.float64]) -> NDArray[np.int64] | None:
 def _is_plain(texts: Collection[str]) -> bool:
     """Whether every layout writes these texts as they are."""
     whole = "\n".join(["", *texts])
-    odd = any(mark in whole for mark in _ODD) or any(f"\n{mark}" in whole for mark in _FORMULA)
+    odd = _ODD.search(whole) or any(f"\n{mark}" in whole for mark in FORMULA)
     return not odd and whole.count("\n") == len(texts)
 
 
@@ -116,13 +138,15 @@ def literal(text: str) -> str:
 def _escaped(text: str) -> str:
     text = text.replace("\r", "\n")  # alone it would not be quoted
     # A quote in front keeps a spreadsheet from reading text as a formula.
-    text = f"'{text}" if text.startswith(_FORMULA) else text
+    text = _BEGINS.sub("'", text)
     return '"' + text.replace('"', '""') + '"' if _MARKS.search(text) else text
 
 
 def _inline(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ").replace("\r", " ")
+    """Return a text on one line that Markdown shows as it is, and nobody takes for markup."""
+    return _LINK.sub(r"\g<0>\\", _MARKUP.sub(r"\\\g<0>", tame(text)))
 
 
 CSV = Layout(text=_escaped)
+EXCEL = Layout(text=_escaped, between=";", decimal=",")  # where a comma is the decimal mark
 MARKDOWN = Layout(text=_inline, start="| ", between=" | ", end=" |", under="---")

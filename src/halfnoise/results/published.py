@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import partial
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from halfnoise.checks import installed
 from halfnoise.privacy.definitions import Guarantee, Privacy
 from halfnoise.privacy.words import dp_event, promise
+from halfnoise.results.comparison import Comparison
+from halfnoise.views import Viewed, drawing
 
-# A table by column: numbers as float64, all else as objects.
-Columns: TypeAlias = dict[str, NDArray[Any]]
 MANY = 10_000  # so many values are written for programs alone, on one line
 
 
-class Published:
+class Published(Viewed):
     """A result: noisy values and all that is public beside them. No true total."""
 
     __slots__ = ()
@@ -44,6 +44,18 @@ class Published:
         """Return the release as JSON; ``from_json`` reads it back."""
         indent = 2 if self.values.size <= MANY else None
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+    def to_html(self, *, title: str | None = None, charts: bool | None = None) -> str:
+        """Return the release as a page: one file that needs no other, and ``hn.read`` reads back.
+
+        ``title``: what stands above it, else what was asked. ``charts``: with charts, which need
+        the extra ``[report]``, or without; unless given, with them where they can be drawn.
+        """
+        return str(drawing().page(self, title=title, charts=charts))
+
+    def plot(self, *names: str) -> Any:
+        """Return what was asked, or some of it by name, as an Altair chart that can be changed."""
+        return drawing().plotted(self, *names)
 
     def to_polars(self) -> Any:
         """Return the table as a Polars frame."""
@@ -82,15 +94,32 @@ class Published:
         why = [f"Design: {design['name']}. {design['why']}" for design in designs]
         return [promise(self.guarantee, self.privacy), *why]
 
+    def compare(
+        self, earlier: Any, *, level: float | None = None, shares: bool = False
+    ) -> Comparison:
+        """Return differences from an earlier release, and ratios to it, by name and group.
+
+        ``level``: how often intervals hold; that of this release unless given. ``shares``: counts
+        as shares of all people. The noises of the two are independent, so neither may be made of
+        the other. The values as they came out are compared, also where whole numbers are shown.
+        """
+        found: Comparison = self._views().comparing.compare(self, earlier, level, shares=shares)
+        return found
+
+    def note(self, language: str = "en", *, ledger: Any = None) -> Any:
+        """Return the method note: what readers and experts need to know, true for this release.
+
+        ``ledger``: where it was charged, which tells what all releases come to. ``markdown()`` and
+        ``html()`` write it.
+        """
+        return self._views().note.note(self, language, ledger)
+
     def table(self) -> str:
         """Return the values as text, rounded to what the noise makes meaningful."""
         return str(self._views().render.table(self))
 
     def __repr__(self) -> str:
         return "\n".join([self.table(), "", *self._views().render.beside(self)])
-
-    def _repr_html_(self) -> str:
-        return str(self._views().render.markup(self))
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         """Copy and pickle by what it was made of, so that its values stay read-only."""

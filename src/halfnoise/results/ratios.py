@@ -1,12 +1,14 @@
 """Ratios of noisy values, with Fieller's intervals, and their differences. All post-processing."""
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from halfnoise.design.covariance import Shared
 from halfnoise.noise.law import Noise
 from halfnoise.results.inference import Errors, Floats, Pairs
 
@@ -97,23 +99,28 @@ def _waves(errors: Errors, pair: Pair, level: float) -> NDArray[np.complex128]:
 
 
 def apart(
-    two: tuple[Floats, Floats], errors: Errors, pair: Pair, level: float, common: float = 0.0
+    two: tuple[Floats, Floats],
+    errors: Errors,
+    pair: Pair,
+    level: float,
+    between: Sequence[Shared] = (),
 ) -> Floats:
     """Return a ratio minus that of another group, as ``ratios`` does, for each row of the two.
 
     With intervals of the two that end d_1 and d_2 away from their ratios, the difference ends
     sqrt(d_1^2 + d_2^2 - 2 rho d_1 d_2)  away from its own (Zou & Donner 2008): exact for normal
     ratios, and close for others. It takes the ratios as they are, not kept within bounds: from a
-    ratio that was moved to its bound there is no way to go. ``common`` is the variance of the noise
-    that the numbers of people share, of which a ratio holds k = (load of the top - ratio * load of
-    the bottom) / bottom; so rho = common k_1 k_2 / (std_1 std_2).
+    ratio that was moved to its bound there is no way to go. ``between`` is what the groups share:
+    of a term a ratio holds k = (load of the top - ratio * load of the bottom) / bottom; so rho is
+    the sum of  weight k_1 k_2 / (std_1 std_2).
     """
     ratio, std, low, high = np.stack([ratios(each, errors, pair, level) for each in two], axis=1)
-    top, bottom = (errors.covariance.load(place) if common else 0.0 for place in pair)
-    bottoms = np.stack([each[:, pair[1]] for each in two])
+    bottoms, shared = np.stack([each[:, pair[1]] for each in two]), np.zeros(len(two[0]))
     with np.errstate(divide="ignore", invalid="ignore"):
-        k = (top - ratio * bottom) / bottoms
-        rho = np.nan_to_num(np.clip(common * k.prod(axis=0) / std.prod(axis=0), -1.0, 1.0))
+        for term in between:
+            top, bottom = map(term.load, pair)
+            shared += term.weight * ((top - ratio * bottom) / bottoms).prod(axis=0)
+        rho = np.nan_to_num(np.clip(shared / std.prod(axis=0), -1.0, 1.0))
 
     x, down, up = ratio[0] - ratio[1], ratio - low, high - ratio
     reach = _together(two, errors, pair, level)

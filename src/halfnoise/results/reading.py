@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from halfnoise.checks import finite, fraction, is_text, not_negative, refuse, whole
-from halfnoise.design.covariance import Covariance
+from halfnoise.design.covariance import Covariance, Shared
 from halfnoise.errors import DataError
 from halfnoise.noise.law import Noise
 from halfnoise.privacy import definitions as dp
@@ -21,6 +21,7 @@ from halfnoise.privacy import words as privacy
 from halfnoise.results.inference import Errors, Estimate
 from halfnoise.results.nest import Nest
 from halfnoise.results.release import GroupedRelease, Release, Released
+from halfnoise.results.reliability import Reliability
 from halfnoise.results.whole import families
 from halfnoise.workload.by import By
 from halfnoise.workload.question import Question
@@ -75,16 +76,27 @@ def _read(found: dict[str, Any]) -> Released:
     people, common = values["people"], not_negative(common=values["common"])
     shared = template.errors.covariance.shared
     _hold(common <= (shared[-1].weight if shared else 0.0) * (1 + 1e-9))
+    between = _between(values.get("between", []), template)
     return GroupedRelease(
         template=template,
         by=by,
         group_keys=keys,
         values=estimates.reshape(len(keys), template.values.size),
         common=common,
+        between=between,
         people=None if people is None else _estimate(people),
         most=_many(values["most"]),
         discovered=_yes_or_no(values["discovered"]),
     )
+
+
+def _between(stored: Any, template: Release) -> tuple[Shared, ...]:
+    """Read what two groups share, which is no more than what each of them has."""
+    covariance = template.errors.covariance
+    terms = Covariance.terms_from(_list(stored), covariance.size)
+    shared = Covariance(covariance.size, (), terms).diagonal()
+    _hold((np.abs(shared) <= covariance.diagonal() * (1 + 1e-6)).all())
+    return terms
 
 
 def _template(found: dict[str, Any], values: dict[str, Any]) -> Release:
@@ -151,10 +163,16 @@ def _check_facts(facts: dict[str, Any]) -> None:
     design = facts.get("design", {"name": "", "why": ""})
     grouping, only = facts.get("grouping", {}), facts.get("only", {})
     texts = [design["name"], design["why"], *_list(facts.get("where", [])), *only.values()]
+    if "weight" in facts:
+        low, high = (finite(bound=each) for each in _list(facts["weight"]["bounds"]))
+        _hold({*facts["weight"]} == {"column", "bounds"} and 0 <= low < high)
+        texts.append(facts["weight"]["column"])
+    texts += facts.get("meaning", {}).values()
     other, limit = grouping.get("other"), grouping.get("threshold")
     for each in (*texts, "" if other is None else other):
         _text(each)
     not_negative(threshold=0 if limit is None else limit)
+    Reliability.of(facts)
 
 
 def _check_plain(part: object, room: int) -> None:

@@ -1,15 +1,22 @@
 """What comes out of a release: noisy values, their joint error and the guarantee. No true total."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
 from halfnoise.checks import fraction, refuse, unknown
+from halfnoise.design.covariance import Shared
 from halfnoise.results.estimates import Estimates
-from halfnoise.results.inference import Errors, Estimate, Floats, simultaneous_level
-from halfnoise.results.published import Columns, Published
+from halfnoise.results.inference import (
+    Columns,
+    Errors,
+    Estimate,
+    Floats,
+    simultaneous_level,
+)
+from halfnoise.results.published import Published
 from halfnoise.results.ratios import apart
 from halfnoise.text import spelled
 from halfnoise.workload.by import By
@@ -51,7 +58,7 @@ class GroupedRelease(Published):
     ``errors``, ``guarantee``, ``privacy``, ``level`` and ``facts`` can be read here as there.
     ``values`` has one row for each of ``group_keys``, its number of people last where measured.
     The noises of different groups are independent, but for a variance of ``common`` that all
-    numbers of people share.
+    numbers of people share, or for what is ``between`` the estimates of any two groups.
 
     **Guarantee.** It holds the released values and public facts alone, so whatever is computed
     from it is post-processing.
@@ -62,6 +69,7 @@ class GroupedRelease(Published):
     group_keys: tuple[Key, ...]
     values: Floats
     common: float = 0.0
+    between: tuple[Shared, ...] = ()
     people: Estimate | None = None  # all people, each counted once, where measured beside groups
     most: int = 1  # in how many groups a person may be
     discovered: bool = False  # whether the groups were found in the data
@@ -125,7 +133,7 @@ class GroupedRelease(Published):
             if one == other:
                 return Estimate(name=title, estimate=0.0, std=0.0, low=0.0, high=0.0)
             two = (self.values[[one]], self.values[[other]])
-            found = apart(two, self.errors, pair, self.level, self.common)
+            found = apart(two, self.errors, pair, self.level, self._shared)
             x, std, low, high = found[:, 0].tolist()
             difference = Estimate(name=title, estimate=x, std=std, low=low, high=high)
             return difference.within(least - most, most - least)
@@ -167,6 +175,10 @@ class GroupedRelease(Published):
         """Return the same with counts shown as whole numbers, as ``Release.rounded`` does."""
         return replace(self, template=self.template.rounded())
 
+    def flagged(self, *flags: float, suppress: float | None = None) -> "GroupedRelease":
+        """Return the same with marks on what is not reliable, as ``Release.flagged`` does."""
+        return replace(self, template=self.template.flagged(*flags, suppress=suppress))
+
     def columns(self, *, tables: bool = True) -> Columns:
         """Return the table by column: the keys of a group, then as for one release.
 
@@ -174,15 +186,19 @@ class GroupedRelease(Published):
         """
         listed, shown = self.template.listed(tables=tables), self._views().table
         table: Columns = shown.columns(self.template, self.values, listed)
-        rows = len(table["name"]) // max(1, len(self))
+        return self.keyed(table, self.group_keys)
+
+    def keyed(self, table: Columns, groups: Sequence[Key]) -> Columns:
+        """Return a table by column, group by group, with the keys of its groups in front."""
+        rows = len(next(iter(table.values()))) // max(1, len(groups))
         keys: Columns = {}
         for place, by in enumerate(self.by):
             others = (*table, *keys, *(each.column for each in self.by[place + 1 :]))
             title, taken = by.column, {other.casefold() for other in others}
             while title.casefold() in taken:
                 title += " (group)"
-            column = np.empty(len(self), dtype=object)
-            column[:] = [key[place] for key in self.group_keys]
+            column = np.empty(len(groups), dtype=object)
+            column[:] = [key[place] for key in groups]
             keys[title] = np.repeat(column, rows)
         return keys | table
 
@@ -226,7 +242,17 @@ class GroupedRelease(Published):
         covariance = self.errors.covariance
         if self.common:
             covariance = covariance.with_last(more=(together - 1) * self.common)
+        if self.between:
+            covariance = covariance.more(self.between, together - 1)
         return replace(self.errors, covariance=covariance, copies=copies)
+
+    @property
+    def _shared(self) -> tuple[Shared, ...]:
+        """What two groups share."""
+        if not self.common:
+            return self.between
+        last = self.errors.covariance.shared[-1]
+        return (*self.between, replace(last, weight=self.common))
 
 
 def _reading(key: tuple[Any, ...]) -> object:

@@ -1,18 +1,17 @@
-"""A release for the eye: tables, words and markup, all from its public values."""
+"""A release for the eye: tables, and words, all from its public values."""
 
-import html
-import math
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import Any
 
 from halfnoise.results.cross import CrossTable
 from halfnoise.results.doubts import doubts
 from halfnoise.results.labelled import MOST_ROWS
 from halfnoise.results.release import GroupedRelease, Released
+from halfnoise.results.reliability import LEFT_OUT, Reliability, for_eyes
+from halfnoise.results.shown import error, shown, texts
 from halfnoise.results.table import COLUMNS
-from halfnoise.text import meaningful, percent, short, spelled, text_table
-from halfnoise.workload.question import only_rows
+from halfnoise.text import percent, short, spelled, text_table
+from halfnoise.workload.question import only_rows, weighted
 
 NOISE_ONLY = (
     "Intervals cover the noise that protects people, not who was asked or how they answered."
@@ -28,15 +27,15 @@ DISCOVERED = (
 )
 FOUND = f"This group was found in the data and passed a threshold; {BIASED}"
 SELECTED = f"Only groups that passed a threshold are in this total, and {BIASED}"
+SHOWN = ("estimate", "standard error", "relative")  # the titles of numbers for the eye
 MOST = 0.5  # the share of people elsewhere from which it is worth a note
-MOST_TABLES = 20  # so many are shown in a notebook
 
 
 def table(release: Released) -> str:
     """Return the values as text, rounded to what the noise makes meaningful."""
     keys, rows, more = _first(release)
-    header = [*keys, "", "estimate", "standard error", f"{percent(release.level)} interval"]
-    cells = [[*row[:-2], f"{row[-2]} to {row[-1]}"] for row in rows]
+    header = [*keys, "", *SHOWN, f"{percent(release.level)} interval"]
+    cells = [[*row[:-2], _interval(*row[-2:])] for row in rows]
     blocks, left = [], MOST_ROWS
     if rows or not any(True for _ in tables(release)):
         listed = text_table(header, cells, left=len(keys) + 1)
@@ -47,6 +46,10 @@ def table(release: Released) -> str:
         blocks.append(heading + each.text(most=left))
         left -= blocks[-1].count("\n")
     return "\n\n".join(blocks)
+
+
+def _interval(low: str, high: str) -> str:
+    return low if low == LEFT_OUT else f"{low} to {high}"
 
 
 def tables(release: Released) -> Iterator[tuple[str, CrossTable]]:
@@ -60,32 +63,13 @@ def tables(release: Released) -> Iterator[tuple[str, CrossTable]]:
         yield from ((f"{release.title(place)}: ", CrossTable.of(group, *each)) for each in asked)
 
 
-def markup(release: Released) -> str:
-    """Return the release as an HTML table for notebooks."""
-    keys, rows, more = _first(release)
-    titles = (*keys, "", "estimate", "standard error", "low", "high")
-    head = "".join(f"<th>{html.escape(title)}</th>" for title in titles)
-    marks = ["th"] * (len(titles) - 4) + ["td"] * 4
-    body = ""
-    for row in rows:
-        cells = zip(marks, map(html.escape, row), strict=True)
-        body += "<tr>" + "".join(f"<{mark}>{cell}</{mark}>" for mark, cell in cells) + "</tr>"
-    below = "<br>".join(map(html.escape, [*more, *beside(release)]))
-    wide = "".join(
-        f"<p>{html.escape(heading)}</p>{each.wide(most=MOST_ROWS).markup()}"
-        for heading, each in islice(tables(release), MOST_TABLES)
-    )
-    listed = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return f"{listed}{wide}<p>{below}</p>"
-
-
 def notes(release: Released) -> list[str]:
     """Say what goes with the values, and what they themselves suggest to check."""
     if isinstance(release, GroupedRelease):
         first, whole = _on_groups(release), release.total() if len(release) else None
     else:
         first, whole = [*release.remarks], release
-    first += _who(release.facts)
+    first += [*_who(release.facts), *Reliability.of(release.facts).told()]
     if whole is None:
         return first
     found = [note for question in release.questions for note in question.notes(whole.values)]
@@ -96,6 +80,7 @@ def _who(facts: Mapping[str, Any]) -> list[str]:
     """Say who is in the table, and of whom a share is a share where a query looks at some."""
     where: list[str] = facts.get("where", [])
     said = [f"{only_rows(where)} Sizes and shares are of them."] if where else []
+    said += [weighted(**facts["weight"])] if "weight" in facts else []
     return said + [
         f"{name} looks only at people with {only}; its share is still of all people in the table."
         for name, only in facts.get("only", {}).items()
@@ -116,9 +101,10 @@ def _on_groups(release: GroupedRelease) -> list[str]:
         said.append(f"The threshold: {short(limit)} people, with their noise.{none}")
     said += _overlap(release)
     if (size := release.size) is not None:
-        x, low, high = (meaningful(each, size.std) for each in (size.estimate, size.low, size.high))
+        ends = (size.estimate, size.low, size.high)
+        x, low, high = (shown(each, size.std, "size", ones=release.rounded_values) for each in ends)
         said.append(
-            f"All people, each counted once: {x}, standard error {short(size.std)},"
+            f"All people, each counted once: {x}, standard error {error(size.std)},"
             f" {percent(release.level)} interval {low} to {high}."
         )
     return said + _elsewhere(release, grouping.get("other"))
@@ -145,24 +131,30 @@ def _elsewhere(release: GroupedRelease, other: str | None) -> list[str]:
     return [note % f"{min(part / whole, 1):.0%}"] if part > MOST * whole > 0 else []
 
 
-def beside(release: Released) -> list[str]:
-    """Say what to know beside the table."""
+def coverage(release: Released) -> list[str]:
+    """Say what intervals cover, and what rounding did to the numbers."""
     rounded = [ROUNDED] if release.rounded_values else []
     if rounded and any(each.in_tables for each in release.questions):
         rounded.append(TOGETHER)
-    return [*release.promises(), NOISE_ONLY, *rounded, *notes(release)]
+    return [NOISE_ONLY, *rounded]
+
+
+def beside(release: Released) -> list[str]:
+    """Say what to know beside the table."""
+    return [*release.promises(), *coverage(release), *notes(release)]
 
 
 def _first(release: Released) -> tuple[list[str], list[list[str]], list[str]]:
     """Return the titles of keys, the rows that fit on a screen, and how many more there are."""
     columns = release.columns(tables=False)
-    keys = list(columns)[: -len(COLUMNS)]
+    number, keys = len(columns["name"]), list(columns)[: -len(COLUMNS)]
+    first = {title: each[:MOST_ROWS] for title, each in columns.items()}
     rows = []
-    for row in zip(*(each[:MOST_ROWS].tolist() for each in columns.values()), strict=True):
-        *key, name, _, x, std, low, high = row
-        error = short(std) if math.isfinite(std) else "∞"
+    rule = Reliability.of(release.facts)
+    listed = for_eyes(texts(first, ones=release.rounded_values), first, rule)
+    for row in zip(*(each.tolist() for each in listed.values()), strict=True):
+        *key, name, _, x, std, share, low, high = row
         named = ["(none)" if each is None else spelled(each) for each in key]
-        x, low, high = (meaningful(number, std) for number in (x, low, high))
-        rows.append([*named, name, x, error, low, high])
-    more = len(columns["name"]) - len(rows)
+        rows.append([*named, name, x, std, share, low, high])
+    more = number - len(rows)
     return keys, rows, [f"... and {more:,} more"] if more else []

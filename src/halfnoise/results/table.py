@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from halfnoise.results.inference import Floats
-from halfnoise.results.published import Columns
+from halfnoise.results.inference import Columns, Floats
 from halfnoise.results.ratios import ratios
 from halfnoise.results.release import Release
 from halfnoise.results.whole import whole

@@ -1,63 +1,27 @@
 """A table of a release with its margins: its numbers as arrays, and laid out as one reads it."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import NamedTuple, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfnoise.checks import unknown
-from halfnoise.results.inference import Errors, Floats
+from halfnoise.results.inference import Floats
 from halfnoise.results.labelled import PEOPLE, Labelled
+from halfnoise.results.listing import Listed, Tabled, listed, named, said
 from halfnoise.results.nest import Nest
 from halfnoise.results.ratios import ratios
+from halfnoise.results.reliability import Reliability, marked, relative, spread
+from halfnoise.results.shown import PEOPLE as PEOPLE_KINDS
+from halfnoise.results.shown import places, written
 from halfnoise.results.whole import rounded
-from halfnoise.results.wide import Wide, between, written
+from halfnoise.results.wide import Wide, between
 from halfnoise.text import short, spelled
 from halfnoise.workload.question import Question
-
-
-class Tabled(Protocol):
-    """A release, as far as its tables go."""
-
-    @property
-    def questions(self) -> tuple[Question, ...]:
-        """What was asked."""
-
-    @property
-    def values(self) -> Floats:
-        """The estimates as they came out, the number of people last."""
-
-    @property
-    def whole_values(self) -> Floats:
-        """The same with counts of tables in whole numbers."""
-
-    @property
-    def errors(self) -> Errors:
-        """Their joint error."""
-
-    @property
-    def level(self) -> float:
-        """How often an interval holds."""
-
-    @property
-    def known_size(self) -> float | None:
-        """The number of people where it is known."""
-
-    @property
-    def rounded_values(self) -> bool:
-        """Whether whole numbers are shown."""
-
-
-class Listed(NamedTuple):
-    """A table that a release has: by what, of which value if not of people, whether asked for."""
-
-    labels: tuple[str, ...]
-    of: str | None
-    asked: bool
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -76,8 +40,8 @@ class Cells(Labelled):
             own = [label for label, _ in question.axes]
             if wanted and named(question) == of and sorted(own) == sorted(wanted):
                 return cls._made(release, question, tuple(map(own.index, wanted)))
-        known = [_said(each) for each in listed(release)]
-        raise unknown("table", _said(Listed(tuple(wanted), of, asked=True)), known)
+        known = [said(each) for each in listed(release)]
+        raise unknown("table", said(Listed(tuple(wanted), of, asked=True)), known)
 
     @classmethod
     def _made(cls, release: Tabled, question: Question, order: tuple[int, ...]) -> Self:
@@ -208,27 +172,52 @@ class Cells(Labelled):
     ) -> Wide:
         """Return it in texts; counts and sums are rounded together, and add up as shown."""
         if self.question.is_mean:
-            x, std = (self._laid(self._means(place), long=long) for place in (0, 1))
+            x, std = self._grids(long=long)
             shown = self._texts(x[:most], std[:most], digits)
         else:
-            places = self._digits() if digits is None else digits
-            grid = self._laid(self._with_margins(10.0**places), long=long)
-            shown = [[written(x, places) for x in row] for row in grid[:most].tolist()]
+            at = self._places() if digits is None else digits
+            grid = self._laid(self._with_margins(10.0**at), long=long)
+            shown = [[written(x, at) for x in row] for row in grid[:most].tolist()]
         kind = {"table": PEOPLE, "count": "count of ", "sum": "sum of ", "mean": "mean of "}
         return Wide(
             title=f"{kind[self.kind]}{self.name} by {','.join(self.labels)}",
             heads=self.labels if long else self.rows,
             titles=self._titles(1, long=long),
-            lines=[*zip(self._heads(1, long=long), shown, strict=False)],
+            lines=[*zip(self._heads(1, long=long), self._marked(shown, long=long), strict=False)],
             below=tuple(self._below_it(long=long)),
         )
 
-    def _digits(self) -> int:
-        """Return how many digits behind the point the smallest standard error leaves meaningful."""
-        if self.kind != "sum":
-            return 0
+    def _grids(self, *, long: bool) -> tuple[Floats, Floats]:
+        """Return estimates and standard errors as they are laid out."""
+        if self.question.is_mean:
+            x, std = (self._laid(self._means(place), long=long) for place in (0, 1))
+            return x, std
+        by = [each for each in (self.rows, self.columns) if each and each != self.labels]
+        errors = {frozenset(each): self.margin(*each).std for each in by}
+        errors |= {frozenset(self.labels): self.std, frozenset(): self._total_std}
+        x, std = (self._laid(each, long=long) for each in (self._with_margins(), errors))
+        return x, std
+
+    def laid_out(
+        self, rule: Reliability, *, long: bool = False
+    ) -> tuple[Floats, Floats, NDArray[Any]]:
+        """Return estimates, standard errors and marks by rows and columns, with their totals."""
+        x, std = self._grids(long=long)
+        return x, std, rule.marks(relative(x, std, counts=self.kind in PEOPLE_KINDS))
+
+    def _marked(self, shown: list[list[str]], *, long: bool) -> list[list[str]]:
+        """Mark what is not reliable, by the rule that the release keeps."""
+        rule = Reliability.of(self.release.facts)
+        if not rule:
+            return shown
+        pairs = zip(shown, self.laid_out(rule, long=long)[2].tolist(), strict=False)
+        return [[*map(marked, texts, own)] for texts, own in pairs]
+
+    def _places(self) -> int:
+        """Return to how many places behind the point it is shown: as the least error says."""
         least = min(float(each.std.min()) for each in (self, *self.margins()))
-        return max(0, 1 - math.floor(math.log10(least))) if 0 < least < math.inf else 0
+        least = min(least, float(self._total_std))
+        return places(least, self.kind, ones=self.release.rounded_values) or 0
 
     def _below_it(self, *, long: bool) -> Iterator[str]:
         """Say how large the errors are, and how far cells were moved by rounding."""
@@ -237,7 +226,8 @@ class Cells(Labelled):
             shown[f"totals by {','.join(labels)}"] = self.margin(*labels).std
         shown["total"] = self._whole.std if self.question.is_mean else self._total_std
         parts = (f"{what} {between(std.min(), std.max())}" for what, std in shown.items())
-        yield f"Standard errors: {', '.join(parts)}."
+        share = relative(*self._grids(long=True), counts=self.kind in PEOPLE_KINDS)[:-1]
+        yield f"Standard errors: {', '.join(parts)}; relative ones of cells {spread(share)}."
         if self.release.rounded_values and self.kind in ("table", "count"):
             yield f"Rounding moved cells by {short(self.rounding)} (root mean square)."
 
@@ -253,26 +243,3 @@ class Cells(Labelled):
         """By how much rounding moved the cells: the root mean square."""
         moved = self.cells_of(self._shown) - self.cells_of(self.release.values)
         return float(np.sqrt(np.mean(moved**2)))
-
-
-def named(question: Question) -> str | None:
-    """Return of which value a table is, None where it is of people."""
-    return None if question.kind == "table" else question.name
-
-
-def listed(release: Tabled) -> tuple[Listed, ...]:
-    """Return what tables there are, those that were asked for first."""
-    found = [
-        Listed(
-            tuple(label for label, _ in question.axes),
-            named(question),
-            question.asked,
-        )
-        for question in release.questions
-        if question.axes
-    ]
-    return tuple(sorted(found, key=lambda each: not each.asked))
-
-
-def _said(each: Listed) -> str:
-    return ",".join(each.labels) + (f" of {each.of}" if each.of else "")

@@ -1,10 +1,10 @@
 """A table as one reads it: rows by the first axes, columns by the last, totals at the ends."""
 
-import html
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from halfnoise.text import short, text_table, width
+from halfnoise.results.shown import error
+from halfnoise.text import text_table, width
 
 MOST_WIDE = 120  # columns of a terminal; what is wider is shown line by line
 TOTAL = "total"
@@ -37,17 +37,6 @@ class Wide:
         widths = [max(map(width, column)) + GAP for column in zip(*lines, strict=True)]
         return sum(widths) - GAP > MOST_WIDE
 
-    def markup(self) -> str:
-        """Return it as HTML for notebooks."""
-        titles = "".join(f"<th>{html.escape(each)}</th>" for each in (*self.heads, *self.titles))
-        body = ""
-        for head, cells in self.lines:
-            marks = [("th", each) for each in head] + [("td", each) for each in cells]
-            body += "<tr>" + "".join(f"<{m}>{html.escape(x)}</{m}>" for m, x in marks) + "</tr>"
-        table = f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>"
-        below = "<br>".join(map(html.escape, self.below))
-        return f"<p>{html.escape(self.title)}</p>{table}<p>{below}</p>"
-
     def markdown(self, text: Callable[[str], str]) -> str:
         """Return it as Markdown; ``text`` escapes a cell."""
 
@@ -61,16 +50,11 @@ class Wide:
         return f"**{text(self.title)}**\n\n{head}{under}{body}\n{below}\n"
 
 
-def written(x: float, digits: int) -> str:
-    """Write a number to so many digits behind the point: 1,234, and never a negative zero."""
-    return f"{x:,.{digits}f}" if round(x, digits) else f"{0:.{digits}f}"
-
-
 def between(least: float, most: float) -> str:
     """Write standard errors that go from one to another.
 
     >>> between(1.25, 1.25), between(0.5, 2)
     ('1.25', '0.5 to 2')
     """
-    one, other = (short(each) if each < float("inf") else "∞" for each in (least, most))
+    one, other = map(error, (least, most))
     return one if one == other else f"{one} to {other}"

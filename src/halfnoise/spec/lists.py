@@ -16,7 +16,7 @@ from halfnoise.files import is_among
 from halfnoise.workload.listing import DISCOVER
 
 # Where a text names a file: alone, behind a column, or behind a word of a condition.
-_NAMED = re.compile(r"(|[^=]+=|.+:(?:in|yes):)\s*@(.+)", re.DOTALL)
+NAMED = re.compile(r"(|[^=]+=|.+:(?:in|yes):)\s*@(.+)", re.DOTALL)
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')  # a line of a file that is one value
 _OBJECT = re.compile(r"\s*\{.*\}\s*")  # a row of JSON lines
 _TABLE = ",;\t|"  # what parts the cells of a row
@@ -64,7 +64,7 @@ class Lists:
         found = list[str]()
         for name, said in words.items():
             texts = said if isinstance(said, list) else [getattr(said, "groups", said)]
-            named = [_NAMED.fullmatch(text) for text in texts if isinstance(text, str)]
+            named = [NAMED.fullmatch(text) for text in texts if isinstance(text, str)]
             for folder in {Path(), words.get("beside", {}).get(name) or Path()}:
                 found += [str(folder / each[2]) for each in named if each is not None]
         return found
@@ -217,7 +217,7 @@ def quoted(value: object) -> str:
 
 def moved(text: str, beside: Path | None, folder: Path) -> str:
     """Return a text for a spec in another folder; a list that it names must lie there."""
-    found = _NAMED.fullmatch(text)
+    found = NAMED.fullmatch(text)
     if found is None:
         return text
     path = (beside or Path()) / found[2]

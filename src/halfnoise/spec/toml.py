@@ -13,7 +13,7 @@ from halfnoise.errors import InvalidParameterError
 from halfnoise.files import is_among
 from halfnoise.request import Request
 from halfnoise.spec.groups import Listed, is_number
-from halfnoise.spec.lists import ANYWHERE, Lists, moved, one_value, quoted
+from halfnoise.spec.lists import ANYWHERE, NAMED, Lists, moved, one_value, quoted
 from halfnoise.spec.queries import Words
 from halfnoise.spec.tables import parted, spec_tables
 from halfnoise.spec.vocabulary import BUDGET, CROSSED, LISTS, QUERIES, WORDS, YES
@@ -22,6 +22,8 @@ from halfnoise.workload.listing import DISCOVER
 
 Hear = Callable[[InvalidParameterError], None]  # is told what is refused, and may go on
 MOST_BYTES = 2**24  # of a spec: what is larger is none
+MOST_RECORDED = 20_000  # letters of one that goes with what came out
+_READ_AGAIN = ("unit", "by", "groups", "missing")  # where one text may be a list
 _OWN: Mapping[str, Callable[[Any], Any]] = {"groups": Listed, "table": spec_tables}
 
 
@@ -105,6 +107,41 @@ def write_spec(words: Words, request: Request | None = None, folder: Path | None
         who = Lists.each(words, "where", (), ())
         kept |= {"where": [moved(text, own.beside, folder) for text, own in who]} if who else {}
     return "".join(f"{name} = {in_toml(value)}\n" for name, value in kept.items())
+
+
+def recorded(words: Words) -> str:
+    """Return what was said as TOML, to stand beside what comes out; nothing where it is long.
+
+    It is not read again. Lists in files go by the files' names, without folders.
+
+    >>> print(recorded({"count": ["smoker"], "unit": ["a,b"], "groups": ["@/home/me/g.txt"]}))
+    count = ["smoker"]
+    unit = "a,b"
+    groups = "@g.txt"
+    """
+    lines = list[str]()
+    for name in WORDS:
+        said = words.get(name)
+        said = said.groups if isinstance(said, Listed) else said
+        if said in (None, [], False):
+            continue
+        if name in _READ_AGAIN and isinstance(said, list) and not isinstance(said[0], list):
+            if len(said) > 1 and any(mark in each for each in said for mark in ',"@'):
+                return ""  # several words, of which one is a list
+            said = said[0] if len(said) == 1 else said
+        lines.append(f"{name} = {in_toml(_by_name(said))}")
+    text = "\n".join(lines)
+    return text if len(text) <= MOST_RECORDED else ""
+
+
+def _by_name(said: Any) -> Any:
+    if isinstance(said, list):
+        return [*map(_by_name, said)]
+    return (
+        NAMED.sub(lambda found: f"{found[1]}@{Path(found[2]).name}", said, count=1)
+        if isinstance(said, str)
+        else said
+    )
 
 
 def _groups(said: Any, request: Request | None) -> Any:

@@ -3,11 +3,12 @@
 QUERIES = ("count", "counts", "sum", "mean", "choice", "bins", "items")
 CROSSED = ("nested", "table", "margins", "by-cell")  # and tables of them
 GROUPS = ("by", "groups", "other", "missing-group", "max-groups", "no-group-sizes")
-YES = ("row-is-person", "no-group-sizes", "quote-newlines", "ignore-case", "i-know")
+SIZES = ("unweighted-size", "effective-size")
+YES = ("row-is-person", "no-group-sizes", "quote-newlines", "ignore-case", "i-know", *SIZES)
 LISTS = tuple(name for name in (*QUERIES, *CROSSED) if name not in ("counts", "margins"))
 LISTS = (*LISTS, "importance", "unit", "by", "groups", "where", "missing")  # may be said again
 _SIZE = ("size-importance", "size-dial")
-WHO = ("where", "missing", "neighbors")
+WHO = ("where", "missing", "neighbors", "weight", *SIZES)
 RULES = ("at-most", "split", *GROUPS, "discover-delta", *WHO, *_SIZE, "objective")
 BUDGET = ("epsilon", "delta", "mu", "rho", "rdp", "one-of")
 SPELLING = ("decimal", "thousands", "dates", "yes", "no", "ignore-case")

@@ -21,9 +21,17 @@ from halfnoise.request import Request
 from halfnoise.spec.groups import grouping
 from halfnoise.spec.header import Header
 from halfnoise.spec.lists import ANYWHERE, Lists
-from halfnoise.spec.queries import NAMELESS, Words, column_and_rest, queries, where
+from halfnoise.spec.queries import (
+    NAMELESS,
+    NAMELESS_WEIGHT,
+    Words,
+    column_and_rest,
+    queries,
+    weight,
+    where,
+)
 from halfnoise.spec.tables import parted
-from halfnoise.spec.vocabulary import LISTS, RULES, TEXT
+from halfnoise.spec.vocabulary import LISTS, RULES, SIZES, TEXT
 from halfnoise.workload.categories import Items
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Where
@@ -98,6 +106,8 @@ def read(
     found = _rules(words, lists.__getitem__)
     pairs = Lists.each(words, "missing", data, known)
     codes = tuple(code for text, own in pairs for code in own.split(text))
+    if "weight" in found:
+        found["weight"] = replace(found["weight"], missing=codes)
     who = [where(text, own) for text, own in Lists.each(words, "where", data, known)]
     if asked is None:
         named = [*unit, *(each.column for each in (*found.get("by", ()), *who))]
@@ -135,6 +145,9 @@ def for_plans(request: Request, words: Words) -> Iterator[InvalidParameterError]
         if not isinstance(query, Table | Nested) and query.column in NAMELESS:
             rule = "given a column to release"
             yield refuse(f"--{query.kind}", rule, query.label, "a plan does without")
+    if (own := request.workload.weight) is not None and own.column == NAMELESS_WEIGHT:
+        rule = "given a column to release"
+        yield refuse("--weight", rule, words.get("weight"), "a plan does without")
     if "known-size" in words and request.known_size is None:
         yield InvalidParameterError("--known-size needs the number of people, for example 200000")
 
@@ -149,7 +162,8 @@ def _rules(words: Words, lists: Callable[[str], Lists]) -> dict[str, Any]:
     by, groups = grouping(words, lists)
     found |= {"by": by} if by else {}
     found |= {} if groups is None else {"groups": groups}
-    return found | ({"group_sizes": False} if words.get("no-group-sizes") else {})
+    found |= {"group_sizes": False} if words.get("no-group-sizes") else {}
+    return found | {name.replace("-", "_"): True for name in SIZES if words.get(name)}
 
 
 def _workload(
@@ -261,4 +275,5 @@ _RULES: Mapping[str, Callable[[str, Any], object]] = {
     "size-dial": number,
     "size-importance": number,
     "split": _mark,
+    "weight": weight,
 }

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Protocol, cast
+from typing import Any, ClassVar, Protocol, Self, cast
 
 from halfnoise.checks import (
     check_literals,
@@ -19,6 +19,9 @@ from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import WORDS, Literal, Where
 from halfnoise.workload.grid import Grain
 from halfnoise.workload.sets import Answered, Box, ContributionSet
+from halfnoise.workload.weights import SQUARES, Weight
+
+FARTHEST = 2**20  # bounds from zero, in their width: beyond, floats do not tell means apart
 
 
 class Broken(Protocol):
@@ -173,6 +176,9 @@ class Bounded(ColumnQuery):
         if high - low < 1e-50 or max(-low, high) > 1e50:
             rule = "between -1e50 and 1e50, and at least 1e-50 apart"
             raise refuse("bounds", rule, (low, high), "change the column's unit")
+        if max(-low, high) > FARTHEST * (high - low):
+            rule = "at most a million times as far from zero as they are apart"
+            raise refuse("bounds", rule, (low, high), "subtract a constant from the column first")
         object.__setattr__(self, "bounds", (low, high))
 
     @property
@@ -199,6 +205,16 @@ class Sum(Bounded):
         if self.where is not None:
             low, high = min(low, 0.0), max(high, 0.0)
         return Box(1, low, high, Grain.VALUES)
+
+
+@dataclass(frozen=True, slots=True)
+class Squares(Sum):
+    """The sum of squared weights: of each person's own weight, counted as often as it says."""
+
+    @classmethod
+    def of(cls, weight: Weight) -> Self:
+        """Return what is asked of a weight."""
+        return cls(weight.column, bounds=weight.bounds, missing=weight.missing, name=SQUARES)
 
 
 @known_keywords

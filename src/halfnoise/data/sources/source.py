@@ -17,7 +17,7 @@ from halfnoise.checks import is_name, known_keywords, refuse, whole
 from halfnoise.data.dialects import options_of
 from halfnoise.data.sources.encodings import Encoding
 from halfnoise.data.sources.lines import SEPARATOR
-from halfnoise.data.sources.values import is_a_value
+from halfnoise.data.sources.values import CHECK_HEADER, is_a_value
 from halfnoise.data.spelling import Spelling
 from halfnoise.errors import InvalidParameterError
 
@@ -166,15 +166,16 @@ class Source:
     ``names`` are the columns' names inside the frame, which engines can spell. ``fill`` puts the
     rows where the frame looks for them, and waits until a release is allowed. ``extract``, where
     there is no header to tell which columns there are, makes the table of some; ``narrow`` does
-    where they are known, but each one in the frame has its price. ``ids`` are the names inside
-    under which a column tells people apart, where that is not its own. ``inferred``: columns whose
-    type is what a frame made of their cells. ``settle`` returns the rows, where the frame knows but
-    their types. ``from_header``: the names come from a line of a file, which could be a row.
-    ``counted``: how many rows there are is a fact that no row's content can change. ``mend``: makes
-    rows that a cell failed readable but for that cell, at the price of a copy. ``unchanged``
-    refuses rows that were written to while they were read. ``check_whole`` refuses files that are
-    cut, by their sizes. ``nulled``: empty or unreadable text is null already. ``files``: the real
-    names of those that hold it, in one order however they were given.
+    where they are known, but each one in the frame has its price; ``in_rows``, where lines are
+    split, makes one with a row for each cell. ``ids`` are the names inside under which a column
+    tells people apart, where that is not its own. ``inferred``: columns whose type is what a frame
+    made of their cells. ``settle`` returns the rows, where the frame knows but their types.
+    ``from_header``: the names come from a line of a file, which could be a row. ``counted``: how
+    many rows there are is a fact that no row's content can change. ``mend``: makes rows that a cell
+    failed readable but for that cell, at the price of a copy. ``unchanged`` refuses rows that were
+    written to while they were read. ``check_whole`` refuses files that are cut, by their sizes.
+    ``nulled``: empty or unreadable text is null already. ``files``: the real names of those that
+    hold it, in one order however they were given.
     """
 
     frame: nw.LazyFrame[Any] = field(repr=False)  # some engines show rows
@@ -184,6 +185,7 @@ class Source:
     fill: Callable[[], None] = lambda: None
     extract: "Callable[[Sequence[str]], Source] | None" = None
     narrow: "Callable[[Sequence[str]], Source] | None" = None
+    in_rows: "Callable[[Sequence[str]], Source] | None" = None
     ids: Mapping[str, str] = field(default_factory=dict)
     inferred: Collection[str] = ()
     settle: "Settle | None" = None
@@ -262,12 +264,9 @@ class Source:
         if self.extract is not None or all(column in self.dtypes for column in columns):
             return
         hidden = self.could_be_a_row
-        for column in columns:
-            if column in self.dtypes:
-                continue
+        for column in (column for column in columns if column not in self.dtypes):
             if hidden or (self.from_header and not any(name in self.dtypes for name in columns)):
-                remedy = "if its first line is no header, name the columns: --names a,b,c"
-                said = f"the header of the file has no column {column!r}; check it, or, {remedy}"
+                said = f"the header of the file has no column {column!r}; {CHECK_HEADER}"
                 raise InvalidParameterError(said)
             known = self.columns
             near = get_close_matches(column, known, n=1)

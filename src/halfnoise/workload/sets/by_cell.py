@@ -1,13 +1,13 @@
 """Values by cell: what each adds to the layers of noise that tables are made of."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
-from halfnoise.workload.grid import Grain
-from halfnoise.workload.sets.kinds import bounds_on
-from halfnoise.workload.sets.residuals import Axes
+from halfnoise.workload.grid import Floats, Grain, Ring, around
+from halfnoise.workload.sets.residuals import Axes, Levels
 
 # Which part of the people answers are centred on: near the best for all weights, and a short one.
 SHARE = Fraction(19, 32)
@@ -44,14 +44,17 @@ class Layer(NamedTuple):
         order = sorted(squares, key=lambda axes: (len(axes), axes))
         return cls(tuple(order), tuple(weight * squares[axes] for axes in order), value, answers)
 
-    def finest(self, values: "Sequence[ByCell]") -> tuple[Fraction, float]:
-        """Return what its values, from their centre, are multiples of, and how far they are."""
+    def grain(self, values: "Sequence[ByCell]", people: Fraction) -> tuple[Fraction, float]:
+        """Return what its values, from their centre, are multiples of, and how far they are.
+
+        ``people``: what people are counted in.
+        """
         if self.value is None:
-            return Fraction(1), 1.0
+            return people, 1.0
         if self.answers:
-            return Fraction(1, SHARE.denominator), 1.0
+            return people / SHARE.denominator, 1.0
         own = values[self.value]
-        return own.quantum / 2, float(own.half)
+        return own.finest, float(own.half)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +70,21 @@ class ByCell:
     optional: bool = False
     grain: Grain = field(default=Grain.VALUES, repr=False)
     quantum: Fraction = field(default=Fraction(1), compare=False, repr=False)
+    more: Fraction = field(default=Fraction(0), compare=False, repr=False)  # see ``on``
 
-    @property
-    def reach(self) -> float:
-        """How far from zero a value can be."""
-        return max(-self.low, self.high)
+    def on(self, quantum: Fraction) -> "ByCell":
+        """Return the same with bounds on a grid, around its own; whole people are on it.
 
-    def on(self, quantum: Fraction, label: str) -> "ByCell":
-        """Return the same with its bounds on a grid; whole people are on it."""
+        Who changes cell moves every table by two values, each rounded with the total that it enters
+        or leaves: by less than a quantum otherwise than in other tables. As sqrt(D_A) is how far
+        one quantum moves a residual, and as a change in all of them costs at least 2 half^2 D_A on
+        average, that is less than sqrt(2) quanta more in ``half``. A value times a weight moves a
+        table by less than a quantum more than it is, which is less than two more in ``half``.
+        """
         if self.grain is not Grain.VALUES:
-            return self
-        low, high = bounds_on(quantum, (self.low, self.high), label)
-        return replace(self, low=low, high=high, quantum=quantum)
+            return replace(self, quantum=quantum)
+        low, high = around((self.low, self.high), quantum)
+        return replace(self, low=low, high=high, quantum=quantum, more=2 * quantum)
 
     @property
     def middle(self) -> Fraction:
@@ -86,9 +92,19 @@ class ByCell:
         return (Fraction(self.low) + Fraction(self.high)) / 2
 
     @property
+    def offset(self) -> Fraction:
+        """From where values count: the middle, and people from zero."""
+        return self.middle if self.grain is Grain.VALUES else Fraction(0)
+
+    @property
+    def finest(self) -> Fraction:
+        """What values, seen from the middle, are multiples of: people are half a person away."""
+        return self.quantum if self.grain is Grain.VALUES else self.quantum / 2
+
+    @property
     def half(self) -> Fraction:
-        """Half of the range: how far a value is from the middle."""
-        return (Fraction(self.high) - Fraction(self.low)) / 2
+        """Half of the range: how far a value is from the middle, and what rounding may add."""
+        return (Fraction(self.high) - Fraction(self.low)) / 2 + self.more
 
     @property
     def lean(self) -> float:
@@ -105,3 +121,18 @@ class ByCell:
         if not self.optional:
             return (self.half, -self.half)
         return (1 - SHARE, 1 - SHARE, -SHARE) if answers else (self.half, -self.half, Fraction(0))
+
+
+def apart_by_table(
+    levels: Levels, layers: Sequence[Layer], rows: "Ring | Floats"
+) -> list[dict[Axes, Any]]:
+    """Return the cells of all tables, layer by layer, each in the shape of its table."""
+    found, start = list[dict[Axes, Any]](), 0
+    for layer in layers:
+        found.append({})
+        for axes in layer.axes:
+            shape = [levels[axis] for axis in axes]
+            stop = start + math.prod(shape)
+            found[-1][axes] = rows[:, start:stop].reshape(len(rows), *shape)
+            start = stop
+    return found

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from halfnoise.workload.sets.base import (
     Span,
     View,
 )
-from halfnoise.workload.sets.by_cell import SHARE, ByCell, Layer, Wanted
+from halfnoise.workload.sets.by_cell import SHARE, ByCell, Layer, Wanted, apart_by_table
 from halfnoise.workload.sets.corners import corners
 from halfnoise.workload.sets.moves import Changing, Coming, Moves
 from halfnoise.workload.sets.residuals import (
@@ -108,6 +108,12 @@ class Crossed(ContributionSet):
     def midpoint(self) -> Fraction:
         """Equal shares of all people in the cells of each table."""
         return Fraction(1)
+
+    @property
+    def finer(self) -> int:
+        """A part is divided by the cells, and by shares of who answered, or halves of who did."""
+        share = SHARE.denominator if any(v.optional for v in self.values) else 2
+        return share * max(each.inside for each in self.classes)
 
     @property
     def residuals(self) -> list[tuple[Layer, Axes]]:
@@ -220,32 +226,36 @@ class Crossed(ContributionSet):
         found = [scales[place] for place in self.places.values()]
         return np.repeat(found, [each.cells for each in own])
 
-    def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
+    def steps(
+        self, center: Center, quantum: Fraction, scales: Scales, people: Fraction
+    ) -> tuple[Fraction, ...]:
         """Return the steps: N_A times a residual is a whole number of quanta."""
         del center, quantum
         found = []
         for each, scale in zip(self.classes, scales, strict=True):
-            (finest, reach), many = self.layers[each.layer].finest(self.values), each.inside
+            layer, many = self.layers[each.layer], each.inside
+            finest, reach = layer.grain(self.values, people)
             found.append(step_for(scale * many, finest, reach * many, cells=many) / many)
         return tuple(found)
 
     def measure(self, channel: Channel, f: Ring, root: Ring, root_quantum: Fraction) -> Ring:
         """Return every residual in steps, from the cells of all tables."""
-        tables = self._apart_by_table(f)
-        crowd = tables[0] | {(): times(root, root_quantum)}
-        measured = []
+        tables = apart_by_table(self.levels, self.layers, f)
+        people, measured = channel.people, list[Ring]()
+        crowd = tables[0] | {(): times(root, root_quantum / people)}
         for place, layer in enumerate(self.layers):
-            finest, _ = layer.finest(self.values)
+            finest, _ = layer.grain(self.values, people)
             for axes in layer.axes:
                 table = tables[place][axes]
                 if layer.answers:
-                    table = times(table, 1 / finest) - times(crowd[axes], SHARE / finest)
+                    share = times(crowd[axes], SHARE * people / finest)
+                    table = times(table, people / finest) - share
                 elif layer.value is not None:
                     value = self.values[layer.value]
-                    whole = tables[place + 1][axes] if value.optional else crowd[axes]
-                    table = times(table, value.quantum / finest) - times(
-                        whole, value.middle / finest
-                    )
+                    table = times(table, value.quantum / finest)
+                    if more := value.middle - value.offset:
+                        whole = tables[place + 1][axes] if value.optional else crowd[axes]
+                        table = table - times(whole, more * people / finest)
                 step = channel.steps[self.places[place, axes]]
                 factor = finest / (inside(self.levels, axes, self.deep) * step)
                 first = 1 + len(place_of(axes, self.deep))
@@ -274,7 +284,7 @@ class Crossed(ContributionSet):
     def residuals_from(self, channel: Channel, h: Floats) -> list[dict[Axes, Floats]]:
         """Return what was measured, layer by layer, with its noise projected."""
         steps, found = [float(step) for step in channel.steps], list[dict[Axes, Floats]]()
-        for place, each in enumerate(self._apart_by_table(h)):
+        for place, each in enumerate(apart_by_table(self.levels, self.layers, h)):
             found.append({})
             for axes, table in each.items():
                 first = 1 + len(place_of(axes, self.deep))
@@ -286,15 +296,3 @@ class Crossed(ContributionSet):
     ) -> list[dict[Axes, Floats]]:
         """Return residuals from which tables can be made: here, they agree as they are."""
         return residuals
-
-    def _apart_by_table(self, rows: "Ring | Floats") -> list[dict[Axes, Any]]:
-        """Return the cells of all tables, layer by layer, each in the shape of its table."""
-        found, start = list[dict[Axes, Any]](), 0
-        for layer in self.layers:
-            found.append({})
-            for axes in layer.axes:
-                shape = [self.levels[axis] for axis in axes]
-                stop = start + math.prod(shape)
-                found[-1][axes] = rows[:, start:stop].reshape(len(rows), *shape)
-                start = stop
-        return found

@@ -1,0 +1,192 @@
+"""Estimates by name, each in all groups at once: what tables and charts are made of."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfnoise.results import table
+from halfnoise.results.inference import Floats
+from halfnoise.results.ratios import ANYTHING, ratios
+from halfnoise.results.release import GroupedRelease, Release, Released
+from halfnoise.results.reliability import (
+    LEFT_OUT,
+    NO_RULE,
+    NOT_BELOW_ZERO,
+    Reliability,
+    marked,
+    relative,
+)
+from halfnoise.results.shown import error, shown
+from halfnoise.text import spelled
+from halfnoise.workload.question import Question
+
+DASH = "\N{EN DASH}"  # what the noise leaves open
+OPEN = f"{DASH} too few people to tell."
+
+
+def margin(numbers: Floats) -> str:
+    """Say how far numbers may be off: the farther end of each interval, from least to most.
+
+    >>> margin(np.array([[1.0, 2.0], [0.1, 0.1], [0.8, 1.5], [1.2, 2.3]]))
+    '±0.2 to ±0.5'
+    """
+    x, _, low, high = numbers
+    if not x.size:
+        return DASH
+    with np.errstate(invalid="ignore"):
+        far = np.fmax(x - low, high - x)
+    least, most = (f"±{error(float(each))}" for each in (far.min(), far.max()))
+    return least if least == most else f"{least} to {most}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One name: estimate, standard error and both ends, each by group; shares in per cent."""
+
+    name: str
+    kind: str
+    numbers: Floats
+    ones: bool = False
+    limits: tuple[float, float] = ANYTHING
+    rule: Reliability = NO_RULE
+
+    @property
+    def open(self) -> NDArray[np.bool_]:
+        """Of which groups it says nothing: the interval is all there is."""
+        low, high = self.limits
+        return np.asarray((self.numbers[2] <= low) & (self.numbers[3] >= high))
+
+    @property
+    def mark(self) -> str:
+        """What stands behind each number."""
+        return "%" if self.kind == "share" else ""
+
+    def texts(self) -> list[str]:
+        """Return the estimates as they are shown, a dash for what the noise leaves open."""
+        cells = zip(self.open.tolist(), self._shown(0), self._marks, strict=True)
+        return [DASH if nothing else marked(text, mark) for nothing, text, mark in cells]
+
+    def ends(self) -> list[str]:
+        """Return the intervals as they are shown."""
+        cells = zip(*map(self._shown, (2, 3)), self._marks, strict=True)
+        return [LEFT_OUT if m == LEFT_OUT else f"{low} to {high}" for low, high, m in cells]
+
+    @property
+    def _marks(self) -> list[str]:
+        counts = self.kind in NOT_BELOW_ZERO
+        found: list[str] = self.rule.marks(relative(*self.numbers[:2], counts=counts)).tolist()
+        return found
+
+    def margin(self) -> str:
+        """Return the margin of error: the farther end, and from least to most if it differs."""
+        known = self.numbers[:, ~self.open]
+        return margin(known) + (" points" if self.kind == "share" else "")
+
+    def _shown(self, number: int) -> list[str]:
+        pairs = zip(self.numbers[number].tolist(), self.numbers[1].tolist(), strict=True)
+        return [shown(x, std, self.kind, ones=self.ones) + self.mark for x, std in pairs]
+
+
+def more(number: int, what: str) -> str:
+    """Say how many there are beside what is shown."""
+    return f"... and {number:,} more {what}"
+
+
+def plain(column: Column, question: Question) -> Column:
+    """Return a column by its category alone: A, not blood=A."""
+    return replace(column, name=column.name.removeprefix(f"{question.name}="))
+
+
+class Columns:
+    """All estimates of a release outside its tables; ``one`` is what all groups share."""
+
+    def __init__(self, release: Released, most: int | None = None) -> None:
+        """Take a release, which is one group if it has none; ``most`` groups or names of it."""
+        self.release, self.most = release, most
+        self.rule = Reliability.of(release.facts)
+        if isinstance(release, GroupedRelease):
+            self.one: Release = release.template
+            self.values: Floats = release.values[:most]
+        else:
+            self.one, self.values = release, release.values[np.newaxis]
+
+    @cached_property
+    def heads(self) -> tuple[str, ...]:
+        """The columns whose values name groups."""
+        release = self.release
+        return tuple(by.column for by in release.by) if isinstance(release, GroupedRelease) else ()
+
+    @cached_property
+    def keys(self) -> list[tuple[str, ...]]:
+        """What names each group."""
+        if not isinstance(self.release, GroupedRelease):
+            return [()]
+        return [
+            tuple("(none)" if value is None else spelled(value) for value in key)
+            for key in self.release.group_keys[: self.most]
+        ]
+
+    def size(self) -> list[Column]:
+        """Return the number of people, if it is given."""
+        return self._found(())[: int(self.one.has_size)]
+
+    def of(self, question: Question) -> list[Column]:
+        """Return what a question gives: a mean comes with its sum and how many answered."""
+        found = self._found((question,))[int(self.one.has_size) :]
+        return found if question.is_mean else found[: self.most]
+
+    @property
+    def _rows(self) -> int | None:
+        return None if self.most is None else self.most + 3  # people, or what goes with a mean
+
+    def _found(self, asked: tuple[Question, ...]) -> list[Column]:
+        groups, ones = len(self.values), self.one.rounded_values
+        some = self.values if groups else np.zeros((1, self.values.shape[1]))  # names all the same
+        found = table.columns(self.one, some, asked)
+        rows = len(found["name"]) // len(some)
+        numbers = np.stack([found[name].reshape(-1, rows)[:groups] for name in table.NUMBERS])
+        pairs = zip(found["name"][:rows].tolist(), found["kind"][:rows].tolist(), strict=True)
+        return [
+            Column(
+                name=name,
+                kind=kind,
+                numbers=numbers[:, :, row],
+                ones=ones,
+                limits=asked[0].limits if kind == "mean" else ANYTHING,
+                rule=self.rule,
+            )
+            for row, (name, kind) in islice(enumerate(pairs), self._rows)
+        ]
+
+    def shares(self, question: Question) -> list[Column]:
+        """Return counts as shares of all people in a group, where their number is given."""
+        return [
+            Column(
+                name=name,
+                kind="share",
+                numbers=100 * self._of_people(name, place, (0.0, 1.0)),
+                limits=(0.0, 100.0),
+                rule=self.rule,
+            )
+            for place, name in enumerate(question.names[: self.most], start=question.start)
+            if self.one.has_size
+        ]
+
+    def per_person(self, question: Question) -> list[Column]:
+        """Return a sum as a mean over all people in a group, where their number is given."""
+        name, limits = question.names[0], question.limits
+        numbers = [self._of_people(name, question.start, limits)] * self.one.has_size
+        return [
+            Column(name=name, kind="mean", numbers=each, limits=limits, rule=self.rule)
+            for each in numbers
+        ]
+
+    def _of_people(self, name: str, place: int, bounds: tuple[float, float]) -> Floats:
+        if self.one.known_size is None:
+            last, one = self.one.questions[-1].stop, self.one
+            return ratios(self.values, one.errors, (place, last), one.level, bounds)
+        found = self.one.share(name) if bounds == (0.0, 1.0) else self.one.mean(name)
+        return np.array([[found.estimate], [found.std], [found.low], [found.high]])

@@ -1,0 +1,119 @@
+"""A table of a release as one reads it: wide, with its margins, shares, and charts by row."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfnoise.errors import NotSupportedError
+from halfnoise.report.columns import DASH, OPEN, margin, more
+from halfnoise.report.panels import MOST_PANELS, MOST_ROWS, PEOPLE, SHARE, Panel, Part, alike, panel
+from halfnoise.results.cross import CrossTable, Shares
+from halfnoise.results.labelled import Labelled
+from halfnoise.results.ratios import ANYTHING
+from halfnoise.results.wide import Wide
+from halfnoise.text import percent
+
+MOST_COLUMNS = 10  # a table with more is shown line by line
+WHAT = {"table": "People", "count": "Count of ", "sum": "Sum of ", "mean": "Mean of "}
+
+
+def crossed(table: CrossTable, heading: str, most: int | None = None) -> Part:
+    """Return a table with its margins, then shares, and charts of one of them."""
+    shares = _shares(table)
+    what = WHAT[table.kind] + table.name
+    of = "in per cent of each row"
+    tables = [_wide(table, PEOPLE if shares else "", [_below(table)], most)]
+    tables += [_wide(each, of, [*_points(each)], most) for each in shares]
+    if shares and not table.columns:
+        tables = [_beside(*tables)]
+    return Part(
+        title=f"{heading}{what} by {', '.join(table.labels)}",
+        tables=tables,
+        panels=() if heading else [*_panels(table, shares)],
+    )
+
+
+def _wide(table: Labelled, title: str, below: Sequence[str], most: int | None) -> Wide:
+    long = bool(table.columns) and table.shape[-1] > MOST_COLUMNS
+    wide = replace(table.wide(long=long, most=most), title=title)
+    width = 1 if long or not table.columns else table.shape[-1]
+    lines = table.estimates.size // width + (not isinstance(table, Shares))
+    cut = [more(lines - len(wide.lines), "rows")] if lines > len(wide.lines) else []
+    wide = replace(wide, below=(*cut, *below))
+    if not isinstance(table, Shares):
+        return wide
+    shown = zip(wide.lines, _nothing(table).reshape(-1, width).tolist(), strict=False)
+    marked = [
+        (head, [DASH if none else f"{x}%" for x, none in zip(cells, row, strict=True)])
+        for (head, cells), row in shown
+    ]
+    return replace(wide, lines=marked)
+
+
+def _beside(people: Wide, shares: Wide) -> Wide:
+    """Return both as one table, as each has one column; a total has no share."""
+    cells = [*(each for _, each in shares.lines), [""]]
+    lines = [
+        (head, [*own, *share]) for (head, own), share in zip(people.lines, cells, strict=False)
+    ]
+    titles, below = (PEOPLE, "share of people"), (*people.below, *shares.below)
+    return replace(people, title="", titles=titles, lines=lines, below=below)
+
+
+def _nothing(shares: Shares) -> NDArray[np.bool_]:
+    """Return of which cells nothing can be told: the interval is all there is."""
+    return np.asarray((shares.low <= 0) & (shares.high >= 1))
+
+
+def _shares(table: CrossTable) -> list[Shares]:
+    """Return what part of its row each cell is, or of all people where there are no rows."""
+    if table.kind != "table":
+        return []
+    try:
+        return [table.shares("row" if table.columns else "total")]
+    except NotSupportedError:  # the number of people is not given
+        return []
+
+
+def _below(table: CrossTable) -> str:
+    """Say how far numbers may be off by their noise: cells, and totals of rows and columns."""
+    shown = {"cells": table.numbers}
+    for labels in (table.rows, table.columns) if table.columns else ():
+        shown[f"totals by {', '.join(labels)}"] = table.margin(*labels).numbers
+    total = table.total()
+    ends = (total.estimate, total.std, total.low, total.high)
+    shown["total"] = np.array(ends)
+    parts = (f"{what} {margin(numbers)}" for what, numbers in shown.items())
+    return f"Margin of error ({percent(table.level)}): {', '.join(parts)}."
+
+
+def _points(shares: Shares) -> Iterator[str]:
+    nothing = _nothing(shares)
+    known = 100 * shares.numbers[:, ~nothing]
+    yield f"Margin of error ({percent(shares.level)}): {margin(known)} points."
+    if nothing.any():
+        yield OPEN
+
+
+def _panels(table: CrossTable, shares: list[Shares]) -> Iterator[Panel]:
+    """Go through charts: one for each row, of the cells in it; or one of all cells."""
+    drawn: Labelled = shares[0] if shares else table
+    kind = "share" if shares else table.kind
+    factor = 100.0 if shares else 1.0
+    axis = {"share": SHARE, "table": PEOPLE, "count": PEOPLE}.get(kind, f"{kind} of {table.name}")
+    if table.columns and shares:
+        axis = "share of the row, %"
+    last = drawn.categories[-1][:MOST_ROWS]
+    rows = itertools.product(*drawn.categories[:-1])
+    numbers = drawn.numbers.reshape(4, -1, drawn.shape[-1])[:, :, :MOST_ROWS]
+    found = list[Panel]()
+    for place, row in enumerate(itertools.islice(rows, MOST_PANELS)):
+        bars, limits = kind == "sum", (0.0, 100.0) if shares else ANYTHING
+        own = numbers[:, place]
+        found += panel(
+            " · ".join(row), axis, last, own, kind, factor=factor, bars=bars, limits=limits
+        )
+    yield from alike(found, zero=kind != "mean") if len(found) > 1 else found

@@ -1,0 +1,76 @@
+"""How people are protected, and what margins cover, in words that readers can hold."""
+
+from halfnoise.report.markup import Markup, tag
+from halfnoise.results.release import Released
+from halfnoise.results.render import coverage
+from halfnoise.text import percent
+
+WIDE, HIGH, LINE = 360, 58, 22  # of the picture of a guess, and where its line is
+START, END = 30, 330  # where a coin flip and certainty stand
+
+
+def guessing(release: Released) -> list[str]:
+    """Say what the noise does, and what somebody may learn of one person at most."""
+    answers = _design(release).get("neighbors") == "replace"
+    hidden = "what that person answered" if answers else "whether that person is in the data at all"
+    right = percent(release.guarantee.best_guess)
+    noise = "Noise was added to every number before it was published: so much that it hardly"
+    noise += f" depends on any one person. {_who(release)}"
+    guess = "Suppose somebody knows everything about everybody else, reads this page, and wants to"
+    guess += f" find out about one person {hidden}. Their best guess between two possibilities is"
+    guess += f" right in at most {right} of cases. Without this page it would be a coin flip, which"
+    guess += " is right in 50%."
+    more = "This holds for all numbers of the page together, whatever is computed from them and"
+    more += " whatever else is known. It is about this release alone: another one about the same"
+    more += " people adds to what can be learned of them."
+    return [noise, guess, more]
+
+
+def _who(release: Released) -> str:
+    unit = release.facts.get("unit")
+    if isinstance(unit, list) and unit:
+        return f"All rows with the same {' and '.join(map(str, unit))} are one person."
+    return "Each row of the data is one person."
+
+
+def _design(release: Released) -> dict[str, object]:
+    return dict(release.facts.get("design", {}))
+
+
+def best_guess(right: float) -> Markup:
+    """Return the picture of a guess: where the best one stands between a coin flip and certainty.
+
+    >>> "54.7%" in best_guess(0.547)
+    True
+    """
+    said = (
+        f"The best guess is right in {percent(right)} of cases: a coin flip in 50%, certainty 100%."
+    )
+    at = f"{START + (END - START) * (2 * right - 1):.1f}"
+    ends = ((START, "50%", "coin flip", "start"), (END, "100%", "certainty", "end"))
+    words = []
+    for x, share, name, side in ends:
+        place = START - 6 if side == "start" else END + 6
+        words.append(_text(place, LINE + 30, f"{share} {name}", side))
+        words.append(tag("circle", cx=str(x), cy=str(LINE), r="4", fill="var(--quiet)"))
+    line = tag("path", d=f"M{START},{LINE}H{END}", stroke="var(--line)", stroke_width="4")
+    gain = tag("path", d=f"M{START},{LINE}H{at}", stroke="var(--mark)", stroke_width="4")
+    dot = tag("circle", cx=at, cy=str(LINE), r="8", fill="var(--mark)")
+    box = {"viewBox": f"0 0 {WIDE} {HIGH}", "width": str(WIDE), "height": str(HIGH)}
+    picture = tag("svg", line, gain, *words, dot, **box, role="img", aria_label=said)
+    return tag("div", tag("strong", percent(right)), picture, class_="guess")
+
+
+def _text(x: int, y: int, said: str, anchor: str) -> Markup:
+    look = {"text_anchor": anchor, "fill": "var(--quiet)", "font_size": "12.5"}
+    return tag("text", said, x=str(x), y=str(y), **look)
+
+
+def covered(release: Released) -> list[str]:
+    """Say what an interval holds, and what it does not."""
+    level = percent(release.level)
+    meant = f"An interval of {level}: were the noise drawn again and again, {level} of such"
+    meant += " intervals would hold the number that the data give without noise. A margin of error"
+    meant += " is how far its farther end is from the number itself."
+    each = "Each interval is for one number by itself: of many, a few will miss."
+    return [meant, *coverage(release), each]
