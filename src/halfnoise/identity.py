@@ -96,6 +96,8 @@ def _query(query: ColumnQuery) -> str:
     said = {each.name: getattr(query, each.name) for each in fields(query)}
     apart = (*WORDS, *_BY_CELL, "column")
     known = {name: told(value) for name, value in said.items() if name not in apart}
+    if not said.get("variance"):  # as before there was one
+        known.pop("variance", None)
     known |= {name: dumps(_as_set(said[name])) for name in _ANY_ORDER if name in said}
     column = query.column if isinstance(query.column, str) else written(query.column)
     condition = told(getattr(query, "condition", None))

@@ -8,6 +8,7 @@ from halfnoise.checks import is_name, positive, refuse, whole
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.identity import digest
 from halfnoise.privacy.definitions import Privacy
+from halfnoise.results.sampling import Sampling
 from halfnoise.workload.groups import Grouping
 from halfnoise.workload.numbers import Counts
 from halfnoise.workload.workload import Workload
@@ -19,6 +20,7 @@ class Request:
 
     ``unit``: the columns that say whom a row is about; none where ``row_is_person``. ``delta``:
     that of a plan without a budget. ``one_of``: the budget is that part of a ledger's limit.
+    ``sampling``: how people came into the table, where intervals are to cover that.
     ``spec``: how it was said, for whoever reads what comes out.
     """
 
@@ -32,6 +34,7 @@ class Request:
     noise: str | None = None
     i_know: bool = False
     one_of: int | None = None
+    sampling: Sampling | None = None
     spec: str = ""
 
     def __post_init__(self) -> None:
@@ -68,7 +71,7 @@ class Request:
 
         What cannot be told from others is refused, or, unless it is ``named``, like nothing else.
         """
-        apart = ("i_know", "delta", "spec")  # what does not change a release
+        apart = ("i_know", "delta", "sampling", "spec")  # what does not change what is drawn
         asked = [getattr(self, each.name) for each in fields(self) if each.name not in apart]
         try:
             return digest(asked, about)

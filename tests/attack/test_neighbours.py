@@ -43,6 +43,10 @@ QUERIES: dict[str, list[Any]] = {
         q.Sum("y", bounds=(-9, -2.3), name="below"),
     ],
     "means": [q.Mean("x", bounds=(1, 20)), q.Mean("y", bounds=(-4, -1), where=ADULT)],
+    "variances": [
+        q.Mean("x", bounds=(1, 20), variance=True),
+        q.Mean("y", bounds=(-4, 6), where=ADULT, variance=True),
+    ],
     "choices": [q.Choice("c", ["A", "B"]), q.Choice("c", ["B"], where=ADULT, name="adult")],
     "bins": [q.Bins("x", [0, 3, 10]), q.Bins("y", [0, 3], where=ADULT)],
     "tables": [
@@ -115,7 +119,8 @@ def grids() -> Iterator[tuple[str, CenteredMeasurement, hn.Workload]]:
 
 def replaced() -> Iterator[tuple[str, CenteredMeasurement, hn.Workload]]:
     """Return workloads whose neighbours have one person replaced."""
-    for name in ("counts", "sums", "means", "choices", "bins", "items", "tables", "places"):
+    kinds = ("counts", "sums", "means", "variances", "choices", "bins", "items", "tables", "places")
+    for name in kinds:
         workload = hn.Workload(QUERIES[name], neighbors=hn.Neighbors.REPLACE)
         yield name, grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1))), workload
     for listed, other in ((["A", "B"], "other"), (["A"], None)):

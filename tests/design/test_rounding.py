@@ -13,8 +13,7 @@ import pytest
 import halfnoise as hn
 from halfnoise.data import contributions, tables
 from halfnoise.design.measurement import CenteredMeasurement
-from halfnoise.results.inference import Errors
-from halfnoise.results.ratios import ratios
+from halfnoise.results.inference import Errors, ratios
 from halfnoise.workload import grid
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Ring, carried

@@ -28,7 +28,8 @@ from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.design.design import Design
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Budget
-from halfnoise.results.inference import Errors, simultaneous_level
+from halfnoise.results.inference import Errors
+from halfnoise.results.together import simultaneous_level
 from support.table_workloads import drawn
 
 WORKLOADS, TABLES = 1200, 60

@@ -15,8 +15,7 @@ from halfnoise.errors import InvalidParameterError, NotSupportedError, UnknownNa
 from halfnoise.noise.law import Noise
 from halfnoise.results import between
 from halfnoise.results.comparison import Comparison
-from halfnoise.results.inference import Errors
-from halfnoise.results.ratios import ratios
+from halfnoise.results.inference import Errors, ratios
 from halfnoise.text import percent
 
 PEOPLE = 400

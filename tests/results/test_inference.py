@@ -10,8 +10,14 @@ from scipy.stats import gamma, multivariate_normal, nbinom, norm
 
 from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.noise.law import Noise, laplace_margin
-from halfnoise.results.inference import Errors, Estimate, Floats, simultaneous_level
-from halfnoise.results.ratios import ANYTHING, ratios
+from halfnoise.results.inference import (
+    ANYTHING,
+    Errors,
+    Estimate,
+    Floats,
+    ratios,
+)
+from halfnoise.results.together import simultaneous_level
 
 PEOPLE = Shared(4.0, (Run(0, 2, 0.5), Run(2, 3, 1.0)))
 THREE = Covariance(3, (Run(0, 2, 9.0),), (PEOPLE,))

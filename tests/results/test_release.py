@@ -20,7 +20,7 @@ from halfnoise import (
     Sum,
     Workload,
 )
-from halfnoise.results.render import NOISE_ONLY
+from halfnoise.results.sampling import NOISE_ONLY
 from halfnoise.workload.question import SIZE
 from support.replay import many
 

@@ -26,6 +26,7 @@ WITH = {
     "margins": f'{CHOICES}\ntable = "blood,age"',
     "by-cell": f'{CHOICES}\nmean = "income=0:1000"',
     "importance": 'count = "smoker"',
+    "design-effect": 'sampling = "srs"',
     "by": ROWS["groups"],
     "groups": ROWS["by"],
     "other": 'by = "blood"\ngroups = ["A"]',

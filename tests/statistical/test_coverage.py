@@ -8,7 +8,7 @@ import pytest
 
 from halfnoise import Count, GaussianDP, PureDP, Release, Workload, plan
 from halfnoise.privacy.definitions import Privacy
-from halfnoise.results import ratios
+from halfnoise.results import inference
 from halfnoise.results.inference import Estimate
 from support.fixed_workloads import KINDS
 from support.measured import closed
@@ -188,10 +188,10 @@ def means_of(people: int, mu: float, ask: Ask, kind: str, d: int) -> Callable[[f
 
     def count(short: float) -> int:
         some = table.each(50, short=short)
-        with mock.patch.object(ratios, "ratios", wraps=ratios.ratios) as asked:
+        with mock.patch.object(inference, "ratios", wraps=inference.ratios) as asked:
             own = [ask(each) for each in some]
         _, *others = asked.call_args.args
-        ratio, std, low, high = ratios.ratios(table.truth + table.errors, *others)
+        ratio, std, low, high = inference.ratios(table.truth + table.errors, *others)
         for found, each in zip(zip(ratio, std, low, high, strict=True), own, strict=False):
             assert found == pytest.approx((each.estimate, each.std, each.low, each.high))
         return int(((low <= truth) & (truth <= high)).sum())

@@ -15,7 +15,7 @@ from halfnoise import mechanism
 from halfnoise.noise.law import Noise
 from halfnoise.planning.plan import Plan
 from halfnoise.request import Request
-from halfnoise.results import ratios
+from halfnoise.results import inference
 from halfnoise.results.release import GroupedRelease
 from support.fixed_workloads import Floats
 from support.measured import closed, grid_for
@@ -44,7 +44,7 @@ class Pairs:
         shared = release._shared
         if common is not None:
             shared = tuple(replace(term, weight=common * term.weight) for term in shared)
-        found = ratios.apart(self.values, release.errors, pair, level, shared)
+        found = inference.apart(self.values, release.errors, pair, level, shared)
         ends = np.clip(found[2:], low - high, high - low)
         truth = (high - low) * (self.shares[0] - self.shares[1])
         # A bound that is the truth is not missed by a rounding of its last digit.
@@ -122,12 +122,12 @@ def test_a_release_says_the_same(rules: dict[str, Any]) -> None:
 
 def test_ratios_clipped_too_soon_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same test rejects ratios that were moved to their bounds before they are compared."""
-    table, own = pairs(GAUSSIAN, (300, 500), (0.0, 1.0)), ratios.ratios
+    table, own = pairs(GAUSSIAN, (300, 500), (0.0, 1.0)), inference.ratios
 
     def clipped(values: Floats, errors: Any, pair: Any, level: float) -> Floats:
         return own(values, errors, pair, level, (0.0, 1.0) if pair[0] == 0 else (2.0, 9.0))
 
-    monkeypatch.setattr(ratios, "ratios", clipped)
+    monkeypatch.setattr(inference, "ratios", clipped)
     for name, share in NAMES:
         assert not covers(table.held(name, share=share, level=0.95), PAIRS, 0.95, most=1.0)
 
@@ -171,14 +171,14 @@ def test_like_groups(people: tuple[int, int], max_groups: int) -> None:
 @pytest.mark.parametrize("level", [0.5, 0.95])
 def test_laplace_noise(level: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two Laplace noises together reach as far as they do, not as two normal ones would."""
-    table, own = pairs(LAPLACE, (100_000, 100_000), (0.3, 0.4)), ratios._together
+    table, own = pairs(LAPLACE, (100_000, 100_000), (0.3, 0.4)), inference._together
     pair, _ = table.release.template.fraction_of("a", share=True)
     few = (table.values[0][:20], table.values[1][:20])
     reach = own(few, table.release.errors, pair, level)
     # With so many people it is the same in all releases: worked out for twenty, it serves them all.
     assert np.ptp(reach) < 1e-3
-    monkeypatch.setattr(ratios, "_together", lambda *_: float(np.mean(reach)))
+    monkeypatch.setattr(inference, "_together", lambda *_: float(np.mean(reach)))
     assert covers(table.held("a", share=True, level=level), PAIRS, level)
-    monkeypatch.setattr(ratios, "_together", lambda *_: 1.0)
+    monkeypatch.setattr(inference, "_together", lambda *_: 1.0)
     normal = table.held("a", share=True, level=level)
     assert level > 0.9 or not covers(normal, PAIRS, level)

@@ -171,6 +171,8 @@ AMOUNTS = [
     q.Sum("unit0", bounds=(9.99, 9.9901), name="narrow sum"),
     q.Sum("income", bounds=(-1e-9, 1 / 3 * 1e-9), name="tiny sum"),
     q.Mean("income", bounds=(-20.1, -20.0999), name="narrow mean"),
+    q.Mean("income", bounds=(-10, 200), variance=True, name="varying"),
+    q.Mean("unit0", bounds=(-3, 4), where=ADULT, variance=True, name="varying of adults"),
 ]
 # Two tables that overlap, one with more categories than have columns of their own, and values by
 # cell; one attribute is asked for by itself as well.

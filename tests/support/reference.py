@@ -105,7 +105,8 @@ def person(  # noqa: PLR0917  # as many as there are rules
     if isinstance(query, Mean):
         places = [place(min(max(x, low), high), on) for x in values]
         average = together(places) / len(places) if places else 0.0
-        return [weighed(on_grid(average, query, on), k, on), k] if places else [0, 0]
+        own = [weighed(on_grid(average, query, on), k, on), k, square(average, query, on)]
+        return [each * bool(places) for each in own[: len(query.names)]]
     assert isinstance(query, Sum)
     value = min(max(0.0, low), high) if rows or query.where is None else 0.0
     if values:
@@ -114,6 +115,21 @@ def person(  # noqa: PLR0917  # as many as there are rules
         total = together([min(max(x, least), most) / unit for x in values]) * unit
         value = min(max(total, low), high)
     return [weighed(on_grid(place(value, on), query, on), k, on)]
+
+
+def square(x: float, query: Mean, on: Block) -> int:
+    """Return the squared distance of a place, in whole quanta, from the middle.
+
+    Squares are counted in steps, of which the largest is at most a quarter of the range.
+    """
+    assert on.shape.bounds is not None
+    ends = [place(bound, on) for bound in query.bounds]
+    low, high = (Fraction(bound) / on.quantum for bound in on.shape.bounds)
+    away = nearest(on) / on.quantum + math.floor(min(max(x, ends[0]), ends[1])) - (low + high) / 2
+    by = 4
+    while by <= 4 * (high - low):
+        by *= 2
+    return int((2 * away) ** 2 // by)
 
 
 def weighed(x: int, k: int, on: Block) -> int:

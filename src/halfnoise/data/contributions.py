@@ -25,15 +25,16 @@ from halfnoise.data.cells import Cell
 from halfnoise.data.columns import Columns
 from halfnoise.data.halving import step
 from halfnoise.data.logic import combined, is_true
-from halfnoise.data.lookup import PLACE, lookup
+from halfnoise.data.lookup import Listed
 from halfnoise.data.sources.frames import with_each
-from halfnoise.data.weighing import WEIGHT, counted, itself, multiplied
+from halfnoise.data.weighing import counted, itself, multiplied, whole_item
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Bins, Choice
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Literal
 from halfnoise.workload.grid import PART_BITS, Ring, carried, power
 from halfnoise.workload.numbers import Bounded, Count, Mean, Squares, Sum
+from halfnoise.workload.sets import squared
 
 Value = TypeVar("Value", float, nw.Expr)
 Rule = tuple[Cell, tuple[Literal, ...]]  # what says yes, of whichever column
@@ -105,9 +106,8 @@ class Contribution:
         for rule, columns in self.alike.values():
             rows = with_each(rows, columns, partial(_yes, *rule))
         for column, ranks in self.ranks.items():
-            listed = {f"{column}_listed": list(ranks), f"{column}_rank": list(ranks.values())}
-            table = lookup(rows, listed).drop(PLACE)
-            rows = rows.join(table, left_on=column, right_on=f"{column}_listed", how="left")
+            listed = Listed.of(rows, [[*ranks]], [*ranks.values()], f"{column}_rank")
+            rows = listed.find(rows, [column])
         return rows
 
     def within(self, condition: nw.Expr, query: ColumnQuery) -> nw.Expr:
@@ -138,10 +138,10 @@ class Contribution:
         whole, parts = (self.read(name, e, "sum").cast(nw.Float64) for name, e in named)
         return whole + parts * 2.0**-ROW_PART_BITS
 
-    def put(self, place: nw.Expr, given: nw.Expr | None = None) -> None:
+    def put(self, place: nw.Expr, given: nw.Expr | None = None) -> nw.Expr:
         """Put a person's value on the grid: whole quanta from the offset, and parts of one.
 
-        None, if it is not given, adds nothing.
+        None, if it is not given, adds nothing. Returned is its place, made once.
         """
         if self.alone:  # then it is a column: an engine would compute it at each use
             self.rows[f"{self.prefix}_place"] = place
@@ -152,6 +152,7 @@ class Contribution:
         if given is not None:
             adds = [nw.when(given).then(each).otherwise(nw.lit(0)) for each in adds]
         self.person, self.in_parts = [*self.person, *adds], True
+        return place
 
     def totals(self, sums: Ring) -> Ring:
         """Return the block's totals from the sums of its columns."""
@@ -232,8 +233,19 @@ def _mean(query: Mean, part: Contribution) -> None:
         given = number > 0
         answers = nw.when(given).then(number).otherwise(nw.lit(1)).cast(nw.Float64)
         place = _clip(rows / answers, *part.places(*query.bounds))
-    part.put(place, given)
+    place = part.put(place, given)
     part.person.append(counted(given.cast(nw.Int64), part.block.weighing))
+    if query.variance:
+        part.person.append(_square(part, place, given))
+
+
+def _square(part: Contribution, place: nw.Expr, given: nw.Expr) -> nw.Expr:
+    """Return the squared distance from the middle on its grid, rounded down; none is zero."""
+    low, high = (Fraction(bound) / part.block.quantum for bound in part.block.shape.bounds or ())
+    start = Fraction(part.nearest) / part.block.quantum - (low + high) / 2
+    away = (place.floor().cast(nw.Int64) + int(start)) * 2
+    square = quotient(away * away, nw.lit(squared.Squares.of(int(low), int(high)).by))
+    return nw.when(given).then(square).otherwise(nw.lit(0))
 
 
 @_reads.register
@@ -259,7 +271,7 @@ def _category(query: Choice | Bins, part: Contribution) -> None:
     if len(in_order) > _MANY:
         part.in_order = in_order
     else:
-        chosen = [(first == rank).cast(nw.Int64) for rank in in_order]
+        chosen = ((first == rank).cast(nw.Int64) for rank in in_order)
         part.person += [counted(one, part.block.weighing) for one in chosen]
 
 
@@ -271,11 +283,6 @@ def _looked_up(part: Contribution, own: Cell, listed: Sequence[Literal]) -> nw.E
     ranks += [nw.when(own.is_one_of(listed[rank : rank + 1])).then(nw.lit(rank)) for rank in others]
     places = [nw.when(~rank.is_null()).then(rank).otherwise(nowhere) for rank in ranks]
     return combined(nw.min_horizontal, places)
-
-
-def whole_item(block: Block) -> nw.Expr:
-    """Return what an item counts, in quanta, of a person who does not have too many: M."""
-    return nw.col(WEIGHT) if block.weighing.bits else nw.lit(block.quantum.denominator)
 
 
 def part_of_item(number: nw.Expr, most: int, block: Block) -> nw.Expr:

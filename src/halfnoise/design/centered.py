@@ -200,7 +200,7 @@ class Centered(Design):
         """Return the blocks and the centres on the grid."""
         blocks = [block.on_grid(center, *scales) for block, center, scales in self._each()]
         seen = zip(blocks, self.centers, self.scales, strict=True)
-        centers = [block.center_on_grid(center, scales[-1]) for block, center, scales in seen]
+        centers = [b.center_on_grid(c, scales[b.shape.people_scale]) for b, c, scales in seen]
         return tuple(blocks), tuple(centers)
 
     def on_grid(self, workload: Workload, budget: float) -> CenteredMeasurement:

@@ -221,7 +221,7 @@ class Design(Protocol):
     def errors(self, workload: Workload) -> list[float]:
         """Return the squared error of each line and of the size, each times its importance."""
         seen = zip(workload.lines, self._squares(workload.lines), strict=True)
-        size, found = workload.size_weight, [line.goal * error for line, error in seen]
+        size, found = workload.size_importance, [line.goal * error for line, error in seen]
         return [*found, size * (self.size_std or 0.0) ** 2] if size else found
 
     def error(self, workload: Workload) -> float:
@@ -235,6 +235,8 @@ class Design(Protocol):
         std = self.noise.std
         for line, parts in zip(lines, self.parts(), strict=True):
             if "mean" in parts:
-                yield std(parts["mean"]) ** 2 + (line.width * std(parts["answered"])) ** 2
+                spread = std(parts.get("spread", [0.0])) / line.width
+                answered = line.width * std(parts["answered"])
+                yield std(parts["mean"]) ** 2 + answered**2 + spread**2
             else:
                 yield std(parts["sum"]) ** 2

@@ -57,6 +57,12 @@ class Optimum:
     error: float
     bound: float
 
+    @property
+    def sound(self) -> bool:
+        """Whether floats could hold it: weights of errors may be too far apart for them."""
+        axes = np.concatenate([*map(np.diag, self.matrices), self.lines])
+        return bool(np.isfinite(axes).all() and (axes > 0).all())
+
 
 def solve(programme: Programme, close: float = CLOSE) -> Optimum:
     """Return noise whose error is as near to the least as is asked for, if rounds suffice."""
@@ -70,6 +76,7 @@ def solve(programme: Programme, close: float = CLOSE) -> Optimum:
         cost = programme.distances @ lines
         for moved, matrix in zip(programme.moved, matrices, strict=True):
             cost = cost + np.einsum("kij,ij->k", moved, matrix)
+        cost = np.maximum(cost, 0.0)
         dearest = float(cost.max())
         if s * dearest < least:
             least, found = s * dearest, ([each / dearest for each in matrices], lines / dearest)

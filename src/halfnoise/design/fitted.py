@@ -56,7 +56,7 @@ class Fitted(Design):
             return
         people = People.of(workload.blocks, size_of(setting), workload.size_weight)
         if people is not None and people.order:  # for categories and tables closed forms are best
-            yield _fitted(people, setting.budget)
+            yield from _fitted(people, setting.budget)
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -112,14 +112,16 @@ class Fitted(Design):
         )
 
 
-def _fitted(people: People, budget: float) -> Fitted:
-    """Return the best noise for these people, certified to cost the budget."""
+def _fitted(people: People, budget: float) -> Iterator[Fitted]:
+    """Offer the best noise for these people, certified to cost the budget."""
     found = solve(people.programme)
+    if not found.sound:
+        return
     rows, row_scales = Rows.of(people, found.matrices, budget)
     scales = across(people, found.lines, budget)
     given = people.size is Size.GIVEN
     design = Fitted(rows=rows, row_scales=row_scales, scales=scales, size_is_given=given)
-    return design.stretched(design.loss() / budget).certified(budget)
+    yield design.stretched(design.loss() / budget).certified(budget)
 
 
 def across(people: People, lines: Floats, budget: float) -> tuple[Scales, ...]:

@@ -52,7 +52,7 @@ class FittedGroups(Design):
             return
         crowd = Crowd.of(workload, workload.blocks, size_of(setting))
         if crowd is not None and crowd.groups > 1 and crowd.one.weights.size:
-            yield _fitted(crowd, setting.budget)
+            yield from _fitted(crowd, setting.budget)
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -144,9 +144,11 @@ class FittedGroups(Design):
         )
 
 
-def _fitted(crowd: Crowd, budget: float) -> FittedGroups:
-    """Return the best noise for these people, certified to cost the budget."""
+def _fitted(crowd: Crowd, budget: float) -> Iterator[FittedGroups]:
+    """Offer the best noise for these people, certified to cost the budget."""
     found, one, m = solve(crowd.programme), crowd.one, crowd.groups
+    if not found.sound:
+        return
     total, total_scales = Rows.of(one, found.matrices[:1], budget / math.sqrt(m))
     apart, apart_scales = Rows.of(one, found.matrices[1:], budget)
     design = FittedGroups(
@@ -157,4 +159,4 @@ def _fitted(crowd: Crowd, budget: float) -> FittedGroups:
         apart_scales=apart_scales,
         scales=across(one, found.lines, budget),
     )
-    return design.stretched(design.loss() / budget).certified(budget)
+    yield design.stretched(design.loss() / budget).certified(budget)

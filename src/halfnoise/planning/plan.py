@@ -13,6 +13,7 @@ from halfnoise.errors import InvalidParameterError
 from halfnoise.noise.law import Noise
 from halfnoise.planning import tables, weighted
 from halfnoise.planning.choice import best, compared, in_words, there
+from halfnoise.planning.readers import AS_MEANS, DIVIDE, mean_margins
 from halfnoise.planning.spending import Discovery, Spending
 from halfnoise.privacy.account import BEYOND, Account
 from halfnoise.privacy.allowance import Allowance, still_fits, taken
@@ -164,7 +165,7 @@ class Plan(Planned):
         """Say what a reader of the table has to know beside it."""
         grouping, said = self.workload.grouping, weighted.remarks(self.workload, self.chosen)
         if any("mean" in parts for parts in self.designs[0].parts()):
-            said.append("Divide the margin of a mean by the number of people who answered.")
+            said.append(DIVIDE if self.people is None else AS_MEANS)
         if grouping is not None:
             many = f"each of {grouping.number} groups" if grouping.number != 1 else "the one group"
             here = "each group that is found" if grouping.discovers else many
@@ -232,7 +233,7 @@ class Plan(Planned):
         rows = [
             [
                 ("* " if design is self.chosen else "  ") + design.name,
-                *(f"±{short(margin)}" for margin in design.margins(self.level)),
+                *(f"±{short(m)}" for m in mean_margins(design, self.level, self.in_one_group)),
                 self._size_margin(design, design.size_std),
             ]
             for design in self.designs
@@ -300,20 +301,17 @@ class Plan(Planned):
 
 def _design(design: Design, plan: Plan, discovery: Discovery | None) -> dict[str, Any]:
     noise, margins, blocks = design.noise, design.margins(plan.level), []
-    for each, parts, margin in zip(
-        tables.entries(design.blocks), design.parts(), margins, strict=True
-    ):
+    means = mean_margins(design, plan.level, plan.in_one_group)
+    lines = zip(tables.entries(design.blocks), design.parts(), margins, means, strict=True)
+    for each, parts, margin, mean in lines:
         line = each.line
         entry = {"kind": line.kind, "label": line.label, "queries": line.queries}
         entry |= {"std": noise.std(parts["sum"]), "margin": margin}
         entry |= {f"{name}_std": noise.std(ps) for name, ps in parts.items() if name != "sum"}
+        entry |= {"mean_margin": mean} if mean != margin else {}
         blocks.append(entry | each.facts(margin, plan.in_one_group))
-    shown = {
-        "name": design.name,
-        "noise": noise.value,
-        "blocks": blocks,
-        "size_std": design.size_std,
-    }
+    shown: dict[str, Any] = {"name": design.name, "noise": noise.value, "blocks": blocks}
+    shown["size_std"] = design.size_std
     if design.people_std is not None:
         shown["people_std"] = design.people_std
     shown["loss_mu" if noise is Noise.GAUSSIAN else "loss_epsilon"] = design.loss()

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfnoise.results.inference import Floats
-from halfnoise.results.ratios import ANYTHING
+from halfnoise.results.inference import ANYTHING, Floats
 from halfnoise.results.shown import shown
 from halfnoise.results.wide import Wide
 from halfnoise.workload.by import By

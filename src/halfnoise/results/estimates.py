@@ -11,12 +11,15 @@ import numpy as np
 from halfnoise.checks import finite, fraction, positive, refuse, unknown
 from halfnoise.errors import NotSupportedError
 from halfnoise.privacy.definitions import Guarantee, Privacy
-from halfnoise.results import inference, ratios
+from halfnoise.results import inference, sampled
 from halfnoise.results.cross import CrossTable
+from halfnoise.results.deviation import deviation
 from halfnoise.results.inference import Columns, Errors, Estimate, Floats
 from halfnoise.results.listing import Listed, listed
 from halfnoise.results.published import Published
 from halfnoise.results.reliability import FACT, Reliability
+from halfnoise.results.sampling import Sampling
+from halfnoise.results.together import shared_out, simultaneous_level
 from halfnoise.results.whole import whole
 from halfnoise.workload.question import SIZE, Question
 from halfnoise.workload.weights import SQUARES
@@ -41,6 +44,7 @@ class Estimates(Published):
     rounded_values: bool = False
     known_size: float | None = None
     remarks: tuple[str, ...] = ()
+    sampling: Sampling | None = None  # what intervals cover beside the noise
     _whole: Floats | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
@@ -49,7 +53,7 @@ class Estimates(Published):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of all estimated sums."""
-        return tuple(name for question in self.questions for name in question.names)
+        return tuple(name for question in self.questions for name in question.sums)
 
     @property
     def means(self) -> tuple[str, ...]:
@@ -136,6 +140,8 @@ class Estimates(Published):
                 continue
             if row.limits is not None:
                 return self._ratio(name, row.place, row.below, row.limits)
+            if row.kind == "deviation":
+                return deviation(self, question)
             estimate = self._linear(name, {row.place: 1.0})
             if not (self.rounded_values and row.kind == "count"):
                 return estimate
@@ -167,13 +173,10 @@ class Estimates(Published):
 
     def ratio(self, a: str, b: str) -> Estimate:
         """Return a / b with Fieller's interval."""
-        return self._ratio(f"{a} / {b}", self._index(a), self._index(b), ratios.ANYTHING)
+        return self._ratio(f"{a} / {b}", self._index(a), self._index(b), inference.ANYTHING)
 
     def mean(self, name: str) -> Estimate:
-        """Return a mean: over those who answered for a Mean, over all people for a Sum.
-
-        Of a sum by cell it is that over all people in the cell.
-        """
+        """Return a mean: of those who answered, or of a Sum over all people (in its cell)."""
         for question in self.questions:
             row = question.find(name)
             if row is not None and row.limits is not None:
@@ -186,6 +189,13 @@ class Estimates(Published):
                 return self._ratio(name, row.place, below, question.limits)
         raise refuse("name", "that of a Mean or a Sum", name)
 
+    def deviation(self, name: str) -> Estimate:
+        """Return the standard deviation of one person's value, of a mean with its variance."""
+        for question in self.questions:
+            if question.name == name and question.deviates:
+                return deviation(self, question)
+        raise refuse("name", "that of a Mean with variance=True", name)
+
     def _people(self, question: Question) -> Question | None:
         """Return the table of people by the same axes, if by any."""
         alike = (each for each in self.questions if each.kind == "table")
@@ -195,20 +205,36 @@ class Estimates(Published):
         """Return a count as a share of all people."""
         return self._per_person(name, self._counted(name), (0.0, 1.0))
 
-    def fraction_of(self, name: str, *, share: bool) -> tuple[ratios.Pair, ratios.Range]:
+    def fraction_of(self, name: str, *, share: bool) -> tuple[inference.Pair, inference.Range]:
         """Return what a share, or a mean of those who answered, divides by what; and its bounds."""
         if share:
             return (self._counted(name), self._bottom), (0.0, 1.0)
         found = (each.find(name) for each in self.questions if name in each.means)
         row = next(each for each in found if each is not None)
-        return (row.place, row.below), row.limits or ratios.ANYTHING
+        return (row.place, row.below), row.limits or inference.ANYTHING
 
     def intervals(self, *, level: float, simultaneous: bool = False) -> list[Estimate]:
         """Return all estimates with intervals at another level, or for all of them at once."""
         fraction(level=level)
-        if simultaneous:
-            level = inference.simultaneous_level(self.errors, *self.counted, level)
+        if simultaneous and self.sampling is not None:  # how samples hang together is not known
+            level = shared_out(level, sum(self.counted))
+        elif simultaneous:
+            level = simultaneous_level(self.errors, *self.counted, level)
         return list(replace(self, level=level))
+
+    def with_sampling(
+        self, method: str | Sampling | None, *, design_effect: float | None = None
+    ) -> Self:
+        """Return the same with intervals that cover who was asked, too, or no more with None.
+
+        ``method``: "srs", a simple random sample. ``design_effect``: by how much more it varies
+        than one, as where clusters were drawn. A count stands for what samples of as many people
+        give on average.
+        """
+        how = Sampling.of(method, design_effect)
+        if how is not None and (lacks := sampled.fault(self, sized=self.has_size)):
+            raise NotSupportedError(lacks)
+        return replace(self, sampling=how)
 
     def with_known_size(self, n: float) -> Self:
         """Return the same release, knowing the number of people: every interval gets narrower."""
@@ -241,8 +267,7 @@ class Estimates(Published):
     def columns(self, *, tables: bool = True) -> Columns:
         """Return the table by column: name, kind, estimate, std, low and high, unrounded.
 
-        Where there are tables, a column for each axis says the category; ``tables``: whether they
-        are among the rows.
+        With ``tables`` among the rows, a column for each axis says the category.
         """
         shown = self._views().table
         return dict(shown.columns(self, self.values[np.newaxis], self.listed(tables=tables)))
@@ -264,15 +289,19 @@ class Estimates(Published):
         return count if len(self.values) > count else None
 
     def _linear(self, name: str, weights: Mapping[int, float]) -> Estimate:
-        return self.errors.linear(name, self.values, weights, self.level)
+        found = self.errors.linear(name, self.values, weights, self.level)
+        return sampled.linear(self, found, weights)
 
-    def _ratio(self, name: str, top: int, bottom: int, bounds: ratios.Range) -> Estimate:
+    def _ratio(self, name: str, top: int, bottom: int, bounds: inference.Range) -> Estimate:
         pair, rows = (top, bottom), self.values[np.newaxis]
-        found = ratios.ratios(rows, self.errors, pair, self.level, bounds)
+        found = inference.ratios(rows, self.errors, pair, self.level, bounds)
+        if bounds != inference.ANYTHING:
+            found = sampled.ratios(self, found, rows, self.errors, pair, bounds=bounds)
         x, std, low, high = found[:, 0].tolist()
-        return Estimate(name=name, estimate=x, std=std, low=low, high=high)
+        one = Estimate(name=name, estimate=x, std=std, low=low, high=high)
+        return sampled.quotient(self, one, pair) if bounds == inference.ANYTHING else one
 
-    def _per_person(self, name: str, index: int, bounds: ratios.Range) -> Estimate:
+    def _per_person(self, name: str, index: int, bounds: inference.Range) -> Estimate:
         if self.known_size is not None:
             if not self.known_size:  # nobody is there, as anybody may know
                 low, high = bounds
@@ -296,8 +325,8 @@ class Estimates(Published):
 
     def _index(self, name: str) -> int:
         for question in self.questions:
-            if name in question.names:
-                return question.start + question.names.index(name)
+            if name in question.sums:
+                return question.start + question.sums.index(name)
         if name == SIZE and self._size_index is not None:
             return self._size_index
         raise unknown("name", name, self.names)

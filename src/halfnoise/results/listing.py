@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 from halfnoise.results.inference import Errors, Floats
+from halfnoise.results.sampling import Sampling
 from halfnoise.workload.question import Question
 
 
@@ -37,6 +38,10 @@ class Tabled(Protocol):
     @property
     def rounded_values(self) -> bool:
         """Whether whole numbers are shown."""
+
+    @property
+    def sampling(self) -> Sampling | None:
+        """How people came into the table, where intervals cover that."""
 
     @property
     def facts(self) -> Mapping[str, Any]:

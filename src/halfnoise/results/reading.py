@@ -22,9 +22,12 @@ from halfnoise.results.inference import Errors, Estimate
 from halfnoise.results.nest import Nest
 from halfnoise.results.release import GroupedRelease, Release, Released
 from halfnoise.results.reliability import Reliability
+from halfnoise.results.sampled import fault
+from halfnoise.results.sampling import Sampling
 from halfnoise.results.whole import families
 from halfnoise.workload.by import By
 from halfnoise.workload.question import Question
+from halfnoise.workload.weights import HEADS
 
 SCHEMA = 1
 # What a release writes itself; the rest are its public facts.
@@ -69,13 +72,16 @@ def _read(found: dict[str, Any]) -> Released:
             "known_size": None if size is None else not_negative(known_size=size),
             "remarks": tuple(map(_text, _list(values.get("remarks", [])))),
         }
-        return replace(template, values=estimates.reshape(template.values.shape), **own)
+        release = replace(template, values=estimates.reshape(template.values.shape), **own)
+        _hold(release.sampling is None or not fault(release, sized=release.has_size))
+        return release
     by = tuple(By(**each) for each in found["by"])
     keys = tuple(tuple(map(_value, _list(key))) for key in _list(values["keys"]))
     _hold(len(by) and all(len(key) == len(by) for key in keys))
     people, common = values["people"], not_negative(common=values["common"])
     shared = template.errors.covariance.shared
     _hold(common <= (shared[-1].weight if shared else 0.0) * (1 + 1e-9))
+    _hold(template.sampling is None or not fault(template, sized=template.has_size))
     between = _between(values.get("between", []), template)
     return GroupedRelease(
         template=template,
@@ -120,6 +126,8 @@ def _template(found: dict[str, Any], values: dict[str, Any]) -> Release:
     _hold(all(1 / LARGEST <= amount <= LARGEST for amount in privacy.amounts(kept).values()))
     if not isinstance(guarantee, dp.Guarantee) or not isinstance(asked, _ASKED):
         raise TypeError
+    how = Sampling(**values["sampling"]) if "sampling" in values else None
+    _hold(how is None or all(q.bounds or q.name == HEADS or not q.limited for q in questions))
     facts = {name: value for name, value in found.items() if name not in (*OWN, "values")}
     _check_facts(facts)
     return Release(
@@ -131,6 +139,7 @@ def _template(found: dict[str, Any], values: dict[str, Any]) -> Release:
         level=fraction(level=found["level"]),
         facts=facts,
         rounded_values=_yes_or_no(values["rounded"]),
+        sampling=how,
     )
 
 

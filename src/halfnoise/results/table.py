@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from halfnoise.results.inference import Columns, Floats
-from halfnoise.results.ratios import ratios
+from halfnoise.results import by_place, sampled
+from halfnoise.results.deviation import deviations
+from halfnoise.results.inference import Columns, Floats, ratios
 from halfnoise.results.release import Release
 from halfnoise.results.whole import whole
 from halfnoise.text import spelled
@@ -54,6 +55,10 @@ def _name(question: Question, names: Any, kinds: Any) -> None:
         names[:], kinds[:] = listed, question.shown_as
         return
     means, number = question.means, question.cells
+    if question.deviates:
+        names[:] = [*means, *listed]
+        kinds[:] = ["mean", "sum", "count", "deviation"]
+        return
     names[::3] = means.listed() if isinstance(means, CellNames) else [*means]
     names[1::3], names[2::3] = listed[:number], listed[number:]
     kinds[::3], kinds[1::3], kinds[2::3] = "mean", "sum", "count"
@@ -72,14 +77,21 @@ def _fill(
         _linear(release, question, both, numbers, most)
         return
     for part in (0, 1):
-        _linear(release, question, both, numbers[:, :, 1 + part :: 3], most, part=part)
-    errors, pair = release.errors, (start, start + number)
+        own = numbers[:, :, 1 + part : _width(question) : 3]
+        _linear(release, question, both, own, most, part=part)
+    if question.deviates:
+        numbers[:, :, 3] = deviations(release, question, values)
+    errors, pair, limits = release.errors, (start, start + number), question.limits
     if not question.in_tables:
-        numbers[:, :, 0] = ratios(values, errors, pair, release.level, question.limits)
+        found = ratios(values, errors, pair, release.level, question.limits)
+        wider = sampled.ratios(release, found, values, errors, pair, bounds=limits)
+        numbers[:, :, 0] = wider
         return
     rows = [values[:, first : first + number].ravel() for first in pair]
-    two = errors.beside(*pair, lambda by_place: np.repeat(by_place, number // len(by_place)))
-    found = ratios(np.stack(rows, axis=1), two, (0, 1), release.level, question.limits)
+    two = by_place.beside(errors, *pair, lambda own: np.repeat(own, number // len(own)))
+    top_bottom = np.stack(rows, axis=1)
+    found = ratios(top_bottom, two, (0, 1), release.level, question.limits)
+    found = sampled.ratios(release, found, top_bottom, two, (0, 1), bounds=limits, of=values)
     numbers[:, :, ::3] = found.reshape(len(NUMBERS), len(values), number)
 
 
@@ -95,10 +107,12 @@ def _linear(
     """Write sums or counts, which all have one standard error and one margin, or by place."""
     start, cells = question.start + part * question.cells, question.cells
     own, (values, shown) = slice(start, start + cells), both
-    found = release.errors.each(start, release.level)
+    found = by_place.each(release.errors, start, release.level)
     std, margin = (np.repeat(each, cells // len(each)) for each in found)
     numbers[0], numbers[1] = values[:, own], std
     numbers[2], numbers[3] = numbers[0] - margin, numbers[0] + margin
+    if release.sampling is not None:
+        numbers[:] = sampled.sums(release, question, values, numbers, part)
     if not release.rounded_values or not question.is_count(start - question.start):
         return
     if question.in_tables:
@@ -168,7 +182,7 @@ def _along(label: str, question: Question) -> Any:
 
 
 def _width(question: Question) -> int:
-    return question.cells * (3 if question.is_mean else 1)
+    return question.cells * (3 if question.is_mean else 1) + question.deviates
 
 
 def one_type(values: list[Any]) -> list[Any]:

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.checks import unknown
-from halfnoise.results.inference import Floats
+from halfnoise.results import by_place, sampled
+from halfnoise.results.inference import ANYTHING, Errors, Floats, Range, ratios
 from halfnoise.results.labelled import PEOPLE, Labelled
 from halfnoise.results.listing import Listed, Tabled, listed, named, said
 from halfnoise.results.nest import Nest
-from halfnoise.results.ratios import ratios
+from halfnoise.results.pairs import Pairs
 from halfnoise.results.reliability import Reliability, marked, relative, spread
 from halfnoise.results.shown import PEOPLE as PEOPLE_KINDS
 from halfnoise.results.shown import places, written
@@ -72,8 +73,10 @@ class Cells(Labelled):
     def cells_of(self, values: Floats, part: int = 0) -> Floats:
         """Return its cells among some values, by axes; of a mean sums, and then who answered."""
         start = self.question.start + part * self.question.cells
-        own = values[start : start + self.question.cells].reshape(self._own_shape)
-        return np.asarray(own.transpose(self.order))
+        return self._by_axes(values[start : start + self.question.cells])
+
+    def _by_axes(self, cells: Floats) -> Floats:
+        return np.asarray(cells.reshape(self._own_shape).transpose(self.order))
 
     @cached_property
     def numbers(self) -> Floats:
@@ -81,17 +84,28 @@ class Cells(Labelled):
         errors, start = self.release.errors, self.question.start
         if self.question.is_mean:
             pair = [self.cells_of(self.release.values, part).ravel() for part in (0, 1)]
-            both = errors.beside(start, start + self.question.cells, self._spread)
-            found = ratios(np.stack(pair, axis=1), both, (0, 1), self.level, self.question.limits)
-            return found.reshape(4, *self.shape)
-        x, shown = self.cells_of(self.release.values), self.cells_of(self._shown)
-        by_place = errors.each(start, self.level)
-        std, margin = (self._spread(each).reshape(self.shape) for each in by_place)
-        return np.stack([shown, std, np.minimum(x - margin, shown), np.maximum(x + margin, shown)])
+            both = by_place.beside(errors, start, start + self.question.cells, self._spread)
+            return self._ratios(np.stack(pair, axis=1), both, self.question.limits)
+        values, many = self.release.values[np.newaxis], self.question.cells
+        own = by_place.each(errors, start, self.level)
+        std, margin = (np.repeat(each, many // len(each))[np.newaxis] for each in own)
+        x = values[:, start : self.question.stop]
+        noisy = np.stack([x, std, x - margin, x + margin])
+        found = sampled.sums(self.release, self.question, values, noisy)
+        _, std, low, high = (self._by_axes(each[0]) for each in found)
+        shown = self.cells_of(self._shown)
+        return np.stack([shown, std, np.minimum(low, shown), np.maximum(high, shown)])
 
-    def _spread(self, by_place: Floats) -> Floats:
+    def _ratios(self, rows: Floats, errors: Errors | Pairs, bounds: Range) -> Floats:
+        """Return numbers of ratios of two numbers for each cell, by axes."""
+        found = ratios(rows, errors, (0, 1), self.level, bounds)
+        if bounds != ANYTHING:
+            found = sampled.ratios(self.release, found, rows, errors, (0, 1), bounds=bounds)
+        return found.reshape(4, *self.shape)
+
+    def _spread(self, own: Floats) -> Floats:
         """Return what each cell has of what its place has; of no places, all have the same."""
-        cells = np.repeat(by_place, self.question.cells // len(by_place))
+        cells = np.repeat(own, self.question.cells // len(own))
         return np.asarray(cells.reshape(self._own_shape).transpose(self.order).ravel())
 
     @cached_property

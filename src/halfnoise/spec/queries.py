@@ -27,6 +27,7 @@ from halfnoise.workload.weights import Weight
 Words = Mapping[str, Any]  # what was said, by word: text, a list of texts, or yes
 NAMELESS = "(amount)", "(choice)", "(bands)", "(items)"  # the columns of plain numbers
 NAMELESS_WEIGHT = "(weight)"
+VARIANCE = ":variance"  # behind the bounds of a mean
 MOST = 100_000  # categories, bands or items that are tried out by their number: a second's work
 Amount = TypeVar("Amount", Sum, Mean)
 
@@ -130,14 +131,17 @@ def where(text: str, lists: Lists = ANYWHERE) -> Where:
 
 
 def amount(kind: type[Amount], text: str) -> Amount:
-    """Read ``--sum COL=LO:HI`` or ``--mean COL=LO:HI``, or ``0:20`` alone.
+    """Read ``--sum COL=LO:HI``, ``--mean COL=LO:HI`` or ``0:20:variance``, or ``0:20`` alone.
 
     >>> sum_("visits=0:20").bounds
     (0.0, 20.0)
     """
     flag = f"--{kind.__name__.lower()}"
+    varies = kind is Mean and text.endswith(VARIANCE)
+    text = text.removesuffix(VARIANCE) if varies else text
     column, low, high = _bounded(flag, text, "visits=0:20", name="(amount)")
-    return kind(column, bounds=(low, high))
+    given: dict[str, Any] = {"variance": True} if varies else {}
+    return kind(column, bounds=(low, high), **given)
 
 
 sum_, mean = partial(amount, Sum), partial(amount, Mean)

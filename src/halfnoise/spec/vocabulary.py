@@ -14,5 +14,6 @@ BUDGET = ("epsilon", "delta", "mu", "rho", "rdp", "one-of")
 SPELLING = ("decimal", "thousands", "dates", "yes", "no", "ignore-case")
 WITHIN = ("skip", "header-row", "sheet", "file-table")  # where in a file the table is
 TEXT = ("dialect", "delimiter", "quote", "quote-newlines", "encoding", *SPELLING, "names", *WITHIN)
-OTHERS = ("row-is-person", "known-size", "level", "noise", "i-know")
+SAMPLE = ("sampling", "design-effect")
+OTHERS = ("row-is-person", "known-size", "level", *SAMPLE, "noise", "i-know")
 WORDS = (*QUERIES, *CROSSED, "importance", "unit", *RULES, *BUDGET, *TEXT, *OTHERS)

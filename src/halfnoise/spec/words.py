@@ -18,6 +18,7 @@ from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import InvalidParameterError
 from halfnoise.privacy import definitions as dp
 from halfnoise.request import Request
+from halfnoise.results.sampling import Sampling
 from halfnoise.spec.groups import grouping
 from halfnoise.spec.header import Header
 from halfnoise.spec.lists import ANYWHERE, Lists
@@ -62,6 +63,17 @@ def text_format(words: Words) -> TextFormat:
     marks |= _skipped(marks.pop("skip", None), marks.pop("header_row", None))
     dialect = marks.pop("dialect", None)
     return TextFormat(**marks) if dialect is None else TextFormat.of_dialect(dialect, **marks)
+
+
+def spark_master(words: Words) -> str | None:
+    """Return where Spark is, if it shall read the files."""
+    engine, master = words.get("engine", "duckdb"), words.get("spark-master")
+    if engine not in ("duckdb", "spark"):
+        raise refuse("--engine", "duckdb or spark", engine)
+    if (engine == "spark") != (master is not None):
+        rule = "said with --engine spark, and only there"
+        raise refuse("--spark-master", rule, master, "for example --spark-master local[*]")
+    return master
 
 
 def _skipped(skip: str | None, header: str | None) -> dict[str, int]:
@@ -133,10 +145,17 @@ def read(
         noise=words.get("noise"),
         i_know=bool(words.get("i-know")),
         one_of=None if (part := words.get("one-of")) is None else whole_number("--one-of", part),
+        sampling=_sampling(words),
     )
     for fault in for_plans(request, words) if release else ():
         raise fault
     return request
+
+
+def _sampling(words: Words) -> Sampling | None:
+    effect = words.get("design-effect")
+    known = None if effect is None else number("--design-effect", effect)
+    return Sampling.of(words.get("sampling"), known)
 
 
 def for_plans(request: Request, words: Words) -> Iterator[InvalidParameterError]:

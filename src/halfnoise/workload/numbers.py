@@ -18,7 +18,7 @@ from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import WORDS, Literal, Where
 from halfnoise.workload.grid import Grain
-from halfnoise.workload.sets import Answered, Box, ContributionSet
+from halfnoise.workload.sets import Answered, Box, ContributionSet, Squared
 from halfnoise.workload.weights import SQUARES, Weight
 
 FARTHEST = 2**20  # bounds from zero, in their width: beyond, floats do not tell means apart
@@ -222,18 +222,33 @@ class Squares(Sum):
 class Mean(Bounded):
     """The mean of ``column`` among those who answered, each value clipped to ``bounds``.
 
+    ``variance``: measure how far values lie apart, too; the standard deviation comes out, and
+    intervals that cover who was asked get narrower. The mean alone has 4% more Gaussian noise for
+    it, or 15% more Laplace noise.
+
     >>> Mean("income", bounds=(0, 200_000)).names
     ('income sum', 'income answered')
     """
 
+    _: KW_ONLY
+    variance: bool = False
     kind: ClassVar[str] = "mean"
+
+    def __post_init__(self) -> None:
+        Bounded.__post_init__(self)
+        if not isinstance(self.variance, bool):
+            raise refuse("variance", "True or False", self.variance)
+        if self.variance and self.by:
+            remedy = "ask for it in groups (by=...), or leave it out"
+            raise refuse("variance", "that of a mean of all, not by cell", self.label, remedy)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of what comes out."""
-        return (f"{self.label} sum", f"{self.label} answered")
+        both = (f"{self.label} sum", f"{self.label} answered")
+        return (*both, f"{self.label} deviation") if self.variance else both
 
     @property
     def shape(self) -> ContributionSet:
         """What one person may contribute."""
-        return Answered(*self.bounds)
+        return Squared(*self.bounds) if self.variance else Answered(*self.bounds)

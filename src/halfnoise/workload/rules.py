@@ -32,16 +32,21 @@ class Rules(TypedDict, total=False):
     objective: str
 
 
-def check_weight(weight: object, neighbors: Neighbors, *, sizes: bool) -> None:
+def check_weight(weight: object, neighbors: Neighbors, *, sizes: bool, varies: bool) -> None:
     """Refuse what is no weight, what is asked of one that is not there, and people who change.
 
-    ``sizes``: whether other sizes than the sum of weights are asked for.
+    ``sizes``: whether other sizes than the sum of weights are asked for; ``varies``: whether a
+    variance is.
     """
     if not isinstance(weight, Weight | None):
         raise refuse("weight", "a Weight", weight, 'for example Weight("w", bounds=(0, 5))')
     if weight is None and sizes:
         rule = "unweighted_size and effective_size go with a weight, got none"
         raise InvalidParameterError(f'{rule}; say weight=Weight("w", bounds=(0, 5))')
+    if weight is not None and varies:
+        raise NotSupportedError(
+            "variance goes with people who count alike, got a weight; leave one of them out"
+        )
     if weight is not None and neighbors is Neighbors.REPLACE:
         # Who has another weight would change the size, which could not be public.
         raise NotSupportedError(

@@ -18,7 +18,7 @@ from halfnoise.workload.groups import Grouping
 from halfnoise.workload.importance import check_importance, dialled
 from halfnoise.workload.listing import OTHER, Columns, Groups
 from halfnoise.workload.nested import Nested
-from halfnoise.workload.numbers import Squares
+from halfnoise.workload.numbers import Mean, Squares
 from halfnoise.workload.queries import Asked, check_queries
 from halfnoise.workload.question import Question, only_rows
 from halfnoise.workload.rules import Rules, check_weight
@@ -90,13 +90,14 @@ class Workload:
             raise refuse("neighbors", "Neighbors.ADD_REMOVE or Neighbors.REPLACE", self.neighbors)
         _set(self, where=_check_where(self))
         sizes = self.unweighted_size or self.effective_size
-        check_weight(self.weight, self.neighbors, sizes=sizes)
+        varies = any(isinstance(query, Mean) and query.variance for query in self.queries)
+        check_weight(self.weight, self.neighbors, sizes=sizes, varies=varies)
         check_queries(self.asked)
         named = {query.label for query in self.asked if not isinstance(query, Nested)}
         weights, size = check_importance(self, {*named, *used([], [], self.asked)})
         _set(self, grouping=_check_groups(self), importance=weights, size_importance=size)
-        blocks = blocks_of(self.asked, self.importance, self.at_most)
-        _set(self, blocks=weighed(blocks, self.weight))
+        found = blocks_of(self.asked, self.importance, self.at_most)
+        _set(self, blocks=weighed(found, self.weight))
         if self.grouped and any(block.shape.ungrouped for block in self.blocks):
             rule = "places inside places do not go with groups (by)"
             remedy = "make the groups a Choice and an axis of tables"
@@ -128,9 +129,8 @@ class Workload:
     @property
     def asked(self) -> tuple[Asked, ...]:
         """The queries, and what is asked of weights."""
-        if not self.effective_size or self.weight is None:
-            return tuple(self.queries)
-        return (*self.queries, Squares.of(self.weight))
+        squares = [Squares.of(self.weight)] if self.effective_size and self.weight else []
+        return (*self.queries, *squares)
 
     @property
     def protected(self) -> str:
@@ -179,11 +179,7 @@ class Workload:
 
     @property
     def size_weight(self) -> float:
-        """What a squared error in the number of people weighs.
-
-        That is what is stated or, where sizes of groups come along unasked, a hundredth of a query
-        over its whole range.
-        """
+        """What a squared error in the size weighs; of groups, where nothing is said, a little."""
         if self.size_importance or not self.needs_sizes:
             return self.size_importance
         return COMES_ALONG * max(block.importance * block.shape.width**2 for block in self.blocks)
@@ -191,8 +187,7 @@ class Workload:
     @property
     def gaussian_only(self) -> bool:
         """Whether there are tables, or sizes of two kinds, for which Laplace noise does not pay."""
-        tables = any(block.shape.gaussian_only for block in self.blocks)
-        return tables or self.unweighted_size
+        return self.unweighted_size or any(block.shape.gaussian_only for block in self.blocks)
 
     @property
     def group_columns(self) -> tuple[str, ...]:

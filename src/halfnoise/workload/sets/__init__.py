@@ -5,6 +5,7 @@ from halfnoise.workload.sets.by_cell import ByCell, Wanted
 from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.kinds import Answered, AtMost, Box, OneOf
 from halfnoise.workload.sets.placed import Placed
+from halfnoise.workload.sets.squared import Squared
 from halfnoise.workload.sets.tree import Tree
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Crossed",
     "OneOf",
     "Placed",
+    "Squared",
     "Tree",
     "Wanted",
 ]

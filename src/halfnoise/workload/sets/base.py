@@ -127,6 +127,7 @@ class ContributionSet(ABC):
     highest_center: ClassVar[float] = 0.5  # up to here,
     balances: ClassVar[bool] = False  # and even where the number of people is given
     plain_center: ClassVar[Center] = None  # where it does not lean on the number of people
+    people_scale: ClassVar[int] = -1  # which scale is of what leans on it
 
     @property
     @abstractmethod

@@ -29,6 +29,7 @@ from halfnoise.workload.sets.base import (
 )
 from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.kinds import Answered, AtMost, Box, OneOf
+from halfnoise.workload.sets.squared import Squared
 
 MANY, FEW = 2**12, 2**8  # kinds of people, and of those in tables, that are listed
 
@@ -255,6 +256,12 @@ def _(shape: Answered, *, leaves: bool, some: bool = False) -> Folded:
         across=(*kinds.values(),),
         weights=(1,),
     )
+
+
+@folded.register
+def _(shape: Squared, *, leaves: bool, some: bool = False) -> Folded | None:
+    del shape, leaves, some  # what ``Answered`` says of itself is not true of its squares
+    return None
 
 
 @folded.register
