@@ -15,10 +15,10 @@ from halfnoise.results import inference, sampled, spread
 from halfnoise.results.cross import CrossTable
 from halfnoise.results.deviation import deviation
 from halfnoise.results.inference import Columns, Errors, Estimate, Floats
+from halfnoise.results.listing import Listed, listed
 from halfnoise.results.reliability import FACT, Reliability
 from halfnoise.results.sampling import Sampling
 from halfnoise.results.surveyed import Surveyed
-from halfnoise.results.tabled import Listed, listed
 from halfnoise.results.together import shared_out, simultaneous_level
 from halfnoise.results.whole import whole
 from halfnoise.workload.question import SIZE, Question
@@ -127,7 +127,8 @@ class Estimates(Surveyed):
     def whole_values(self) -> Floats:
         """The estimates with all counts of tables in whole numbers that add up."""
         if self._whole is None:
-            found: Floats = whole(self.questions, self.values[np.newaxis], self.known_size)[0]
+            rows, about = self.values[np.newaxis], (self.errors.covariance, self.known_size)
+            found: Floats = whole(self.questions, rows, *about)[0]
             object.__setattr__(self, "_whole", found)
             return found
         return self._whole
