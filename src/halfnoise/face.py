@@ -118,10 +118,10 @@ def release(  # noqa: PLR0913  # the face of the library
     """Release a private table of counts, sums and means.
 
     ``data``: a path to CSV, TSV, JSON lines, Parquet, a sheet, a folder or a database, several of
-    them, or a pandas, Polars, PyArrow, DuckDB, PySpark or Ibis table. ``unit``: the column, or
-    columns, that say whom a row is about; or ``row_is_person=True``. ``by``: the column, or
-    columns, that say which group a row is in, with ``groups`` to list the groups; the result then
-    has a release for each of them.
+    them, an address of PostgreSQL, or a pandas, Polars, PyArrow, DuckDB, PySpark or Ibis table.
+    ``unit``: the column, or columns, that say whom a row is about; or ``row_is_person=True``.
+    ``by``: the column, or columns, that say which group a row is in, with ``groups`` to list the
+    groups; the result then has a release for each of them.
     ``sampling``: "srs" where people are a simple random sample, so that intervals cover who was
     asked, too; ``design_effect``: by how much more it varies (``Release.with_sampling`` does the
     same afterwards).

@@ -158,6 +158,7 @@ def looked_at(release: Released) -> None:
     assert again.to_json() == text
     assert repr(again) == repr(release)
     assert release._repr_html_()
+    assert release.to_html(charts=False).count("<h1>") == 1
     for write in (FORMATS[".csv"], FORMATS[".md"], FORMATS[".jsonl"]):
         assert write(release)
     release.rounded().to_json()

@@ -34,7 +34,7 @@ from halfnoise.spec.header import Header
 from halfnoise.spec.lists import Lists
 from halfnoise.spec.queries import NAMELESS, Words
 from halfnoise.spec.toml import gather, recorded, write_spec
-from halfnoise.spec.words import read, text_format
+from halfnoise.spec.words import read, spark_master, text_format
 
 MARKS = {"flag", "suppress"}  # words for a rule by which numbers are marked
 
@@ -43,7 +43,8 @@ def plan_command(words: Words, data: Sequence[str]) -> None:
     """Show what to expect; of the data, at most headers are read."""
     words = gather(words, data)
     text = text_format(words)
-    with open_source(data, text=text) if data else nullcontext() as source:
+    where = spark_master(words)
+    with open_source(data, text=text, spark=where) if data else nullcontext() as source:
         request = read(words, None if source is None else Header.of(source), data)
         _check_columns(source, request)
     books = booked(words, data, needed=False)
@@ -73,7 +74,7 @@ def release_command(words: Words, data: Sequence[str]) -> None:
     over, excel = "overwrite" in words, "excel" in words
     out = Output("--out", Path(words["out"]), over, excel) if named else None
     text, rule = text_format(words), marks(words) if MARKS & words.keys() else NO_RULE
-    with open_source(data, text=text) as source:
+    with open_source(data, text=text, spark=spark_master(words)) as source:
         request = read(words, Header.of(source), data, release=True)
         request = replace(request, spec=recorded(words))
         books, about = booked(words, data), (source.files, source.text)
@@ -103,7 +104,7 @@ def check_command(words: Words, data: Sequence[str]) -> None:
 
 def spec_command(words: Words, data: Sequence[str]) -> None:
     """Write a first spec from the header, to a file or to the terminal."""
-    with open_source(data, text=text_format(words)) as source:
+    with open_source(data, text=text_format(words), spark=spark_master(words)) as source:
         first = first_spec(source, words, data)
     if words.get("out", "-") == "-":
         typer.echo(first, nl=False)

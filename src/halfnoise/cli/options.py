@@ -107,6 +107,8 @@ OPTIONS = (
     Word("header-row", "N", TEXT, "The same in other words: which line or row holds the names."),
     Word("sheet", "NAME", TEXT, "The sheet of an .xlsx, .ods or .xls file, or its number from 1."),
     Word("file-table", "NAME", TEXT, "The table of a DuckDB or SQLite file; or --table NAME."),
+    Word("engine", "NAME", TEXT, "Who reads files: duckdb unless given, or spark for Parquet."),
+    Word("spark-master", "URL", TEXT, "Where Spark is: spark://host:7077, local[*], sc://host."),
     Word("level", "P", SHOW, "The level of the margins of error: 0.95 unless given."),
     Word("sampling", "HOW", SHOW, "Margins cover who was asked, too: srs, a simple random sample."),
     Word("design-effect", "D", SHOW, "By how much more that sample varies: 1 unless given."),

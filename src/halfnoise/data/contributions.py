@@ -25,10 +25,10 @@ from halfnoise.data.cells import Cell
 from halfnoise.data.columns import Columns
 from halfnoise.data.halving import step
 from halfnoise.data.logic import combined, is_true
-from halfnoise.data.lookup import PLACE, lookup
+from halfnoise.data.lookup import Listed
 from halfnoise.data.sources.frames import with_each
 from halfnoise.data.squares import square
-from halfnoise.data.weighing import WEIGHT, counted, itself, multiplied
+from halfnoise.data.weighing import counted, itself, multiplied, whole_item
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Bins, Choice
 from halfnoise.workload.column_query import ColumnQuery
@@ -106,9 +106,8 @@ class Contribution:
         for rule, columns in self.alike.values():
             rows = with_each(rows, columns, partial(_yes, *rule))
         for column, ranks in self.ranks.items():
-            listed = {f"{column}_listed": list(ranks), f"{column}_rank": list(ranks.values())}
-            table = lookup(rows, listed).drop(PLACE)
-            rows = rows.join(table, left_on=column, right_on=f"{column}_listed", how="left")
+            listed = Listed.of(rows, [[*ranks]], [*ranks.values()], f"{column}_rank")
+            rows = listed.find(rows, [column])
         return rows
 
     def within(self, condition: nw.Expr, query: ColumnQuery) -> nw.Expr:
@@ -263,7 +262,7 @@ def _category(query: Choice | Bins, part: Contribution) -> None:
     if len(in_order) > _MANY:
         part.in_order = in_order
     else:
-        chosen = [(first == rank).cast(nw.Int64) for rank in in_order]
+        chosen = ((first == rank).cast(nw.Int64) for rank in in_order)
         part.person += [counted(one, part.block.weighing) for one in chosen]
 
 
@@ -275,11 +274,6 @@ def _looked_up(part: Contribution, own: Cell, listed: Sequence[Literal]) -> nw.E
     ranks += [nw.when(own.is_one_of(listed[rank : rank + 1])).then(nw.lit(rank)) for rank in others]
     places = [nw.when(~rank.is_null()).then(rank).otherwise(nowhere) for rank in ranks]
     return combined(nw.min_horizontal, places)
-
-
-def whole_item(block: Block) -> nw.Expr:
-    """Return what an item counts, in quanta, of a person who does not have too many: M."""
-    return nw.col(WEIGHT) if block.weighing.bits else nw.lit(block.quantum.denominator)
 
 
 def part_of_item(number: nw.Expr, most: int, block: Block) -> nw.Expr:

@@ -5,7 +5,7 @@ for each. Where each row is a person, rows with the same cell have the same item
 stands for all of them: no engine has to tell rows apart.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -14,13 +14,14 @@ import narwhals.stable.v2 as nw
 from halfnoise.checks import refuse, said_twice
 from halfnoise.data.cells import MOST_WHOLE, Cell
 from halfnoise.data.columns import ReadCell
-from halfnoise.data.contributions import part_of_item, whole_item
+from halfnoise.data.contributions import part_of_item
 from halfnoise.data.groups import Frame, Groups, Values
+from halfnoise.data.handed import Rows
 from halfnoise.data.logic import is_true
-from halfnoise.data.lookup import PLACE, lookup, parts
-from halfnoise.data.sources import fetch
+from halfnoise.data.lookup import PLACE, Listed, parts, times
+from halfnoise.data.many import Counted
 from halfnoise.data.spelling import folded
-from halfnoise.data.weighing import kept
+from halfnoise.data.weighing import kept, whole_item
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Items
@@ -64,7 +65,7 @@ class _Listed(NamedTuple):
 
 def item_totals(
     groups: Groups, query: Items, block: Block, cell: ReadCell, people: Sequence[str]
-) -> Callable[[], dict[Values, list[int]]]:
+) -> Counted:
     """Return how totals of items, in quanta, are read; what can be refused is refused before."""
     own, group = cell(query), groups.columns
     listed = _Listed.of(query, own)
@@ -92,13 +93,13 @@ def item_totals(
     rows = rows.select(*group, PLACE, hn_total=(counts * times).cast(nw.Int64))
     totals = rows.group_by(*group, PLACE).agg(nw.col("hn_total").sum())
 
-    def read() -> dict[Values, list[int]]:
+    def added(found: Rows) -> dict[Values, list[int]]:
         sums: dict[Values, list[int]] = {}
-        for *values, place, total in fetch(totals):
+        for *values, place, total in found:
             sums.setdefault(tuple(values), [0] * len(query.items))[int(place)] = int(total)
         return sums
 
-    return read
+    return Counted(totals, added)
 
 
 def _cells(
@@ -133,15 +134,16 @@ def _placed(rows: Frame, listed: _Listed) -> Frame:
     Beside the whole code, its beginnings of all lengths that are listed are looked up.
     """
     lengths, on, key = sorted({*listed.lengths}), [_ITEM], nw.col(_ITEM)
-    columns: dict[str, Sequence[Any]] = {_ITEM: listed.keys}
+    columns: list[Sequence[Any]] = [listed.keys]
     if len(lengths) > 1:
-        rows = rows.join(lookup(rows, {_LENGTH: lengths}).drop(PLACE), how="cross")
-        columns, on = columns | {_LENGTH: listed.lengths}, [_ITEM, _LENGTH]
+        rows = times(rows, _LENGTH, lengths)
+        columns, on = [*columns, listed.lengths], [_ITEM, _LENGTH]
     for length in filter(None, lengths):
         begin = nw.col(_ITEM).str.slice(0, length)
         several = nw.when(nw.col(_LENGTH) == length).then(begin).otherwise(key)
         key = several if len(lengths) > 1 else begin
-    return rows.with_columns(key.alias(_ITEM)).join(lookup(rows, columns), on=on, how="inner")
+    places = Listed.of(rows, columns)
+    return places.find(rows.with_columns(key.alias(_ITEM)), on, elsewhere=False)
 
 
 def _once(listed: list[Any], label: str) -> list[Any]:

@@ -5,6 +5,7 @@ file, where each line is a person, cells become rows, so that lines are split on
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TypeGuard
 
 import narwhals.stable.v2 as nw
@@ -12,8 +13,8 @@ import numpy as np
 
 from halfnoise.data.cells import Cell
 from halfnoise.data.contributions import Contribution
-from halfnoise.data.groups import Groups, Values
-from halfnoise.data.sources import fetch
+from halfnoise.data.groups import Frame, Groups, Values
+from halfnoise.data.handed import Handed, Rows
 from halfnoise.data.sources.source import Source
 from halfnoise.data.sources.split import CELL, PLACE
 from halfnoise.data.weighing import WEIGHT, kept, together
@@ -22,7 +23,13 @@ from halfnoise.workload.numbers import Count
 from halfnoise.workload.totals import Totals
 from halfnoise.workload.workload import Workload
 
-Counted = Callable[[], dict[Values, list[int]]]  # what reads sums for each group
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Rows of counts, and what makes sums for each group of them."""
+
+    frame: Frame
+    sums: Callable[[Rows], dict[Values, list[int]]]
 
 
 def counted(groups: Groups, part: Contribution, people: Sequence[str]) -> Counted:
@@ -37,14 +44,14 @@ def counted(groups: Groups, part: Contribution, people: Sequence[str]) -> Counte
     totals = table.group_by(*group, rank).agg(total.alias("hn_total"))
     places = {rank: place for place, rank in enumerate(part.in_order)}
 
-    def read() -> dict[Values, list[int]]:
+    def added(rows: Rows) -> dict[Values, list[int]]:
         sums: dict[Values, list[int]] = {}
-        for *values, own, total in fetch(totals):
+        for *values, own, total in rows:
             if own in places:  # else nobody is to be counted
                 sums.setdefault(tuple(values), [0] * len(places))[places[own]] = int(total)
         return sums
 
-    return read
+    return Counted(totals, added)
 
 
 def ask_the_same(workload: Workload, block: Block) -> bool:
@@ -66,7 +73,7 @@ def _is_plain(query: object) -> TypeGuard[Count]:
     return query.condition is None and query.where is None
 
 
-def counted_in_rows(source: Source, block: Block) -> Callable[[], Totals]:
+def counted_in_rows(source: Source, block: Block) -> tuple[Frame, Callable[[Handed], Totals]]:
     """Return what adds up many counts that ask the same, where each line is a person."""
     queries = [query for query in block.asked if _is_plain(query)]
     assert source.in_rows is not None  # noqa: S101  # lines are split
@@ -84,11 +91,11 @@ def counted_in_rows(source: Source, block: Block) -> Callable[[], Totals]:
     rows = frame.select(PLACE, hn_yes=cell.yes(query.true).cast(nw.Int16))
     totals = rows.group_by(PLACE).agg(nw.col("hn_yes").sum(), nw.len().alias("hn_people"))
 
-    def read() -> Totals:
+    def read(handed: Handed) -> Totals:
         sums, people = np.zeros((1, len(queries)), dtype=np.uint64), 0
-        for place, yes, lines in fetch(totals):
+        for place, yes, lines in handed.rows(totals):
             sums[0, place], people = int(yes or 0), int(lines)  # as many lines for each of them
         number = np.array([people], dtype=np.uint64)
         return Totals(sums=(sums,), people=number, everyone=number)
 
-    return read
+    return totals, read

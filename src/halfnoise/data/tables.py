@@ -18,7 +18,8 @@ from halfnoise.data.adding import added
 from halfnoise.data.columns import Columns
 from halfnoise.data.contributions import Contribution
 from halfnoise.data.groups import Frame, Groups, Values
-from halfnoise.data.sources import comes_in_rows, fetch_columns
+from halfnoise.data.handed import Handed
+from halfnoise.data.sources import comes_in_rows
 from halfnoise.data.weighing import kept, size, together
 from halfnoise.workload.block import Block
 from halfnoise.workload.column_query import ColumnQuery
@@ -39,7 +40,7 @@ class TableTotals:
     """
 
     block: TableBlock
-    rows: Frame
+    frame: Frame
     groups: Sequence[str]
     listed: bool
     counted: bool
@@ -47,9 +48,9 @@ class TableTotals:
     orders: Sequence[Sequence[int]]  # of the categories of each attribute, their ranks
     in_parts: Sequence[bool]  # of which layers a column of parts comes after that of quanta
 
-    def ring(self, places: Mapping[Values, int]) -> Ring:
+    def ring(self, handed: Handed, places: Mapping[Values, int]) -> Ring:
         """Return the cells of all tables, a row for each group."""
-        named, columns = fetch_columns(self.rows, 0 if self.listed else len(self.groups))
+        named, columns = handed.columns(self.frame, 0 if self.listed else len(self.groups))
         at = None
         if self.groups:
             own = columns.pop(0) if self.listed else [places[values] for values in named]
@@ -111,7 +112,7 @@ def table_totals(
         table = table.group_by(*group, *held).agg(*(nw.col(name).sum() for name in layers))
     return TableTotals(
         block=block,
-        rows=table,
+        frame=table,
         groups=group,
         listed=groups.number is not None,
         counted=says,

@@ -17,10 +17,10 @@ from halfnoise.data.columns import Columns, beside
 from halfnoise.data.contributions import Contribution
 from halfnoise.data.expressions import expressions, roots
 from halfnoise.data.groups import Frame, Groups, Values
+from halfnoise.data.handed import Handed
 from halfnoise.data.items import item_totals
 from halfnoise.data.many import Counted, ask_the_same, counted, counted_in_rows
 from halfnoise.data.quiet import quietly
-from halfnoise.data.sources import fetch, fetch_columns
 from halfnoise.data.sources.source import Source
 from halfnoise.data.tables import TableTotals, table_totals
 from halfnoise.data.weighing import WEIGHT, in_parts, kept, size, together
@@ -64,7 +64,8 @@ def prepared(
         for batch in batches:
             needed = _needed(workload, batch, people)
             if at_once(batch[0]):
-                found.append(_Prepared(counted_in_rows(source, batch[0]), scans=1))
+                frame, read = counted_in_rows(source, batch[0])
+                found.append(_Prepared([frame], read, scans=1))
             else:
                 found.append(_prepared(source.of(needed), workload, batch, people))
         return found
@@ -75,16 +76,18 @@ def prepared(
     def add_up() -> Totals:
         rows = source.rows(needed, again=scans > 1)
         parts = tried if rows is source.frame else prepare(replace(source, frame=rows))
-        return joined(blocks, batches, [part.read() for part in parts])
+        handed = Handed([frame for part in parts for frame in part.frames])
+        return joined(blocks, batches, [part.read(handed) for part in parts])
 
     return lambda: quietly(lambda: source.read(add_up), FAILED)
 
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """What reads the totals, and how often it goes through the rows."""
+    """Frames, what makes totals of what they say, and how often they go through the rows."""
 
-    read: Callable[[], Totals]
+    frames: Sequence[Frame]
+    read: Callable[[Handed], Totals]
     scans: int
 
 
@@ -114,29 +117,35 @@ def _prepared(
     wide = [part for part in parts if isinstance(part, Contribution)]
     together = _together(groups, wide, people, weighing)
     sizes = [len(part.person) for part in wide]
+    # Where a person may be in several groups, or in none.
+    everybody = groups.everybody
+    if everybody is not None:
+        all_of_them = nw.col(WEIGHT).sum() if weighing.bits else nw.len()
+        everybody = everybody.select(all_of_them.alias("people"))
+    frames = [together, *(part.frame for part in parts if not isinstance(part, Contribution))]
+    frames += [] if everybody is None else [everybody]
 
-    def read() -> Totals:
-        columns, present = _fetched(groups, together)
+    def read(handed: Handed) -> Totals:
+        columns, present = _fetched(groups, handed, together)
         places = groups.places(present) if len(wide) < len(parts) else {}
         own_sums = iter(np.split(columns, np.cumsum(sizes), axis=1))
         sums = tuple(
             part.totals(next(own_sums))
             if isinstance(part, Contribution)
-            else _own(part, places, block.shape.size)
+            else _own(part, handed, places, block.shape.size)
             for block, part in zip(blocks, parts, strict=True)
         )
         number, heads = columns[:, -1], None
         if weighing.bits:
             number, heads = columns[:, -2], columns[:, -1]
         everyone = number.sum(dtype=np.uint64, keepdims=True)
-        if groups.everybody is not None:  # where a person may be in several groups, or in none
-            all_of_them = nw.col(WEIGHT).sum() if weighing.bits else nw.len()
-            (row,) = fetch(groups.everybody.select(all_of_them.alias("people")))
+        if everybody is not None:
+            (row,) = handed.rows(everybody)
             everyone = np.array([int(row[0] or 0)], dtype=np.uint64)
         keys = groups.keys(present)
         return Totals(sums=sums, people=number, everyone=everyone, heads=heads, keys=keys)
 
-    return _Prepared(read, scans=groups.scans + len(parts) - len(wide))
+    return _Prepared(frames, read, scans=groups.scans + len(parts) - len(wide))
 
 
 def _part(
@@ -180,16 +189,16 @@ def _together(
     return named.place(added.with_columns(totals.cast(nw.Int64))).group_by(*group).agg(totals.sum())
 
 
-def _fetched(groups: Groups, together: Frame) -> tuple[Ring, list[Values]]:
+def _fetched(groups: Groups, handed: Handed, together: Frame) -> tuple[Ring, list[Values]]:
     """Return integers modulo 2^64 with a row for each group, and the groups that were found."""
     # Engines keep keys apart as we do; if one did not, nobody's rows would be lost.
     if not groups.columns:
-        (row,) = fetch(together)
+        (row,) = handed.rows(together)
         return np.array([[int(value or 0) % 2**64 for value in row]], dtype=np.uint64), []
     if groups.number is not None:
-        _, (at, *sums) = fetch_columns(together, 0)
+        _, (at, *sums) = handed.columns(together, 0)
         return _added(at, sums, groups.number), []
-    named, sums = fetch_columns(together, len(groups.columns))
+    named, sums = handed.columns(together, len(groups.columns))
     present = dict.fromkeys(named)
     if len(present) == len(named):
         return np.column_stack(sums).view(np.uint64), named
@@ -206,8 +215,12 @@ def _added(at: NDArray[np.int64], sums: Sequence[NDArray[np.int64]], groups: int
     return ring
 
 
-def _own(part: Counted | TableTotals, places: Mapping[Values, int], size: int) -> Ring:
-    return part.ring(places) if isinstance(part, TableTotals) else _ring(part(), places, size)
+def _own(
+    part: Counted | TableTotals, handed: Handed, places: Mapping[Values, int], size: int
+) -> Ring:
+    if isinstance(part, TableTotals):
+        return part.ring(handed, places)
+    return _ring(part.sums(handed.rows(part.frame)), places, size)
 
 
 def _ring(rows: Mapping[Values, Sequence[int]], places: Mapping[Values, int], size: int) -> Ring:

@@ -8,6 +8,7 @@ stay below 2^63: what is added up is at most 2^22 quanta and 2^21 parts of one, 
 import narwhals.stable.v2 as nw
 
 from halfnoise.data.cells import Cell
+from halfnoise.workload.block import Block
 from halfnoise.workload.grid import PART_BITS
 from halfnoise.workload.weights import Weighing
 
@@ -45,6 +46,11 @@ def size(weighing: Weighing) -> nw.Expr:
 def counted(person: nw.Expr, weighing: Weighing) -> nw.Expr:
     """Return what somebody adds who is counted once, or not at all."""
     return person.cast(nw.Int64) * nw.col(WEIGHT) if weighing.bits else person
+
+
+def whole_item(block: Block) -> nw.Expr:
+    """Return what an item counts, in quanta, of a person who does not have too many: M."""
+    return nw.col(WEIGHT) if block.weighing.bits else nw.lit(block.quantum.denominator)
 
 
 def multiplied(whole: nw.Expr, parts: nw.Expr, weighing: Weighing) -> tuple[nw.Expr, nw.Expr]:

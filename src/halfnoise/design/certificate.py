@@ -51,7 +51,7 @@ def least_error(workload: Workload, mu: float, *, known_size: bool = False) -> f
     else:
         bound = _least(blocks, size, weight)
         touched = workload.touched if workload.discovers else 1
-    one = mu / float(blocks[0].weighing.heaviest)  # what a person of weight one may cost
+    one = mu / float(workload.blocks[0].weighing.heaviest)  # what a person of weight one may cost
     return None if bound is None else bound * touched * (1 - ROUNDING) / one**2
 
 

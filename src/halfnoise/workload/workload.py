@@ -95,8 +95,8 @@ class Workload:
         named = {query.label for query in self.asked}
         weights, size = check_importance(self, named)
         _set(self, grouping=_check_groups(self), importance=weights, size_importance=size)
-        blocks = blocks_of(self.asked, self.importance, self.at_most)
-        _set(self, blocks=weighed(blocks, self.weight))
+        found = blocks_of(self.asked, self.importance, self.at_most)
+        _set(self, blocks=weighed(found, self.weight))
         if self.size_dial is not None:
             _set(self, size_importance=_dialled(self, self.size_dial))
 
@@ -124,9 +124,8 @@ class Workload:
     @property
     def asked(self) -> tuple[Asked, ...]:
         """The queries, and what is asked of weights."""
-        if not self.effective_size or self.weight is None:
-            return tuple(self.queries)
-        return (*self.queries, Squares.of(self.weight))
+        squares = [Squares.of(self.weight)] if self.effective_size and self.weight else []
+        return (*self.queries, *squares)
 
     @property
     def protected(self) -> str:
@@ -175,11 +174,7 @@ class Workload:
 
     @property
     def size_weight(self) -> float:
-        """What a squared error in the number of people weighs.
-
-        That is what is stated or, where sizes of groups come along unasked, a hundredth of a query
-        over its whole range.
-        """
+        """What a squared error in the size weighs; of groups, where nothing is said, a little."""
         if self.size_importance or not self.needs_sizes:
             return self.size_importance
         return COMES_ALONG * max(block.importance * block.shape.width**2 for block in self.blocks)
@@ -187,8 +182,7 @@ class Workload:
     @property
     def gaussian_only(self) -> bool:
         """Whether there are tables, or sizes of two kinds, for which Laplace noise does not pay."""
-        tables = any(block.shape.gaussian_only for block in self.blocks)
-        return tables or self.unweighted_size
+        return self.unweighted_size or any(block.shape.gaussian_only for block in self.blocks)
 
     @property
     def group_columns(self) -> tuple[str, ...]:
