@@ -11,6 +11,7 @@ from halfnoise.planning import outlook
 from halfnoise.privacy import reason
 from halfnoise.privacy.reason import check_reason
 from support.one_database import connect
+from support.postgres import stop_shared
 from support.soak import SOAKS
 
 # Words in the names of tests that go together: a session of Spark takes long to start and to warm
@@ -68,6 +69,13 @@ def one_database() -> Iterator[None]:
         if not SOAKS:
             patch.setattr(connection, "_connect", connect)
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_servers() -> Iterator[None]:
+    """Stop in the end what tests started for all of them."""
+    yield
+    stop_shared()
 
 
 @pytest.fixture

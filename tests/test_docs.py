@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import halfnoise as hn
-from halfnoise.cli.options import COMPARE, INIT, NOTE, PLAN, RELEASE
+from halfnoise.cli.options import COMPARE, INIT, NOTE, PLAN, RELEASE, REPORT
 from halfnoise.privacy.definitions import ApproxDP
 from support.commands import SURVEY, run, write_survey
 from support.gaps import GAPS
@@ -43,7 +43,7 @@ def terms() -> list[str]:
 def test_the_table_of_gains_is_what_a_plan_says() -> None:
     """The margins in the README are those of the plans."""
     rows = table_rows(README, "| questions, at epsilon 1")
-    assert [row[0] for row in rows] == ["10", "24", "100", "1,000"]
+    assert [row[0] for row in rows] == ["12", "24", "100", "1,000"]
     for queries, usual, ours, people in rows:
         workload = hn.Workload([hn.Counts(int(queries.replace(",", "")))])
         found = hn.plan(workload, privacy=ApproxDP(epsilon=1, delta=1e-6))
@@ -126,7 +126,7 @@ def test_what_can_be_asked_can_be_asked(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_options_that_the_pages_name_exist() -> None:
     """No page speaks of an option that the command does not have."""
-    known = {option.word for option in (*COMPARE, *NOTE, *PLAN, *RELEASE, *INIT)}
+    known = {option.word for option in (*COMPARE, *NOTE, *PLAN, *RELEASE, *INIT, *REPORT)}
     known |= {"head", "help", "folder", "version", "install-completion", "show-completion"}
     for page in PAGES:
         text = re.sub(r"\| -+:? \|.*", "", page.read_text(encoding="utf-8"))

@@ -27,6 +27,7 @@ if (
     )
     from halfnoise.face import release
     from halfnoise.ledger.ledger import Ledger
+    from halfnoise.planning.accept import Acceptance
     from halfnoise.planning.outlook import Outlook, budget_for, plan
     from halfnoise.planning.plan import Plan
     from halfnoise.privacy.composition import compose
@@ -43,17 +44,20 @@ if (
     from halfnoise.report.embedded import read
     from halfnoise.results.inference import Estimate
     from halfnoise.results.release import GroupedRelease, Release
+    from halfnoise.results.sampling import Sampling
     from halfnoise.workload.by import By
     from halfnoise.workload.categories import Bins, Choice, Items
     from halfnoise.workload.conditions import Where
     from halfnoise.workload.numbers import Count, Counts, Mean, Sum
     from halfnoise.workload.tables import Table
+    from halfnoise.workload.weights import Weight
     from halfnoise.workload.workload import Workload
 
 __version__ = versions.VERSION
 
 # Where each name lives: it is imported when somebody asks for it.
 _HOMES = {
+    "Acceptance": "planning.accept",
     "ApproxDP": "privacy.definitions",
     "Bins": "workload.categories",
     "BudgetError": "errors",
@@ -81,11 +85,13 @@ _HOMES = {
     "PureDP": "privacy.definitions",
     "Release": "results.release",
     "RenyiDP": "privacy.definitions",
+    "Sampling": "results.sampling",
     "Sum": "workload.numbers",
     "Table": "workload.tables",
     "TextFormat": "data.sources.source",
     "TryAgainError": "errors",
     "UnknownNameError": "errors",
+    "Weight": "workload.weights",
     "Where": "workload.conditions",
     "Workload": "workload.workload",
     "budget_for": "planning.outlook",
@@ -96,6 +102,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Acceptance",
     "ApproxDP",
     "Bins",
     "BudgetError",
@@ -123,11 +130,13 @@ __all__ = [
     "PureDP",
     "Release",
     "RenyiDP",
+    "Sampling",
     "Sum",
     "Table",
     "TextFormat",
     "TryAgainError",
     "UnknownNameError",
+    "Weight",
     "Where",
     "Workload",
     "budget_for",

@@ -19,13 +19,15 @@ from halfnoise.mechanism import Step, carry_out
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.request import Request
 from halfnoise.results.release import GroupedRelease, Release
+from halfnoise.results.sampling import Sampling
 from halfnoise.spec.header import Header
 from halfnoise.spec.toml import beside, read_spec, said_in_python
 from halfnoise.spec.words import read, text_format
 from halfnoise.workload.by import By
 from halfnoise.workload.listing import Columns
 from halfnoise.workload.queries import Asked
-from halfnoise.workload.workload import Rules, Workload
+from halfnoise.workload.rules import Rules
+from halfnoise.workload.workload import Workload
 
 _log = logging.getLogger("halfnoise")
 Named: TypeAlias = str | By | Sequence[str | By]  # the columns that name groups
@@ -40,6 +42,8 @@ class Options(TypedDict, total=False):
     row_is_person: bool
     known_size: float | None
     level: float | None
+    sampling: str | Sampling | None
+    design_effect: float | None
     noise: str | None
     i_know: bool
     ledger: Books
@@ -97,6 +101,8 @@ def release(  # noqa: PLR0913  # the face of the library
     by: Columns = None,
     known_size: float | None = None,
     level: float | None = None,
+    sampling: str | Sampling | None = None,
+    design_effect: float | None = None,
     noise: str | None = None,
     i_know: bool = False,
     ledger: Books = True,
@@ -112,10 +118,13 @@ def release(  # noqa: PLR0913  # the face of the library
     """Release a private table of counts, sums and means.
 
     ``data``: a path to CSV, TSV, JSON lines, Parquet, a sheet, a folder or a database, several of
-    them, or a pandas, Polars, PyArrow, DuckDB, PySpark or Ibis table. ``unit``: the column, or
-    columns, that say whom a row is about; or ``row_is_person=True``. ``by``: the column, or
-    columns, that say which group a row is in, with ``groups`` to list the groups; the result then
-    has a release for each of them.
+    them, an address of PostgreSQL, or a pandas, Polars, PyArrow, DuckDB, PySpark or Ibis table.
+    ``unit``: the column, or columns, that say whom a row is about; or ``row_is_person=True``.
+    ``by``: the column, or columns, that say which group a row is in, with ``groups`` to list the
+    groups; the result then has a release for each of them.
+    ``sampling``: "srs" where people are a simple random sample, so that intervals cover who was
+    asked, too; ``design_effect``: by how much more it varies (``Release.with_sampling`` does the
+    same afterwards).
     ``known_size``: the number of people in the table, if it is public. ``noise``: "gaussian" or
     "laplace"; ``i_know``: allow a budget that protects hardly anybody. ``ledger``: where it is
     charged, a ``Ledger`` or its file; unless given, the file beside one file with data, and nothing
@@ -151,6 +160,7 @@ def release(  # noqa: PLR0913  # the face of the library
     words = {} if spec is None else read_spec(spec, parameters or {}, files)
     given: dict[str, Any] = {"privacy": privacy, "known_size": known_size, "level": level}
     given |= {"noise": noise, "i_know": None if i_know is False else i_know, "one_of": one_of}
+    given["sampling"] = Sampling.of(sampling, design_effect)
     given = {name: value for name, value in given.items() if value is not None}
     if unit or row_is_person:
         given["unit"] = (unit,) if isinstance(unit, str) else tuple(unit or ())

@@ -96,6 +96,8 @@ def _query(query: ColumnQuery) -> str:
     said = {each.name: getattr(query, each.name) for each in fields(query)}
     apart = (*WORDS, *_BY_CELL, "column")
     known = {name: told(value) for name, value in said.items() if name not in apart}
+    if not said.get("variance"):  # as before there was one
+        known.pop("variance", None)
     known |= {name: dumps(_as_set(said[name])) for name in _ANY_ORDER if name in said}
     column = query.column if isinstance(query.column, str) else written(query.column)
     condition = told(getattr(query, "condition", None))
@@ -132,7 +134,11 @@ def _workload(workload: Workload) -> str:
     groups = None if workload.grouping is None else (workload.grouping, workload.group_sizes)
     rules = (workload.who, workload.neighbors, groups, workload.at_most, workload.size_importance)
     objective = [dumps(workload.objective)] if workload.objective != "total" else []
-    return _list([dumps("Workload"), told(blocks), told(rules), *objective])
+    weight, more = workload.weight, list[str]()
+    if weight is not None:
+        own = (weight.column, weight.bounds, workload.unweighted_size, workload.effective_size)
+        more = [told(own), dumps(_as_set(weight.codes))]
+    return _list([dumps("Workload"), told(blocks), told(rules), *objective, *more])
 
 
 def _weighed(block: Block) -> object:

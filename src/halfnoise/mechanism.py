@@ -16,6 +16,7 @@ import numpy as np
 from halfnoise.data.sources import Source
 from halfnoise.data.totals import prepared
 from halfnoise.design.design import Measurement, Recovered
+from halfnoise.errors import NotSupportedError
 from halfnoise.ledger.booking import Booking
 from halfnoise.ledger.terms import Bill
 from halfnoise.noise.law import Noise
@@ -28,6 +29,7 @@ from halfnoise.request import Request
 from halfnoise.results import document
 from halfnoise.results.inference import Errors, Estimate
 from halfnoise.results.release import GroupedRelease, Release
+from halfnoise.results.sampled import NO_EFFECTIVE, NO_SIZE
 from halfnoise.versions import VERSION
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.grid import Floats, Ring
@@ -60,7 +62,7 @@ def carry_out(
     asked = booking.asked(request.fingerprint, about)
     stored = booking.stored(asked)
     if stored is not None:
-        return document.from_json(stored.decode())
+        return read_back(stored, request)
     request, times = shared(request, booking)
     workload = request.workload
     terms: Terms = {"level": request.level, "noise": request.noise, "i_know": request.i_know}
@@ -69,6 +71,8 @@ def carry_out(
     with _timed("planning"):
         planned = plan(workload, privacy=request.budget, **terms)
         ready = planned.measurement
+    if request.sampling is not None:
+        _check_sample(ready, request)
     with _timed("looking at columns"):
         add_up = prepared(source, workload, ready.blocks, request.unit)
     bill = Bill(
@@ -94,14 +98,29 @@ def carry_out(
         with step("adding noise"), _timed("adding noise"):
             release = noisy(planned, ready, totals, request)
         if booking.charge is None:
-            return release
+            return release.with_sampling(request.sampling)
         with _timed("keeping the result"):
             drawn = document.to_keep(release)
             kept = booking.keep(drawn)
     except BaseException as error:
         booking.tell(error)
         raise
-    return release if kept == drawn else document.from_json(kept.decode())
+    return release.with_sampling(request.sampling) if kept == drawn else read_back(kept, request)
+
+
+def read_back(kept: bytes, request: Request) -> Release | GroupedRelease:
+    """Return a result that was kept, with intervals that cover what is asked now."""
+    return document.from_json(kept.decode()).with_sampling(request.sampling)
+
+
+def _check_sample(ready: Measurement, request: Request) -> None:
+    """Refuse, before anything is spent, where the size of a sample would not be known."""
+    design, workload = ready.design, request.workload
+    known = request.known_size is not None or workload.size_is_public or design.size_is_given
+    if not known and design.size_scale is None:
+        raise NotSupportedError(NO_SIZE)
+    if workload.weight is not None and not workload.effective_size:
+        raise NotSupportedError(NO_EFFECTIVE)
 
 
 def shared(request: Request, booking: Booking) -> tuple[Request, int]:
@@ -206,6 +225,7 @@ def _in_groups(
         group_keys=keys,
         values=_with_sizes(back),
         common=design.common,
+        between=design.between,
         people=people,
         most=grouping.most,
         discovered=grouping.discovers,
@@ -224,6 +244,8 @@ def _template(plan: Plan, measurement: Measurement, request: Request) -> Release
         "design": {
             "name": design.name,
             "why": plan.why,
+            "error": plan.chosen.error(workload),
+            "least_error_bound": plan.least_error_bound,
             "noise": design.noise.value,
             "neighbors": workload.neighbors.value,
             "grid": measurement.facts,
@@ -233,6 +255,8 @@ def _template(plan: Plan, measurement: Measurement, request: Request) -> Release
     }
     asked = [query for query in workload.queries if isinstance(query, ColumnQuery)]
     conditions = {query.label: str(query.where) for query in asked if query.where is not None}
+    if (weight := workload.weight) is not None:
+        facts["weight"] = {"column": weight.column, "bounds": [*weight.bounds]}
     facts |= {"where": [*map(str, workload.who)]} if workload.who else {}
     facts |= {"only": conditions} if conditions else {}
     tables = (query for query in workload.queries if isinstance(query, Table))

@@ -8,6 +8,7 @@ from halfnoise.checks import is_name, positive, refuse, whole
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.identity import digest
 from halfnoise.privacy.definitions import Privacy
+from halfnoise.results.sampling import Sampling
 from halfnoise.workload.groups import Grouping
 from halfnoise.workload.numbers import Counts
 from halfnoise.workload.workload import Workload
@@ -19,6 +20,7 @@ class Request:
 
     ``unit``: the columns that say whom a row is about; none where ``row_is_person``. ``delta``:
     that of a plan without a budget. ``one_of``: the budget is that part of a ledger's limit.
+    ``sampling``: how people came into the table, where intervals are to cover that.
     ``spec``: how it was said, for whoever reads what comes out.
     """
 
@@ -32,6 +34,7 @@ class Request:
     noise: str | None = None
     i_know: bool = False
     one_of: int | None = None
+    sampling: Sampling | None = None
     spec: str = ""
 
     def __post_init__(self) -> None:
@@ -53,6 +56,7 @@ class Request:
         """All columns that it names."""
         named = [column for query in self.workload.queries for column in query.columns]
         named += [condition.column for condition in self.workload.who]
+        named += [] if self.workload.weight is None else [self.workload.weight.column]
         return [*named, *self.unit, *self.workload.group_columns]
 
     @property
@@ -67,7 +71,7 @@ class Request:
 
         What cannot be told from others is refused, or, unless it is ``named``, like nothing else.
         """
-        apart = ("i_know", "delta", "spec")  # what does not change a release
+        apart = ("i_know", "delta", "sampling", "spec")  # what does not change what is drawn
         asked = [getattr(self, each.name) for each in fields(self) if each.name not in apart]
         try:
             return digest(asked, about)
@@ -130,6 +134,9 @@ cannot be counted
             if any(column == condition.column for condition in self.workload.who):
                 both = f"{column!r} is the unit and says who is in the table at once"
                 yield InvalidParameterError(f"{both}; name another column in where")
+            if self.workload.weight is not None and column == self.workload.weight.column:
+                both = f"{column!r} is the unit and the weight at once"
+                yield InvalidParameterError(f"{both}; name another column as the weight")
             if any(column in query.columns for query in self.workload.queries):
                 both = f"{column!r} is the unit and a query's column at once"
                 why = "a name or number that says who somebody is cannot be counted"

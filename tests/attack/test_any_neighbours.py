@@ -21,6 +21,7 @@ import halfnoise as hn
 from halfnoise.data.sources import open_source
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.data.totals import prepared
+from halfnoise.workload.grid import Ring
 from halfnoise.workload.totals import Totals
 from support.any_table import (
     ENCODINGS,
@@ -68,14 +69,20 @@ GROUPS: dict[str, dict[str, Any]] = {
     "bands": {"by": q.By("x", bands=[0, 3]), "missing_group": "none", "max_groups": 2},
     "weeks": {"by": WEEK, "groups": ["2026-W46", "2026-W47", None], "max_groups": 2},
 }
+WEIGHTS: dict[str, dict[str, Any]] = {
+    "weighted": {"weight": q.Weight("x", bounds=(0.3, 3.1)), "effective_size": True},
+    "with heads": {"weight": q.Weight("x", bounds=(0, 19)), "unweighted_size": True},
+    "": {},
+}
 Row = dict[str, Any]
 
 
 @functools.cache
-def scale(asked: str, budget: str, grouped: str = "") -> Scale:
-    """Return a workload with its noise; that of tables is Gaussian."""
-    known = BUDGETS["gaussian" if asked == "tables" else budget]
-    return Scale(QUERIES[asked], known, **GROUPS[grouped])
+def scale(asked: str, budget: str, grouped: str = "", weighted: str = "") -> Scale:
+    """Return a workload with its noise; that of tables, and of heads, is Gaussian."""
+    gaussian = asked == "tables" or weighted == "with heads"
+    known = BUDGETS["gaussian" if gaussian else budget]
+    return Scale(QUERIES[asked], known, **GROUPS[grouped], **WEIGHTS[weighted])
 
 
 @dataclass(frozen=True)
@@ -90,6 +97,7 @@ class Case:
     asked: str
     budget: str
     grouped: str
+    weighted: str
     restless: bool
     seed: int
 
@@ -155,6 +163,7 @@ def cases(draw: st.DrawFn, engine: str) -> Case:
         asked=draw(st.sampled_from(["items", "tables"] if restless else [*QUERIES])),
         budget=draw(st.sampled_from([*BUDGETS])),
         grouped=draw(st.sampled_from([*GROUPS])),
+        weighted=draw(st.sampled_from([*WEIGHTS])),
         restless=restless,
         seed=draw(st.integers(0, 2**32)),
     )
@@ -187,7 +196,8 @@ def excess(one: Totals, other: Totals, own: Scale) -> float:
 
 def together(case: Case, folder: Path) -> int:
     """Hold many neighbours in one table to what is declared; return how many."""
-    draw, own = random.Random(case.seed), scale(case.asked, case.budget)
+    rules = WEIGHTS[case.weighted]
+    draw, own = random.Random(case.seed), scale(case.asked, case.budget, weighted=case.weighted)
     stars = [list(case.star(draw)) for _ in range(STARS)]
     worlds = [world for star in stars for world in star]
     rows = [(w, row) for w, (_, rows) in enumerate(worlds) for row in rows]
@@ -196,15 +206,20 @@ def together(case: Case, folder: Path) -> int:
     number = Kind(pa.string() if is_text else pa.int64(), [])
     data = case.table([row for _, row in rows], folder, w=(number, numbers))
     listed = [*dict.fromkeys(numbers)]
-    workload = hn.Workload(QUERIES[case.asked], by="w", groups=listed, other=None)
+    workload = hn.Workload(QUERIES[case.asked], by="w", groups=listed, other=None, **rules)
     found = totals(data, case, workload, ["w", "id"], own)
     each = [alone(found, place) for place in range(len(worlds))]
     for first in range(0, len(worlds), RAYS + 1):
         for ray in range(first, first + RAYS + 1):
-            people, there = worlds[ray][0], int(each[ray].people[0])
+            people, there = worlds[ray][0], int(counted(each[ray])[0])
             assert there in {people, people - (case.restless and ray > first)}, (case, ray)
             assert excess(each[first], each[ray], own) <= 1, (case, worlds[first], worlds[ray])
     return STARS * RAYS
+
+
+def counted(found: Totals) -> Ring:
+    """Return how many people there are, however often each counts."""
+    return found.people if found.heads is None else found.heads
 
 
 def alone(found: Totals, place: int) -> Totals:
@@ -215,12 +230,14 @@ def alone(found: Totals, place: int) -> Totals:
         sums=tuple(np.ascontiguousarray(each[own]) for each in found.sums),
         people=people,
         everyone=people,
+        heads=None if found.heads is None else found.heads[own],
     )
 
 
 def apart(case: Case, folder: Path) -> int:
     """Hold a few neighbours, each a table of its own, to what is declared; return how many."""
-    draw, own = random.Random(case.seed), scale(case.asked, case.budget, case.grouped)
+    draw = random.Random(case.seed)
+    own = scale(case.asked, case.budget, case.grouped, case.weighted)
     (_, crowd), *others = case.star(draw)
     without = totals(case.table(crowd, folder), case, own.workload, ["id"], own)
     for _, rows in others:

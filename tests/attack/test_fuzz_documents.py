@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import hypothesis.strategies as st
+import polars as pl
 import pytest
 
 import halfnoise as hn
@@ -50,7 +51,15 @@ def sound() -> list[str]:
         made(privacy=hn.PureDP(epsilon=1)),
     ]
     tables = [few(), by_group()]
-    return [each.to_json() for each in (*alone, *grouped, grouped[1].total(), *tables)]
+    varying = hn.Mean("v", bounds=(-2, 9), variance=True)
+    people = pl.DataFrame({"v": [0.5, 3.0] * 50, "s": [1.0] * 100})
+    asked = [varying, hn.Sum("s", bounds=(0, 2)), hn.Count("s", name="c")]
+    given: dict[str, Any] = {"row_is_person": True, "privacy": hn.GaussianDP(mu=1)}
+    one = hn.release(people, asked, **given, size_importance=1, sampling="srs")
+    in_groups = hn.release(people, asked, **given, by="s", groups=[1.0], sampling="srs")
+    sampled = [one, in_groups, tables[1].with_sampling("srs", design_effect=3)]
+    every = (*alone, *grouped, grouped[1].total(), *tables, *sampled)
+    return [each.to_json() for each in every]
 
 
 def places(part: Any, way: Place = ()) -> list[Place]:
@@ -149,6 +158,7 @@ def looked_at(release: Released) -> None:
     assert again.to_json() == text
     assert repr(again) == repr(release)
     assert release._repr_html_()
+    assert release.to_html(charts=False).count("<h1>") == 1
     for write in (FORMATS[".csv"], FORMATS[".md"], FORMATS[".jsonl"]):
         assert write(release)
     release.rounded().to_json()

@@ -27,7 +27,6 @@ import pytest
 
 import halfnoise as hn
 from halfnoise import mechanism
-from halfnoise.data import contributions
 from halfnoise.data.contributions import Contribution
 from halfnoise.data.sources import connection
 from halfnoise.design.design import Recovered
@@ -44,6 +43,7 @@ q: Any = hn  # what strict types would refuse is tried, too
 MU, APPROX = hn.GaussianDP(mu=1), hn.ApproxDP(epsilon=1, delta=1e-6)
 SUMS = [q.Sum("x", bounds=(0.1, 19.7)), q.Sum("x", bounds=(-3, 5), name="s"), q.Count("a")]
 TABLE = q.Table([q.Choice("c", ["A", "B"]), q.Bins("x", [0, 3, 10], name="x")])
+WEIGHT = q.Weight("x", bounds=(0, 3))
 REPLACE = {"neighbors": hn.Neighbors.REPLACE}
 ASKED: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "counts": ([q.Count("a"), q.Count("x", above=2, name="over")], {}),
@@ -53,6 +53,9 @@ ASKED: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "items": ([q.Items("c", ["A", "B", "Z"], at_most=1)], {}),
     "tables": ([TABLE, q.Table(["x", q.Choice("a", [True])]), q.Sum("x", bounds=(0, 7))], {}),
     "tables in groups": ([TABLE], {"by": "a", "groups": [True, False]}),
+    "weights": (SUMS, {"weight": q.Weight("x", bounds=(0.1, 5.3))}),
+    "weighted items": ([q.Items("c", ["A", "B", "Z"], at_most=1)], {"weight": WEIGHT}),
+    "weighted tables": ([TABLE, q.Sum("x", bounds=(0, 7))], {"weight": WEIGHT}),
     "laplace": (SUMS, {"privacy": hn.PureDP(epsilon=1)}),
     "groups": (SUMS, {"by": "c", "groups": ["A", "B"]}),
     "two groups": ([q.Count("a")], {"by": "c", "groups": ["A", "B", "Z"], "max_groups": 2}),
@@ -106,6 +109,10 @@ def bits(found: Recovered) -> tuple[bytes | None, ...]:
 
 def strays(grid: CenteredMeasurement, found: Recovered) -> Iterator[str]:
     """Name the numbers that lie on no grid of the design's, by exact arithmetic on what is seen."""
+    whole = float(grid.design.weighing.whole)  # in which weighted people are counted
+    sizes = None if found.sizes is None else found.sizes / whole
+    everybody = None if found.people is None else found.people / whole
+    found = replace(found, estimates=found.estimates / whole, sizes=sizes, people=everybody)
     people = 0.0 if found.people is None else found.people
     if grid.everyone is not None and not _is_whole(people, grid.everyone.step):
         yield "all people"
@@ -356,20 +363,17 @@ def test_a_sum_of_fractions_is_noticed(
     """Cells that are added up as fractions make other totals in another order."""
     import narwhals.stable.v2 as nw
 
-    def fractions(part: Contribution, query: Any, low: int, high: int) -> tuple[Any, Any]:
-        del low, high
-        value = part.cell(query).number()
-        return value * float(2**38 / part.block.quantum), ~value.is_null()
-
-    def read(part: Contribution, name: str, expression: Any, together: str, _: Any = None) -> Any:
-        column = f"{part.prefix}_{name}"
-        part.rows[column] = expression.cast(nw.Float64)
-        part.together.append(getattr(nw.col(column), together)())
+    def added(part: Contribution, place: Any) -> Any:
+        column = f"{part.prefix}_all"
+        part.rows[column] = place
+        part.together.append(nw.col(column).sum())
         return nw.col(column)
 
-    monkeypatch.setattr(Contribution, "steps", fractions)
-    monkeypatch.setattr(Contribution, "read", read)
-    monkeypatch.setattr(contributions, "_clip", lambda value, _low, _high: value)
+    def put(part: Contribution, place: Any) -> None:
+        part.person.append(place * 2.0**38)
+
+    monkeypatch.setattr(Contribution, "added", added)
+    monkeypatch.setattr(Contribution, "put", put)
     workload = hn.Workload([WORKLOAD.queries[0]], by="w", groups=[*range(SHUFFLES)], other=None)
     grid = grid_for(hn.plan(workload, privacy=MU))
     exact = exact_totals(made(engine, shuffled(1), tmp_path, 2), grid, workload, ["w", "id"])

@@ -43,6 +43,10 @@ QUERIES: dict[str, list[Any]] = {
         q.Sum("y", bounds=(-9, -2.3), name="below"),
     ],
     "means": [q.Mean("x", bounds=(1, 20)), q.Mean("y", bounds=(-4, -1), where=ADULT)],
+    "variances": [
+        q.Mean("x", bounds=(1, 20), variance=True),
+        q.Mean("y", bounds=(-4, 6), where=ADULT, variance=True),
+    ],
     "choices": [q.Choice("c", ["A", "B"]), q.Choice("c", ["B"], where=ADULT, name="adult")],
     "bins": [q.Bins("x", [0, 3, 10]), q.Bins("y", [0, 3], where=ADULT)],
     "tables": [
@@ -106,7 +110,7 @@ def grids() -> Iterator[tuple[str, CenteredMeasurement, hn.Workload]]:
 
 def replaced() -> Iterator[tuple[str, CenteredMeasurement, hn.Workload]]:
     """Return workloads whose neighbours have one person replaced."""
-    for name in ("counts", "sums", "means", "choices", "bins", "items", "tables"):
+    for name in ("counts", "sums", "means", "variances", "choices", "bins", "items", "tables"):
         workload = hn.Workload(QUERIES[name], neighbors=hn.Neighbors.REPLACE)
         yield name, grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1))), workload
     for listed, other in ((["A", "B"], "other"), (["A"], None)):
@@ -282,11 +286,11 @@ def test_without_clipping_it_would_be_noticed(
     nobody = measured(frame([], tmp_path), grid, workload)
     assert loss(measured(frame(own, tmp_path), grid, workload), nobody, grid) <= declared(grid)
     clip = contributions._clip
-    # Rows are clipped as numbers, persons as whole ones.
+    # Rows are clipped to a range with zero, persons to their bounds.
     monkeypatch.setattr(
         contributions,
         "_clip",
-        lambda value, low, high: value if isinstance(low, int) else clip(value, low, high),
+        lambda value, low, high: value if low > 0 else clip(value, low, high),
     )
     assert loss(measured(frame(own, tmp_path), grid, workload), nobody, grid) > declared(grid)
     assert any(beyond("sums GaussianDP", frame, tmp_path))

@@ -49,7 +49,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.lstat().st_mode)
 
 
-@pytest.mark.parametrize("name", ["t.csv", "t.json", "t.jsonl", "t.parquet", "t.md"])
+@pytest.mark.parametrize("name", ["t.csv", "t.json", "t.jsonl", "t.parquet", "t.md", "t.html"])
 def test_a_link_that_lies_in_wait_is_not_followed(
     survey: Path, victim: Path, tmp_path: Path, name: str
 ) -> None:

@@ -35,6 +35,7 @@ ENGINE_WORDS = (
     "pyarrow",
     "pandas.",
     "py4j",
+    "psycopg",
     "pyspark",
     "Error: ",
     "LINE 1",

@@ -10,10 +10,9 @@ import pytest
 import halfnoise as hn
 from halfnoise.data.sources import open_source
 from halfnoise.data.sources.source import TextFormat
-from halfnoise.design.measurement import CenteredMeasurement
 from support import engines, reference
 from support.measured import grid_for
-from support.nasty import ADULT, AMOUNTS, COUNTS, ITEMS, NOVEMBER, TABLES, WIDE, found, nasty
+from support.nasty import ADULT, AMOUNTS, COUNTS, ITEMS, MANY, NOVEMBER, TABLES, WIDE, found, nasty
 from support.soak import SOAKS
 
 
@@ -29,8 +28,14 @@ def crowd() -> pa.Table:
 
 # One of each kind of cell, of comparison and of sum, where an engine takes long for each of them.
 EACH = [COUNTS[i] for i in (0, 3, 4, 7, 9, 12, 14, 15, 18, 24, 30, 33)]
-EACH += [AMOUNTS[i] for i in (1, 3, 4, 6, 7, 8, 11)]
+EACH += [AMOUNTS[i] for i in (1, 3, 4, 6, 7, 8, 11, 13)]
 KINDS = [AMOUNTS[7], AMOUNTS[8], ITEMS[3], *WIDE]
+# Every kind of sum, weighted by fractions, by whole numbers and by text, with codes for no weight.
+MIXED = [COUNTS[0], COUNTS[14], *(AMOUNTS[i] for i in (0, 2, 5, 6, 8)), ITEMS[0], *ITEMS[2:4]]
+MIXED += [hn.Choice("code", MANY, where=ADULT, name="many alone")]
+INCOME = hn.Weight("income", bounds=(0.3, 120.7))
+SPELLED = hn.Weight("unit0", bounds=(0, 13), missing=("-99", "12."))
+WHOLE = hn.Weight("order by", bounds=(0, 5))
 WORKLOADS = {
     "each": hn.Workload(EACH),
     "counts": hn.Workload(COUNTS),
@@ -39,6 +44,9 @@ WORKLOADS = {
     "items": hn.Workload(ITEMS),
     "some": hn.Workload([COUNTS[0], AMOUNTS[1], AMOUNTS[5], ITEMS[0]], where=[ADULT, NOVEMBER]),
     "tables": hn.Workload([*TABLES, COUNTS[0], AMOUNTS[1], AMOUNTS[8]]),
+    "weighted": hn.Workload([*MIXED, *TABLES], weight=INCOME, effective_size=True),
+    "weighted by text": hn.Workload([*MIXED, AMOUNTS[7], *WIDE], weight=SPELLED),
+    "weighted, at most": hn.Workload(COUNTS[3:8], at_most=2, weight=WHOLE, where=[ADULT]),
     "few": hn.Workload([COUNTS[0], COUNTS[14], AMOUNTS[1], AMOUNTS[5], *KINDS]),
 }
 UNITS: dict[str, Sequence[str]] = {
@@ -49,7 +57,7 @@ UNITS: dict[str, Sequence[str]] = {
 
 
 @functools.cache
-def on_grid(name: str) -> CenteredMeasurement:
+def on_grid(name: str) -> Any:
     """Return the grid of a workload."""
     return grid_for(hn.plan(WORKLOADS[name], privacy=hn.GaussianDP(mu=1)))
 
@@ -70,10 +78,11 @@ def expected(workload: str, unit: str, rows: str) -> tuple[list[list[int]], int]
 
 
 TOTALS = ["counts", "at most", "amounts", "items", "some", "tables"]
+TOTALS += ["weighted", "weighted, at most"]
 READERS = (*engines.READERS, *engines.KEPT)
 SLOW = () if SOAKS else ("spark", *engines.KEPT)
 ASKED = dict.fromkeys(READERS, TOTALS) | {engine: ["each", "items"] for engine in SLOW}
-ASKED |= {} if SOAKS else {"spark": ["each", "items", "tables"]}
+ASKED |= {} if SOAKS else {"spark": ["each", "items", "tables", "weighted"]}
 
 
 @pytest.mark.parametrize(
@@ -108,6 +117,15 @@ def test_same_people(engine: str, unit: str, rows: str, tmp_path: Path) -> None:
     data = engines.ENGINES[engine](table(rows), tmp_path)
     got = found(data, WORKLOADS["few"], on_grid("few"), UNITS[unit])
     assert got == expected("few", unit, rows)
+
+
+@pytest.mark.parametrize("engine", [each for each in READERS if each not in SLOW])
+def test_same_weights_of_rows(engine: str, tmp_path: Path) -> None:
+    """Where each row is a person, each has a weight of its own: the slow rules again."""
+    asked = "weighted by text"
+    data = engines.ENGINES[engine](table("few"), tmp_path)
+    got = found(data, WORKLOADS[asked], on_grid(asked), UNITS["row"])
+    assert got == expected(asked, "row", "few")
 
 
 def cells(engine: str, folder: Path, *, again: bool) -> tuple[Any, ...]:

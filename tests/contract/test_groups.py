@@ -37,7 +37,8 @@ TABLES: list[Any] = [
 ]
 QUERIES = [COUNTS[0], AMOUNTS[1], AMOUNTS[5], AMOUNTS[7], ITEMS[0], *TABLES]
 FEW = [COUNTS[0]]
-ALL_KINDS = (0, 8)
+ALL_KINDS = (0, 8, 12)
+INCOME = hn.Weight("income", bounds=(0.4, 90))
 DAY, NEXT = dt.date(2026, 11, 15), dt.date(2026, 11, 16)
 PERSON, ROW = ("person id",), ()
 FEBRUARY = [dt.date(2024, 2, 29), dt.date(2023, 3, 1), DAY, NEXT, dt.date(2026, 12, 1), None]
@@ -86,6 +87,8 @@ LISTED: list[tuple[dict[str, Any], Sequence[str]]] = [
         },
         ROW,
     ),
+    ({"by": "🙂", "groups": ["O", "A", "B"], "max_groups": 2, "weight": INCOME}, PERSON),
+    ({"by": "🙂", "groups": ["O", "A"], "weight": INCOME}, ROW),
 ]
 FOUND: list[tuple[dict[str, Any], Sequence[str]]] = [
     ({"by": "🙂"}, PERSON),
@@ -275,6 +278,7 @@ def got(
     assert workload.grouping is not None
     columns = [column for query in workload.queries for column in query.columns]
     columns += [*unit, *(by.column for by in workload.grouping.by)]
+    columns += [] if workload.weight is None else [workload.weight.column]
     with open_source(data, text=TextFormat()) as opened:
         source = opened.of(columns)
         exact = prepared(source, workload, grid.blocks, unit or None)()

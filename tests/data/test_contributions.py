@@ -12,6 +12,7 @@ from halfnoise.data.contributions import quotient
 from halfnoise.design.measurement import CenteredMeasurement
 from support.measured import grid_for
 from support.nasty import found
+from support.quanta import out_of_quanta
 
 q: Any = hn  # what strict types would refuse is tried, too
 
@@ -28,18 +29,19 @@ def person(query: Any, values: list[Any], **others: list[Any]) -> list[Fraction]
     frame = pl.DataFrame({"id": [7] * len(values), "x": values, **others}, strict=False)
     (sums,), people = found(frame, workload, grid, ["id"])
     assert people == 1
-    return [total * grid.blocks[0].quantum for total in sums]
+    return out_of_quanta(sums, grid.blocks[0], people)
 
 
 @pytest.mark.parametrize("low", [0.5, 1.5, 2.5, 3.5, -0.5, -1.5, -2.5])
 @pytest.mark.parametrize("value", [-1e9, 0.0, 1e9])
 def test_bounds_between_two_points_of_the_grid(low: float, value: float) -> None:
-    """Bounds half-way between points of the grid are rounded as the design rounds them."""
-    query = q.Sum("x", bounds=(low / 2**19, 3.0))
+    """Bounds between points of the grid lie within those that the design was made for."""
+    query = q.Sum("x", bounds=(low / 2**21, 3.0))
     _, grid = placed(query)
     shape: Any = grid.blocks[0].shape
     (total,) = person(query, [value])
-    assert grid.blocks[0].quantum == Fraction(1, 2**19)
+    assert grid.blocks[0].quantum == Fraction(1, 2**21)
+    assert shape.low < query.bounds[0]
     assert Fraction(shape.low) <= total <= Fraction(shape.high)
 
 
@@ -108,14 +110,9 @@ def test_sums_with_a_condition() -> None:
 
 def test_means() -> None:
     """A person's mean is over the values given, each clipped; without one the person is not in."""
-    assert person(q.Mean("x", bounds=(0, 10)), [3, 5, None]) == [4, Fraction(1, 1) * person_unit()]
+    assert person(q.Mean("x", bounds=(0, 10)), [3, 5, None]) == [4, 1]
     assert person(q.Mean("x", bounds=(0, 10)), [100, 0])[0] == 5
     assert person(q.Mean("x", bounds=(0, 10)), [None]) == [0, 0]
-
-
-def person_unit() -> Fraction:
-    """Return how one who answered shows in the measure of values."""
-    return placed(q.Mean("x", bounds=(0, 10)))[1].blocks[0].quantum
 
 
 def test_choices() -> None:

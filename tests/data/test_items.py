@@ -210,11 +210,11 @@ FAULTS = {
     "not stripped": ("part.code().alias", "nw.col(_ITEM).alias"),
     "too short": ("1 + max(map(len, self.keys))", "max(map(len, self.keys))"),
     "not distinct": (
-        'rows.group_by(*people, *group, PLACE).agg(nw.len().alias("hn_rows"))',
+        'rows.group_by(*people, *weight, *group, PLACE).agg(nw.len().alias("hn_rows"))',
         "rows",
     ),
     "not weighed": ("query.at_most < len(query.items)", "False"),
-    "each cell once": ("(weight * times)", "(weight * 1)"),
+    "each cell once": ("(counts * times)", "(counts * 1)"),
     "of any length": ("<= LONGEST_CELL", ">= 0"),
     "cells by themselves": ("not people and (splits or listed.several)", "False"),
     "missing parts count": (".filter(part.present())", ""),

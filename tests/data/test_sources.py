@@ -89,6 +89,31 @@ def test_unknown_columns(tmp_path: Path) -> None:
     assert "did you mean 'smoker'?" in refused(tmp_path / "table.parquet", ["smokr"])
 
 
+def test_spaces_around_names(tmp_path: Path) -> None:
+    """Names of columns are what is between the spaces, and two that are then one are refused."""
+    path = written(tmp_path / "table.csv", "id, smoker ,\tage\n1, yes,30\n")
+    with open_source(path, text=TextFormat()) as source:
+        assert source.columns == ["id", "smoker", "age"]
+    twice = written(tmp_path / "twice.csv", "age, age\n1,2\n")
+    assert "the same name" in refused(twice, ["age"])
+
+
+def test_what_is_often_met(tmp_path: Path) -> None:
+    """A line for Excel, titles, other line ends and other formats are told with what to do."""
+    for mark in (None, ";"):
+        path = written(tmp_path / "excel.csv", "sep=;\nid;smoker\n1;yes\n")
+        assert "--skip 1 --delimiter ';'" in refused(path, ["smoker"], delimiter=mark)
+    with open_source(path, text=TextFormat(skip=1, delimiter=";")) as source:
+        assert source.columns == ["id", "smoker"]
+    for text in ("Clinic, 2026\nid,smoker\n1,yes\n", "id,smoker\r1,yes\r"):
+        said = refused(written(tmp_path / "titles.csv", text), ["smoker"])
+        assert "--skip 3" in said
+        assert "line feed" in said
+    assert "jq" in refused(written(tmp_path / "list.json", "[]"), ["a"])
+    assert "save it" in refused(written(tmp_path / "table.sav", "x"), ["a"])
+    assert "of that format" in refused(written(tmp_path / "text.xlsx", "a,b\n1,2\n"), ["a"])
+
+
 ROWS = (
     "Quirin Zoe,1958-03-02,HIV+",
     "Quirin,no,12",

@@ -6,12 +6,16 @@ import polars as pl
 import pytest
 
 import halfnoise as hn
-from halfnoise.data import batches, contributions
+from halfnoise.data import batches, contributions, many
+from halfnoise.data.sources import open_source
+from halfnoise.data.sources.source import TextFormat
 from halfnoise.data.spelling import PLAIN
+from halfnoise.data.totals import prepared
 from halfnoise.design.measurement import CenteredMeasurement
 from support import engines, nasty_cells
 from support.measured import grid_for
 from support.nasty import found
+from support.quanta import out_of_quanta
 from support.soak import SOAKS
 
 q: Any = hn  # what strict types would refuse is tried, too
@@ -92,8 +96,8 @@ def test_expressions(engine: str, name: str, tmp_path: Any) -> None:
     query, expected = EXPRESSIONS[name]
     table = pl.DataFrame({"x": [1, 2, 3, 4], "y": ["a", "b", "a", "c"]}).to_arrow()
     workload, grid = placed(query)
-    sums, _ = found(engines.ENGINES[engine](table, tmp_path), workload, grid, ())
-    assert [total * grid.blocks[0].quantum for total in sums[0]] == expected
+    sums, people = found(engines.ENGINES[engine](table, tmp_path), workload, grid, ())
+    assert out_of_quanta(sums[0], grid.blocks[0], people) == expected
 
 
 @pytest.mark.parametrize(
@@ -190,8 +194,76 @@ def test_what_is_made_once_for_many_is_the_same(
     workload, grid = placed(*asked)
     data = engines.ENGINES[engine](table.to_arrow(), tmp_path)
     seen = []
-    for many in (1, 100):
-        monkeypatch.setattr(contributions, "_ALIKE", many)
+    for least in (1, 100):
+        monkeypatch.setattr(contributions, "_ALIKE", least)
         seen.append(found(data, workload, grid, []))
     assert seen[0] == seen[1]
     assert sum(seen[0][0][0]) > 0
+
+
+LINES = [
+    "1,yes,0,no",
+    "",
+    '"1",Ja,"y, or n",1',
+    "1",
+    '0,"1',
+    "T,1.0, 1 ,TRUE,1,1",
+    "\x001,1,,true",
+    'x,"no","""1""",N',
+]
+
+
+@pytest.mark.parametrize("spelling", [{}, {"yes": ("ja",), "quote": None}, {"ignore_case": True}])
+@pytest.mark.parametrize("codes", [(), ("J45", 1, "no"), (True, "x")])
+@pytest.mark.parametrize("missing", [(), ("1", "N")])
+def test_counts_in_rows(
+    spelling: Any, codes: Any, missing: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many counts of a text file whose cells become rows are those of its columns.
+
+    Whatever cells say, lines are short, too long or blank, and one column is asked twice.
+    """
+    (path := tmp_path / "x.csv").write_text("a,b,c,d\n" + "\n".join(LINES * 3) + "\n")
+    asked = [hn.Count(c, true=codes, missing=missing, name=f"{c}{i}") for i, c in enumerate("dacb")]
+    workload, grid = placed(*asked, hn.Count("a", true=codes, missing=missing, name="again"))
+    text = TextFormat(**spelling)
+    seen = []
+    for most in (400, 3):
+        monkeypatch.setattr(batches, "_COLUMNS", most)
+        with open_source(path, text=text) as source:
+            exact = prepared(source, workload, grid.blocks, None)()
+        seen.append((exact.sums[0].tolist(), exact.people.tolist(), exact.everyone.tolist()))
+    assert seen[0] == seen[1]
+    assert seen[0][1] == [len(LINES) * 3]
+    assert sum(seen[0][0][0]) > 0
+
+
+def test_counts_are_in_rows_where_they_ask_the_same() -> None:
+    """Counts that differ in anything but their columns are not; nor those of some lines alone."""
+    some = [hn.Count("a", true=["1"]), hn.Count("b", true=["1"])]
+    others = [
+        hn.Count("c"),
+        hn.Count("c", true=[1]),
+        hn.Count("c", true=["1"], missing=["2"]),
+        hn.Count("c", at_least=1),
+        hn.Count("c", true=["1"], where=q.Where("a", equals=1)),
+    ]
+    for other in (None, *others):
+        workload, grid = placed(*some, *([] if other is None else [other]))
+        assert many.ask_the_same(workload, grid.blocks[0]) is (other is None)
+    for rules in ({"where": [q.Where("a", equals=1)]}, {"at_most": 1}, {"by": "c", "groups": [1]}):
+        workload = hn.Workload(some, **rules)
+        grid = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1)))
+        assert not many.ask_the_same(workload, grid.blocks[0])
+
+
+@pytest.mark.parametrize("engine", ["csv", "polars"])
+def test_one_and_true_are_not_the_same(
+    engine: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Codes that Python takes for equal, and cells do not, stay apart in counts that are alike."""
+    table = pl.DataFrame({"a": ["yes", "1"], "b": ["yes", "1"]}).to_arrow()
+    workload, grid = placed(hn.Count("a", true=[True]), hn.Count("b", true=[1]))
+    monkeypatch.setattr(contributions, "_ALIKE", 1)
+    data = engines.ENGINES[engine](table, tmp_path)
+    assert found(data, workload, grid, [])[0] == [[2, 1]]

@@ -3,20 +3,36 @@
 import math
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from halfnoise import Bins, Choice, Count, Counts, Items, Mean, Neighbors, Sum, Workload
-from halfnoise.design import centers
+from halfnoise import (
+    Bins,
+    Choice,
+    Count,
+    Counts,
+    GaussianDP,
+    InvalidParameterError,
+    Items,
+    Mean,
+    Neighbors,
+    Sum,
+    Workload,
+    plan,
+)
+from halfnoise.design import allocation, centers, largest
 from halfnoise.design.candidates import designs
 from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.design.design import Design
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Budget
-from halfnoise.results.inference import Errors, simultaneous_level
+from halfnoise.results.inference import Errors
+from halfnoise.results.together import simultaneous_level
+from support.table_workloads import drawn
 
-WORKLOADS = 1200
+WORKLOADS, TABLES = 1200, 60
 # A search in a search, for a few blocks.
 MOST_CALLS = 10_000
 
@@ -102,6 +118,49 @@ def test_every_plan_ends(monkeypatch: pytest.MonkeyPatch) -> None:
             amount = design.noise.amount(budget)
             assert amount is not None
             assert design.loss() <= amount
+
+
+def test_every_plan_of_tables_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables and values by cell with importances from 1e-12 to 1e12, and the least largest error.
+
+    What the cheapest get of the budget may be too little to be drawn: that is refused, at once.
+    """
+    own, stretch, weighed = allocation._balanced, Design.loss, largest._weighed
+    planned = 0
+    for seed in range(TABLES):
+        draw, workload = random.Random(seed), drawn(seed)
+        workload = replace(
+            workload,
+            importance={query.label: _amount(draw, -12, 12) for query in workload.queries},
+            size_importance=_amount(draw, -12, 12),
+            objective=draw.choice(["total", "largest"]),
+        )
+        # The designs and their rounds, of which each weighs kinds of people a few times.
+        searches, losses, rounds = Limit(own, 300), Limit(stretch, 800), Limit(weighed, 300)
+        monkeypatch.setattr(allocation, "_balanced", searches)
+        monkeypatch.setattr(largest, "_weighed", rounds)
+        monkeypatch.setattr(Design, "loss", lambda design, count=losses: count(design))
+        try:
+            design = plan(workload, privacy=GaussianDP(mu=0.7)).measurement.design
+        except InvalidParameterError as error:
+            assert "importances that differ less" in str(error)  # noqa: PT017
+        else:
+            planned += 1
+            assert 0.7 * (1 - 1e-9) <= design.loss() <= 0.7
+    assert planned > 0.8 * TABLES
+
+
+def test_a_search_without_an_end_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounds that go on until floats are exact are too many."""
+    for name, value in {
+        "CLOSE": 0,
+        "CLOSE_ENOUGH": 0,
+        "LEAST_POWER": 0,
+        "MOST_ROUNDS": 999,
+    }.items():
+        monkeypatch.setattr(largest, name, value)
+    with pytest.raises(AssertionError):
+        test_every_plan_of_tables_ends(monkeypatch)
 
 
 def test_a_search_that_narrows_to_nothing_ends() -> None:

@@ -1,3 +1,5 @@
+import itertools
+import math
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -7,10 +9,13 @@ import pytest
 
 import halfnoise as hn
 from halfnoise.design.centered import Centered
+from halfnoise.workload import crossing
+from halfnoise.workload.crossing import TableBlock
+from halfnoise.workload.sets import ByCell, Crossed
 from support.levels import MU as ONE
 from support.levels import tables
 from support.soak import MORE, tell
-from support.table_people import costs, measured
+from support.table_people import costs, measured, moved, squares
 from support.table_workloads import drawn
 
 MU = hn.GaussianDP(mu=0.7)
@@ -85,6 +90,65 @@ def test_a_smaller_scale_is_seen() -> None:
         channel = replace(ready.channels[0], scales=tuple(scales.tolist()))
         object.__setattr__(plan, "measurement", replace(ready, channels=(channel,)))
         assert max(costs(plan).each) > Fraction(design.loss()) ** 2
+
+
+def rounded_apart(bits: int, monkeypatch: pytest.MonkeyPatch) -> float:
+    """Return the most that a change costs, in parts of what is declared, where tables round apart.
+
+    Somebody goes from one cell to another, with values between whole numbers of large quanta; each
+    table rounds them up or down as it likes, which its residual alone depends on.
+    """
+    monkeypatch.setattr(crossing, "LEAST_TABLE_BITS", bits)
+    monkeypatch.setattr(crossing, "TABLE_BITS", 0)
+    value = hn.Sum("s", bounds=(-1, 1), by=["a0", "a1"], within=[["a1", "a2"]])
+    workload = hn.Workload([*tables((2, 2, 2), (1,)), value], neighbors=REPLACE)
+    plan = hn.plan(workload, privacy=ONE)
+    ready, worst = measured(plan), Fraction(0)
+    (block,) = ready.blocks
+    assert isinstance(block, TableBlock)
+    shape, own, scales = block.shape, block.shape.values[0], np.asarray(ready.scales[0])
+    most = int(Fraction(own.high) / own.quantum)
+    sizes = [math.prod(shape.levels[axis] for axis in axes) for _, axes in shape.residuals]
+    valued = [layer.value is not None for layer, _ in shape.residuals]
+    stops, cell = np.cumsum(sizes), (0, 0, 0)
+    for other in itertools.product(*map(range, shape.levels)):
+        for low, high in itertools.product((-most, most - 1), repeat=2):
+            found = []
+            for x, y in itertools.product((low, low + 1), (high, high + 1)):
+                rows = [[_person(shape, cell, x)], [_person(shape, other, y)]]
+                steps = moved(ready, rows)
+                parts = np.split(steps[1:] - steps[:1], stops[:-1], axis=1)
+                each = zip(parts, np.split(scales, stops[:-1]), strict=True)
+                found.append([squares(part, scale)[0] for part, scale in each])
+            first, each_most = found[0], map(max, zip(*found, strict=True))
+            costs_of = zip(valued, each_most, first, strict=True)
+            worst = max(worst, sum((a if own else b for own, a, b in costs_of), Fraction(0)))
+    return float(worst / Fraction(ready.design.loss()) ** 2)
+
+
+def _person(shape: Crossed, cell: tuple[int, ...], amount: int) -> list[int]:
+    row: list[int] = []
+    for layer in shape.layers:
+        for axes in layer.axes:
+            table = np.zeros([shape.levels[axis] for axis in axes], dtype=object)
+            table[tuple(cell[axis] for axis in axes)] = 1 if layer.value is None else amount
+            row += table.ravel().tolist()
+    return row
+
+
+def test_tables_that_round_apart_cost_no_more_than_declared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However each table rounds the total that somebody enters or leaves."""
+    assert rounded_apart(2, monkeypatch) <= 1
+
+
+def test_without_what_rounding_adds_somebody_costs_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If a value were taken to move all tables alike, a change could cost more than declared."""
+    on = ByCell.on
+    alike = lambda own, quantum: replace(on(own, quantum), more=Fraction(0))  # noqa: E731
+    monkeypatch.setattr(ByCell, "on", alike)
+    assert rounded_apart(2, monkeypatch) > 1
 
 
 def test_groups_that_are_discovered() -> None:

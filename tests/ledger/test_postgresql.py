@@ -46,7 +46,7 @@ def _psycopg2(server: Server, **how: Any) -> Any:
 
 
 def _pg8000(server: Server) -> Any:
-    socket = str(server.folder / ".s.PGSQL.5432")
+    socket = str(server.folder / f".s.PGSQL.{server.port}")
     module = importlib.import_module("pg8000.dbapi")
     return module.connect("halfnoise", unix_sock=socket, database="postgres")
 

@@ -6,6 +6,7 @@ import pytest
 import halfnoise as hn
 from halfnoise.planning.outlook import EPSILONS
 from halfnoise.privacy.definitions import Privacy
+from support.measured import closed
 
 COUNTS = hn.Workload([hn.Counts(100)])
 GAUSSIAN = hn.GaussianDP(mu=1)
@@ -163,7 +164,7 @@ SEVERAL = hn.Workload([hn.Counts(4)], groups=10, max_groups=10)
 
 def test_two_levels_stand_beside_scaling() -> None:
     """Where people may be in several groups the plan shows both, and all people's number."""
-    found = hn.plan(SEVERAL, privacy=GAUSSIAN)
+    found = closed(hn.plan(SEVERAL, privacy=GAUSSIAN))
     assert found.chosen.name == "two-level-gaussian"
     header, standard, correlated, two_level = found.table().splitlines()
     assert header.endswith("people  all people")

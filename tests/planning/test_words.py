@@ -4,6 +4,7 @@ import halfnoise as hn
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.privacy.words import definition, spending
 from halfnoise.workload.queries import Query
+from support.measured import closed
 
 
 @pytest.mark.parametrize(
@@ -101,7 +102,7 @@ def test_groups_in_words() -> None:
 def test_two_levels_in_words() -> None:
     """A plan says how noise grows with groups, that two levels need less, and whom n counts."""
     workload = hn.Workload([hn.Counts(4)], groups=9, max_groups=9)
-    either = repr(hn.plan(workload, privacy=hn.ApproxDP(epsilon=1, delta=1e-6)))
+    either = repr(closed(hn.plan(workload, privacy=hn.ApproxDP(epsilon=1, delta=1e-6))))
     assert "groups: noise grows with sqrt(9) = 3, Laplace noise grows with 9." in either
     assert "two-level-gaussian it grows less" in either
     assert "number of all people too, those in no group included" in either

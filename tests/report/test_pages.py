@@ -13,6 +13,7 @@ import pytest
 import halfnoise as hn
 from halfnoise.report import charts, page
 from halfnoise.report.page import POLICY
+from halfnoise.report.parts import parts
 from halfnoise.results.release import Released
 from halfnoise.results.shown import places
 from support.grouped import EVERY_TYPE, PEOPLE, WORKLOAD, made, two_level
@@ -32,6 +33,15 @@ ELEMENTS = {
     *("table", "caption", "thead", "tbody", "tr", "th", "td", "script", "figure", "figcaption"),
     *("svg", "g", "path", "line", "text", "circle"),
 }
+
+
+def small(*queries: Any) -> Any:
+    """Return a release with Laplace noise, which leaves out the number of people."""
+    frame = pl.DataFrame({"a": [True, False] * 50, "x": [0.5] * 100})
+    privacy = hn.PureDP(epsilon=1)
+    found = hn.release(frame, queries, row_is_person=True, privacy=privacy)
+    assert found.size is None
+    return found
 
 
 def odd_release() -> hn.Release:
@@ -57,6 +67,8 @@ RELEASES: dict[str, Any] = {
     "no group": lambda: made((), discovered=True),
     "all people": lambda: made(people=PEOPLE),
     "noise in common": two_level,
+    "no number of people": lambda: small(hn.Count("a"), hn.Mean("x", bounds=(0, 1))),
+    "a sum alone": lambda: small(hn.Sum("x", bounds=(0, 1))),
     "odd names": odd_release,
     "odd keys": lambda: made([(name,) for name in ODD], (hn.By("<i>"),)),
     "pure epsilon": lambda: made(privacy=hn.PureDP(epsilon=1)),
@@ -302,3 +314,23 @@ def test_who_is_large_says_so_in_a_notebook() -> None:
     assert "... and 50 more groups" in release._repr_html_()
     seen = Page(release.to_html(charts=False))
     assert len(seen.tables[0].rows) == 250
+
+
+@pytest.mark.parametrize(
+    ("name", "flag"), [("tables", 0.02), ("groups", 0.005), ("one group", 0.005)]
+)
+def test_what_is_left_out_is_on_no_chart(name: str, flag: float) -> None:
+    """Tables mark what is not reliable; what is left out of them is not drawn either."""
+    release: Any = RELEASES[name]()
+    rule = release.flagged(flag, suppress=2 * flag)
+    seen = Page(rule.to_html(charts=False))
+    cells = [cell for table in seen.tables for _, row in table.rows for cell in row]
+    assert ".." in cells
+    assert any(cell.endswith("(a)") for cell in cells)
+    told = f"Marks by relative standard error: (a) from {100 * flag:g}% on"
+    assert any(told in each for each in seen.words)
+    points = [point for part in parts(rule) for panel in part.panels for point in panel.points]
+    every = [point for part in parts(release) for panel in part.panels for point in panel.points]
+    shown = {cell.split(" ")[0].removesuffix("%") for cell in cells}
+    assert 0 < len(points) < len(every)
+    assert {point.said for point in points} <= shown

@@ -12,6 +12,7 @@ import pytest
 import halfnoise as hn
 from halfnoise.privacy.definitions import DiscoveryDP
 from halfnoise.results.formats import FORMATS, Output, as_csv, as_json_lines, as_markdown
+from halfnoise.results.sampling import NOISE_ONLY
 from halfnoise.results.table import COLUMNS
 from halfnoise.workload.by import By
 from support.commands import EXACT, estimates, refused, run, write_survey
@@ -71,7 +72,7 @@ def read(path: Path) -> dict[str, float]:
         cells = duckdb.read_parquet(str(path)).fetchall()
         rows = [dict(zip(names, row, strict=True)) for row in cells]
     else:
-        split = [line.strip("| ").split(" | ") for line in text.splitlines()]
+        split = [line.strip("| ").split(" | ") for line in text.splitlines() if "|" in line]
         rows = [dict(zip(split[0], row, strict=True)) for row in split[2:]]
     numbers = {row["name"]: float(str(row["estimate"]).replace(",", "")) for row in rows}
     return {name: round(4 * x) / 4 for name, x in numbers.items()}
@@ -149,7 +150,9 @@ def test_numbers_are_not_rounded_nor_escaped() -> None:
 
 def test_markdown_keeps_its_columns() -> None:
     """A name with a bar or a line break stays in its cell."""
-    for line in as_markdown(named("a|b", "c\nd")).splitlines():
+    *lines, _, caption = as_markdown(named("a|b", "c\nd")).splitlines()
+    assert caption == NOISE_ONLY
+    for line in lines:
         assert line.replace("\\|", "").count("|") == 8
 
 
@@ -209,7 +212,7 @@ def test_titles_are_no_formulas_either() -> None:
 
 def test_groups_in_markdown() -> None:
     """Keys and titles with a bar or a line break stay in their cells."""
-    lines = as_markdown(made((("a|b",), ("c\nd",)), (By("x|y"),))).splitlines()
+    *lines, _, _ = as_markdown(made((("a|b",), ("c\nd",)), (By("x|y"),))).splitlines()
     assert lines[0].startswith("| x\\|y | name | kind |")
     assert all(line.replace("\\|", "").count("|") == 9 for line in lines)
 

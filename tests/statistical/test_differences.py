@@ -18,7 +18,7 @@ from halfnoise.request import Request
 from halfnoise.results import inference
 from halfnoise.results.release import GroupedRelease
 from support.fixed_workloads import Floats
-from support.measured import grid_for
+from support.measured import closed, grid_for
 from support.moments import covers
 from support.replay import errors
 from support.together import promised
@@ -41,7 +41,9 @@ class Pairs:
         """Count the intervals of a difference that hold the truth."""
         release = self.release
         pair, (low, high) = release.template.fraction_of(name, share=share)
-        shared = release.common if common is None else common
+        shared = release._shared
+        if common is not None:
+            shared = tuple(replace(term, weight=common * term.weight) for term in shared)
         found = inference.apart(self.values, release.errors, pair, level, shared)
         ends = np.clip(found[2:], low - high, high - low)
         truth = (high - low) * (self.shares[0] - self.shares[1])
@@ -54,7 +56,10 @@ def pairs(
 ) -> Pairs:
     """Return releases of two groups, in which so many of so many people say yes."""
     rules = {"groups": ["x", "y"], "other": None, "size_importance": 1} | rules
+    fitted = rules.pop("fitted", False)
     found = hn.plan(hn.Workload(QUERIES, by="g", **rules), privacy=privacy)
+    found = found if fitted else closed(found)
+    assert (found.chosen.name == "fitted-gaussian") == fitted
     truth = np.array([_truth(n, share) for n, share in zip(people, shares, strict=True)])
     noise = np.swapaxes(_noise(found), 0, 1)
     grid, grouping = grid_for(found), found.workload.grouping
@@ -66,6 +71,7 @@ def pairs(
         group_keys=grouping.released,
         values=truth,
         common=grid.design.common,
+        between=grid.design.between,
     )
     values = (truth[0] + noise[0], truth[1] + noise[1])
     return Pairs(release=release, values=values, shares=shares)
@@ -130,12 +136,14 @@ def test_ratios_clipped_too_soon_are_seen(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("people", "shares"), [((300, 500), (0.02, 0.98)), ((900, 400), (0.3, 0.4))]
 )
+@pytest.mark.parametrize("fitted", [False, True])
 def test_groups_that_share_noise(
-    people: tuple[int, int], shares: tuple[float, float], level: float
+    people: tuple[int, int], shares: tuple[float, float], level: float, *, fitted: bool
 ) -> None:
-    """What two levels share counts: towards the difference, or, for like shares, against it."""
-    table = pairs(GAUSSIAN, people, shares, max_groups=2)
-    assert table.release.common > 0
+    """What groups share counts: towards the difference, or, for like shares, against it."""
+    table = pairs(GAUSSIAN, people, shares, max_groups=2, fitted=fitted)
+    assert bool(table.release.between) == fitted
+    assert (table.release.common > 0) != fitted
     for name, share in NAMES:
         assert covers(table.held(name, share=share, level=level), PAIRS, level, most=level + 0.015)
 
@@ -145,7 +153,7 @@ def test_shared_noise_forgotten_is_seen() -> None:
     table = pairs(GAUSSIAN, (300, 500), (0.02, 0.98), max_groups=2)
     hits = table.held("a", share=True, level=0.9, common=0.0)
     assert not covers(hits, PAIRS, 0.9, most=0.915)
-    wrong = table.held("a", share=True, level=0.9, common=-table.release.common)
+    wrong = table.held("a", share=True, level=0.9, common=-1.0)
     assert not covers(wrong, PAIRS, 0.9, most=0.915)
 
 

@@ -20,7 +20,7 @@ from halfnoise.planning.plan import Plan
 from halfnoise.request import Request
 from halfnoise.workload.totals import Totals
 from support.fixed_workloads import Floats, fixed
-from support.measured import grid_for
+from support.measured import closed, grid_for
 from support.moments import agree
 from support.rate import FALSE_ALARM
 from support.together import promised
@@ -37,6 +37,8 @@ CASES: dict[str, dict[str, Any]] = {
     "replaced": {"neighbors": hn.Neighbors.REPLACE},
     "two levels": {"max_groups": 3},
     "scaled": {"max_groups": 2},
+    "fitted": {"max_groups": 2},
+    "fitted, replaced": {"neighbors": hn.Neighbors.REPLACE},
 }
 Draw = Callable[[Plan, CenteredMeasurement], Floats]
 
@@ -50,7 +52,10 @@ def planned(case: str) -> tuple[Plan, CenteredMeasurement]:
     if case == "scaled":
         kept = tuple(each for each in found.designs if each.name != "two-level-gaussian")
         found = replace(found, designs=kept)
-    assert found.chosen.name == f"{'two-level' if case == 'two levels' else 'correlated'}-gaussian"
+    if "fitted" not in case:
+        found = closed(found)
+    names = {"two levels": "two-level", "fitted": "fitted", "fitted, replaced": "fitted"}
+    assert found.chosen.name == f"{names.get(case, 'correlated')}-gaussian"
     return found, grid_for(found)
 
 
@@ -100,7 +105,7 @@ def test_errors_within_and_across_groups(case: str) -> None:
     # The groups of one release put together from several: what they share is lost.
     mixed = errors.copy()
     mixed[:, :width] = np.roll(errors[:, :width], 1, axis=0)
-    assert as_promised(mixed, grid) == (case != "two levels")
+    assert as_promised(mixed, grid) == (case in ("added", "replaced", "scaled"))
 
 
 def test_all_people_without_noise_are_seen() -> None:

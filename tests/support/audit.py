@@ -16,6 +16,7 @@ All bounds are exact (Clopper and Pearson), at points that the design alone fixe
 import functools
 import itertools
 import math
+import operator
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -32,12 +33,12 @@ from halfnoise.mechanism import noisy
 from halfnoise.noise.law import Noise
 from halfnoise.planning.plan import Plan
 from halfnoise.request import Request
-from halfnoise.workload.grid import Ring, in_quanta
-from halfnoise.workload.sets import Answered
+from halfnoise.workload.grid import Ring
 from halfnoise.workload.totals import Totals
 from support.brute_force import Person, people
 from support.loss import declared
 from support.measured import grid_for
+from support.quanta import in_quanta
 
 Floats = NDArray[np.float64]
 PARTS = 4  # in which releases are drawn, to save memory
@@ -238,10 +239,8 @@ def totals(grid: CenteredMeasurement, crowd: Sequence[Person]) -> Totals:
             number[group] += 1
             own = iter(corner)
             for block, rows in zip(grid.blocks, sums, strict=True):
-                for i in range(block.shape.size):
-                    counts = isinstance(block.shape, Answered) and i == 1
-                    value = next(own)
-                    rows[group][i] += int(value) if counts else in_quanta(value, block.quantum)
+                adds = in_quanta(list(itertools.islice(own, block.shape.size)), block)
+                rows[group] = list(map(operator.add, rows[group], adds))
     return Totals(
         sums=tuple(_ring(rows) for rows in sums),
         people=_ring(number),

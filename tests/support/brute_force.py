@@ -24,7 +24,7 @@ from halfnoise.design.optimum import OptimalWithoutSize
 from halfnoise.design.two_level import TwoLevel
 from halfnoise.noise.law import Noise
 from halfnoise.workload.block import Block
-from halfnoise.workload.sets import Answered
+from halfnoise.workload.sets import Answered, Squared
 
 Matrix = NDArray[np.floating]
 Person = tuple[tuple[float, ...] | None, ...]
@@ -129,6 +129,9 @@ def measurements(design: Design) -> Iterator[tuple[Coefficients, float]]:
             middle = Fraction(0) if center is None else middle_of(block)
             yield {start: Fraction(1), start + 1: -middle}, scales[0]
             yield {start + 1: Fraction(1), n: -c}, scales[1]
+            if isinstance(block.shape, Squared):
+                half = Fraction(0) if center is None else block.shape.largest / 2
+                yield {start + 2: Fraction(1), start + 1: -half}, scales[2]
         else:
             yield from (({start + i: Fraction(1), n: -c}, scales[0]) for i in range(block.queries))
         start += block.shape.size
@@ -167,6 +170,8 @@ def _given(design: Centered) -> Matrix:
         c = float(center or 0)
         if block.kind == "mean":
             given += [float(middle_of(block)) * c, c]
+            if isinstance(block.shape, Squared):
+                given.append(float(block.shape.largest / 2) * c)
         else:
             given += [c] * block.shape.size
     return np.array(given)

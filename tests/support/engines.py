@@ -6,7 +6,6 @@ import functools
 import gzip
 import json
 import math
-import shutil
 import uuid
 import warnings
 from collections.abc import Callable
@@ -22,6 +21,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from support import one_database, stored
+from support.cluster import free_port, needed
+from support.postgres_tables import postgresql
 from support.soak import SOAKS
 
 Make = Callable[[pa.Table, Path], Any]
@@ -122,11 +123,18 @@ def relation(table: pa.Table, _: Path) -> duckdb.DuckDBPyRelation:
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xms1g -Xmn500m"
 
 
+# The same session lets clients of Spark Connect in.
+CONNECT = {
+    "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+    "spark.connect.grpc.binding.address": "127.0.0.1",
+    "spark.connect.grpc.binding.port": str(free_port()),
+}
+
+
 @functools.cache
 def spark_session() -> Any:
     """Return the one local session of the run."""
-    if shutil.which("java") is None:
-        pytest.skip("Spark needs Java")
+    spark = needed()
     from pyspark.sql import SparkSession
 
     with warnings.catch_warnings():
@@ -144,11 +152,30 @@ def spark_session() -> Any:
             "spark.python.sql.dataFrameDebugging.enabled": "false",
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
+            **(CONNECT if [*spark.glob("jars/spark-connect_*")] else {}),  # since version 4
         }.items():
             builder = builder.config(key, value)
         session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     return session
+
+
+@functools.cache
+def connect_session() -> Any:
+    """Return a client of Spark Connect, of the same server."""
+    port = spark_session().conf.get("spark.connect.grpc.binding.port", None)
+    if port is None:
+        pytest.skip("this version of Spark has no server of Spark Connect")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it doubts pandas 3.0, which nothing here touches
+        from pyspark.sql.connect.session import SparkSession
+
+        return SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate()
+
+
+def spark_connect(table: pa.Table, folder: Path) -> Any:
+    """Return a frame of Spark Connect."""
+    return connect_session().read.parquet(str(parquet(table, folder)))
 
 
 def spark(table: pa.Table, folder: Path) -> Any:
@@ -169,6 +196,7 @@ TYPED: dict[str, Make] = {
     "parquet-split": split_parquet,
     "polars": lambda table, _: pl.from_arrow(table),
     "polars-lazy": lambda table, _: pl.from_arrow(table).lazy(),  # type: ignore[union-attr]
+    "postgresql": postgresql,
     "spark": spark,
 }
 
@@ -197,6 +225,7 @@ LIKE = {
     "parquet-folder": "parquet",
     "parquet-split": "parquet",
     "polars-lazy": "polars",
+    "postgresql": "parquet",
     "tsv": "csv",
 }
 # Their cells become text when they are read, and from there on all is as in a file of text.

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from halfnoise import Bins, Choice, Count, Items, Mean, Sum, Workload
 from halfnoise.design.candidates import designs
+from halfnoise.design.design import Measurement
 from halfnoise.design.measurement import CenteredMeasurement
 from halfnoise.privacy.definitions import Budget
+from halfnoise.workload.block import Block
 from halfnoise.workload.sets import Answered, AtMost, Box, OneOf
-from halfnoise.workload.sets.base import Channel
 from halfnoise.workload.totals import Totals
 
 Floats = NDArray[np.float64]
@@ -127,9 +128,9 @@ def grid_of_kind(kind: str, d: int, design: str) -> CenteredMeasurement:
     return grid_of(KINDS[kind](d), design)
 
 
-def fixed(grid: CenteredMeasurement, people: int, rows: int = 1) -> tuple[Totals, Floats]:
+def fixed(grid: Measurement, people: int, rows: int = 1) -> tuple[Totals, Floats]:
     """Return totals that so many people could have, in many equal rows, and what they stand for."""
-    found = [_block(block, grid, people) for block in grid.channels]
+    found = [_block(block, people) for block in grid.blocks]
     units = [units for units, _ in found]
     ring = [np.array([[x % 2**64 for x in each]], dtype=np.uint64) for each in units]
     totals = Totals(
@@ -143,23 +144,23 @@ def fixed(grid: CenteredMeasurement, people: int, rows: int = 1) -> tuple[Totals
     return totals, np.array(truth)
 
 
-def _block(
-    block: Channel, grid: CenteredMeasurement, people: int
-) -> tuple[list[int], list[Fraction]]:
+def _block(block: Block, people: int) -> tuple[list[int], list[Fraction]]:
     """Return the totals of one block in its units, and their true values."""
     shape, unit = block.shape, block.quantum
     share = [Fraction(i % 7 + 1, 9) for i in range(shape.size)]
     if isinstance(shape, Answered | Box):
         low, high = (int(Fraction(x) / unit) for x in (shape.low, shape.high))
+        base = int(block.offset / unit)
     if isinstance(shape, Answered):
         answered = people * 2 // 3
         value = answered * ((2 * low + high) // 3)
-        return [value, answered], [value * unit, Fraction(answered)]
-    if grid.root_is_total or isinstance(shape, AtMost):
+        return [value - base * answered, answered], [value * unit, Fraction(answered)]
+    if isinstance(shape, AtMost):
         units = [int(people * x / (7 * shape.size) / unit) for x in share]
     elif isinstance(shape, OneOf):
         units = [people // shape.size for _ in share]
         units[0] += people - sum(units)
     else:
         units = [int(people * (low + (high - low) * x)) for x in share]
+        return [x - base * people for x in units], [x * unit for x in units]
     return units, [x * unit for x in units]

@@ -25,7 +25,18 @@ LAYERS = (
     ("privacy",),
     ("ground",),
 )
-GROUND = ("errors", "checks", "failures", "files", "proof", "scratch", "text", "versions", "views")
+GROUND = (
+    "errors",
+    "checks",
+    "failures",
+    "files",
+    "proof",
+    "scratch",
+    "servers",
+    "text",
+    "versions",
+    "views",
+)
 RANK = {room: rank for rank, layer in enumerate(reversed(LAYERS)) for room in layer}
 
 # Packages that stay in some rooms, and the modules that may import one of them all the same.
@@ -64,7 +75,7 @@ LATE = {
     f"{OURS}.views": f"{OURS}.report.views",
 }
 
-MOST_LINES, MOST_LINES_IN_ALL = 300, 29_700
+MOST_LINES, MOST_LINES_IN_ALL = 300, 36_000
 
 Sources = Mapping[str, str]
 Rule = Callable[[Sources], list[str]]

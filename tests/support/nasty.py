@@ -168,6 +168,11 @@ AMOUNTS = [
     q.Choice(SMOKER, ["yes", "other", "2"], missing="yes", name="other second"),
     q.Bins("income", [-20, 0, 18, 65]),
     q.Bins("unit0", [0, 10, 1000], where=NOVEMBER, name="bins"),
+    q.Sum("unit0", bounds=(9.99, 9.9901), name="narrow sum"),
+    q.Sum("income", bounds=(-1e-9, 1 / 3 * 1e-9), name="tiny sum"),
+    q.Mean("income", bounds=(-20.1, -20.0999), name="narrow mean"),
+    q.Mean("income", bounds=(-10, 200), variance=True, name="varying"),
+    q.Mean("unit0", bounds=(-3, 4), where=ADULT, variance=True, name="varying of adults"),
 ]
 # Two tables that overlap, one with more categories than have columns of their own, and values by
 # cell; one attribute is asked for by itself as well.
@@ -211,6 +216,7 @@ def found(data: Any, workload: hn.Workload, grid: CenteredMeasurement, unit: Seq
     """Return the totals of a table as whole numbers."""
     columns = [column for query in workload.queries for column in query.columns]
     columns += [condition.column for condition in workload.who]
+    columns += [] if workload.weight is None else [workload.weight.column]
     with open_source(data, text=TextFormat()) as opened:
         source = opened.of([*columns, *unit])
         exact = prepared(source, workload, grid.blocks, unit or None)()

@@ -1,10 +1,13 @@
-"""A real server of PostgreSQL in a temporary folder: its socket is there, and nothing else sees it.
+"""A real server of PostgreSQL in a temporary folder: its socket is there, where all are let in.
+
+Over the network it is on the loopback address alone, and asks for a password.
 
 Its settings are safe ones (``fsync`` and the like are on where nobody says otherwise), so that what
 it committed stands after it was killed.
 """
 
 import contextlib
+import functools
 import os
 import shutil
 import signal
@@ -17,11 +20,13 @@ from typing import Any
 
 import pytest
 
+from support.cluster import free_port
+
 # Set by .ci/run where a server is installed: then nothing may be skipped for want of one.
 REQUIRED = "HALFNOISE_POSTGRESQL"
 BINARIES = "/usr/lib/postgresql", "/usr/pgsql", "/opt/homebrew/opt", "/usr/local/opt"
 SETTINGS = {
-    "listen_addresses": "",
+    "listen_addresses": "127.0.0.1",
     "shared_buffers": "8MB",
     "max_connections": "60",
     "max_wal_senders": "0",
@@ -60,13 +65,19 @@ class Server:
 
     def __init__(self, folder: Path, programs: Path) -> None:
         """Prepare the folder; root may not run a server, so another user does."""
-        self.folder, self.programs = folder, programs
+        self.folder, self.programs, self.port = folder, programs, free_port()
         self.who: dict[str, Any] = {}
         if os.geteuid() == 0:
             self.who = {"user": "nobody", "group": folder.stat().st_gid, "extra_groups": []}
             shutil.chown(folder, "nobody")
         folder.chmod(0o700)
-        how = ("--auth=trust", "--username=halfnoise", "--encoding=UTF8", "--no-locale")
+        how = (
+            "--auth-local=trust",
+            "--auth-host=scram-sha-256",
+            "--username=halfnoise",
+            "--encoding=UTF8",
+            "--no-locale",
+        )
         self._run("initdb", "--no-sync", *how, "-D", str(self.data))
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -77,7 +88,7 @@ class Server:
 
     def url(self, user: str = "halfnoise") -> str:
         """Return where it is."""
-        return f"postgresql://{user}@/postgres?host={self.folder}"
+        return f"postgresql://{user}@/postgres?host={self.folder}&port={self.port}"
 
     def connect(self, **how: Any) -> Any:
         """Open a connection."""
@@ -91,6 +102,7 @@ class Server:
     def start(self, **settings: str) -> None:
         """Start it, also after it was killed, and wait until it lets clients in."""
         own = SETTINGS | {"unix_socket_directories": str(self.folder)} | settings
+        own |= {"port": str(self.port)}
         words = [word for name, value in own.items() for word in ("-c", f"{name}={value}")]
         self.process = subprocess.Popen(
             [self.programs / "postgres", "-D", self.data, *words],
@@ -153,6 +165,20 @@ def _children(parent: int) -> list[int]:
             after = path.read_text().rpartition(")")[2].split()
             found += [int(path.parent.name)] if int(after[1]) == parent else []
     return found
+
+
+_shared = contextlib.ExitStack()
+
+
+@functools.cache
+def shared() -> Server:
+    """Return the one server for tables of the run, which ``stop_shared`` stops."""
+    return _shared.enter_context(a_server(fsync="off"))
+
+
+def stop_shared() -> None:
+    """Stop it, if it was started."""
+    _shared.close()
 
 
 @contextlib.contextmanager

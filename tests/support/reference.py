@@ -5,6 +5,7 @@ Rows are dictionaries of Python values. What every engine must agree with.
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,13 +15,15 @@ from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.crossing import TableBlock
-from halfnoise.workload.numbers import Count, Mean, Sum
+from halfnoise.workload.numbers import Count, Mean, Squares, Sum
 from halfnoise.workload.sets import AtMost
+from halfnoise.workload.weights import Weight
 from halfnoise.workload.workload import Workload
 from support.slow_cells import SlowCells, is_nothing, literal_day, literal_number, trim
 
 Row = Mapping[str, Any]
 AS_EVER = SlowCells()
+PARTS, ROW_BITS, ROW_PARTS = 2**20, 26, 2**28
 
 
 def totals(
@@ -30,7 +33,7 @@ def totals(
     unit: Sequence[str],
     cells: SlowCells = AS_EVER,
 ) -> tuple[list[list[int]], int]:
-    """Return the sums of each block and the number of people."""
+    """Return the sums of each block and the number of people, or the sum of their weights."""
     people: dict[object, list[Row]] = {}
     for i, row in enumerate(rows):
         if not all(meets(row, condition, cells) for condition in workload.who):
@@ -38,19 +41,34 @@ def totals(
         key: object = tuple(who(row[column]) for column in unit) if unit else i
         if not unit or None not in key:  # type: ignore[operator]
             people.setdefault(key, []).append(row)
-    sums = []
+    sums, weights = [], [weight(own, workload, grid, cells) for own in people.values()]
     for block, on in zip(workload.blocks, grid.blocks, strict=True):
         total = [0] * block.shape.size
-        for own in people.values():
+        for own, k in zip(people.values(), weights, strict=True):
             adds = (
-                crossed(own, on, cells)
+                crossed(own, on, cells, k)
                 if isinstance(on, TableBlock)
-                else person(own, block.asked, on, block.shape, cells)
+                else person(own, block.asked, on, block.shape, cells, k)
             )
             for i, x in enumerate(adds):
                 total[i] += x
-        sums.append(total)
-    return sums, len(people)
+        sums.append(rounded(total, on))
+    return sums, sum(weights)
+
+
+def weight(
+    rows: Sequence[Row], workload: Workload, grid: CenteredMeasurement, cells: SlowCells
+) -> int:
+    """Return how often a person counts, in parts: once where nothing says otherwise."""
+    if workload.weight is None:
+        return 1
+    weighing, said = grid.blocks[0].weighing, [row[workload.weight.column] for row in rows]
+    known = [cell for cell in said if not missing(cell, workload.weight, cells)]
+    numbers = [x for cell in known if (x := cells.number(cell)) is not None]
+    low, high = float(weighing.lightest), float(weighing.heaviest)
+    clipped = [Fraction(min(max(x, low), high)) for x in numbers]
+    part = weighing.whole / (1 << weighing.bits)
+    return max([weighing.low, *(math.floor(x / part + Fraction(1, 2)) for x in clipped)])
 
 
 def who(cell: Any) -> Any:
@@ -60,43 +78,75 @@ def who(cell: Any) -> Any:
     return None if is_nothing(cell) or (isinstance(cell, str) and not cell.strip()) else cell
 
 
-def person(
-    rows: Sequence[Row], asked: Sequence[Any], on: Block, shape: Any, cells: SlowCells
+def person(  # noqa: PLR0917  # as many as there are rules
+    rows: Sequence[Row], asked: Sequence[Any], on: Block, shape: Any, cells: SlowCells, k: int = 1
 ) -> list[int]:
-    """Return what one person adds to the sums of one block."""
+    """Return what one person of so many parts of a weight adds to the sums of one block."""
     query = asked[0]
     if isinstance(query, Count):
         said = [int(any(says(row, each, cells) for row in rows)) for each in asked]
-        return shared(said, shape, on)
+        return shared(said, shape, on, k)
     rows = [row for row in rows if query.where is None or meets(row, query.where, cells)]
     if isinstance(query, Items):
         have = [code for row in rows for code in codes(row[str(query.column)], query, cells)]
         said = [int(any(is_item(code, item, cells) for code in have)) for item in query.items]
-        return shared(said, shape, on)
+        return shared(said, shape, on, k)
     if isinstance(query, Choice | Bins):
-        return one_hot(rows, query, cells)
+        return [k * x for x in one_hot(rows, query, cells)]
+    if isinstance(query, Squares):
+        (low, high), one = query.bounds, on.weighing.whole / (1 << on.weighing.bits)
+        value = min(max(float(k * one), low), high)
+        return [weighed(on_grid(place(value, on), query, on), k, on)]
     given = [row[str(query.column)] for row in rows]
     given = [cell for cell in given if not missing(cell, query, cells)]
     values = [x for cell in given if (x := cells.number(cell)) is not None]
-    low, high = (math.floor(Fraction(b) / on.quantum + Fraction(1, 2)) for b in query.bounds)
+    low, high = query.bounds
     if isinstance(query, Mean):
-        steps = [on_grid(x, low, high, on.quantum) for x in values]
-        return [(2 * sum(steps) + len(steps)) // (2 * len(steps)), 1] if steps else [0, 0]
+        places = [place(min(max(x, low), high), on) for x in values]
+        average = together(places) / len(places) if places else 0.0
+        own = [weighed(on_grid(average, query, on), k, on), k, square(average, query, on)]
+        return [each * bool(places) for each in own[: len(query.names)]]
     assert isinstance(query, Sum)
-    if query.where is not None and not rows:
-        return [0]
-    total = sum(on_grid(x, min(low, 0), max(high, 0), on.quantum) for x in values)
-    return [min(max(total, low), high)]
+    value = min(max(0.0, low), high) if rows or query.where is None else 0.0
+    if values:
+        least, most = min(low, 0.0), max(high, 0.0)
+        unit = 2.0 ** (math.frexp(max(-least, most))[1] - ROW_BITS)
+        total = together([min(max(x, least), most) / unit for x in values]) * unit
+        value = min(max(total, low), high)
+    return [weighed(on_grid(place(value, on), query, on), k, on)]
 
 
-def crossed(rows: Sequence[Row], on: TableBlock, cells: SlowCells) -> list[int]:
+def square(x: float, query: Mean, on: Block) -> int:
+    """Return the squared distance of a place, in whole quanta, from the middle.
+
+    Squares are counted in steps, of which the largest is at most a quarter of the range.
+    """
+    assert on.shape.bounds is not None
+    ends = [place(bound, on) for bound in query.bounds]
+    low, high = (Fraction(bound) / on.quantum for bound in on.shape.bounds)
+    away = nearest(on) / on.quantum + math.floor(min(max(x, ends[0]), ends[1])) - (low + high) / 2
+    by = 4
+    while by <= 4 * (high - low):
+        by *= 2
+    return int((2 * away) ** 2 // by)
+
+
+def weighed(x: int, k: int, on: Block) -> int:
+    """Return a value times a weight, in parts of a whole one, rounded down."""
+    return x * k // (1 << on.weighing.bits)
+
+
+def crossed(rows: Sequence[Row], on: TableBlock, cells: SlowCells, k: int = 1) -> list[int]:
     """Put a person's values in one cell of every table of people, and of every value."""
     own = [one_hot(rows, axis, cells).index(1) for axis in on.axes]
-    adds = [1]
+    adds = [k]
     for query, value in zip(on.values, on.shape.values, strict=True):
         about: Any = {"kind": query.kind, "shape": query.shape, "label": query.label}
-        alone = Block(**about, importance=1.0, quantum=value.quantum)
-        adds += person(rows, [query], alone, query.shape, cells)
+        alone = Block(**about, importance=1.0, weighing=on.weighing)
+        if not isinstance(query, Count):
+            shape = query.shape.on(value.quantum)
+            alone = replace(alone, shape=shape, quantum=value.quantum, offset=value.middle)
+        adds += person(rows, [query], alone, query.shape, cells, k)
     found = []
     for layer, x in zip(on.shape.layers, adds, strict=True):
         for axes in layer.axes:
@@ -109,17 +159,60 @@ def crossed(rows: Sequence[Row], on: TableBlock, cells: SlowCells) -> list[int]:
     return found
 
 
-def on_grid(x: float, low: int, high: int, unit: Fraction) -> int:
-    """Clip, and round half up."""
-    x = min(max(x, float(low * unit)), float(high * unit))
-    return math.floor(Fraction(x) / unit + Fraction(1, 2))
+def place(x: float, on: Block) -> float:
+    """Return how many quanta a value is above the point nearest to zero."""
+    return (x - float(nearest(on))) / float(on.quantum)
 
 
-def shared(said: list[int], shape: Any, on: Block) -> list[int]:
+def nearest(on: Block) -> Fraction:
+    """Return the point between the bounds on the grid that is nearest to zero."""
+    assert on.shape.bounds is not None
+    low, high = map(Fraction, on.shape.bounds)
+    return min(max(low, Fraction(0)), high)
+
+
+def together(places: Sequence[float]) -> float:
+    """Add up rows of one person, as whole numbers and parts of 2^-28."""
+    whole = [math.floor(x) for x in places]
+    parts = [math.floor((x - y) * ROW_PARTS) for x, y in zip(places, whole, strict=True)]
+    return float(sum(whole)) + float(sum(parts)) / ROW_PARTS
+
+
+def on_grid(x: float, query: Sum | Mean, on: Block) -> int:
+    """Keep a place within its bounds, and return it from the offset, in parts of 2^-20 quanta."""
+    low, high = (place(bound, on) for bound in query.bounds)
+    x = min(max(x, low), high) if isinstance(query, Mean) else x
+    start = (nearest(on) - on.offset) / on.quantum
+    assert start.denominator == 1
+    whole = math.floor(x)
+    return (int(start) + whole) * PARTS + math.floor((x - whole) * PARTS)
+
+
+def rounded(total: list[int], on: Block) -> list[int]:
+    """Round totals of values, which are in parts, to quanta: half up."""
+    pairs = zip(total, of_values(on, len(total)), strict=True)
+    return [(x + PARTS // 2) // PARTS if own else x for x, own in pairs]
+
+
+def of_values(on: Block, size: int) -> list[bool]:
+    """Return which totals of a block are of values, not of people."""
+    if not isinstance(on, TableBlock):
+        return [on.kind in ("sum", "mean"), *[False] * (size - 1)]
+    found = list[bool]()
+    for layer in on.shape.layers:
+        kind = None if layer.value is None else on.values[layer.value]
+        own = isinstance(kind, Sum | Mean) and not layer.answers
+        found += [own] * sum(
+            math.prod(on.shape.levels[axis] for axis in axes) for axes in layer.axes
+        )
+    return found
+
+
+def shared(said: list[int], shape: Any, on: Block, k: int) -> list[int]:
     """Scale a person with more than allowed down."""
     if not isinstance(shape, AtMost):
-        return said
-    whole = int(1 / on.quantum)
+        return [k * x for x in said]
+    whole = k if on.weighing.bits else int(1 / on.quantum)
     return [x * (shape.most * whole // max(sum(said), shape.most)) for x in said]
 
 
@@ -163,7 +256,7 @@ def meets(row: Row, where: Where, cells: SlowCells) -> bool:
     return not missing(cell, where, cells) and holds(cell, where, cells)
 
 
-def missing(cell: Any, query: ColumnQuery | Where, cells: SlowCells) -> bool:
+def missing(cell: Any, query: ColumnQuery | Where | Weight, cells: SlowCells) -> bool:
     """Whether there is no value."""
     return is_nothing(cell) or any(cells.equal(cell, code) for code in query.codes)
 

@@ -34,7 +34,7 @@ def errors(
     (measured,) = grid.measure(totals)
     (scales,) = grid.scales
     noise = grid.design.noise.draw(np.broadcast_to(scales, measured.shape))
-    if grid.root is not None:
+    if root != 1:
         noise[:, -1] *= root
     noised = measured + noise.view(np.uint64)
     found = (back or grid).recover([noised], known_size=float(people))

@@ -24,6 +24,7 @@ from halfnoise.workload.queries import Query
 
 Maker = Callable[..., Workload]
 
+VARIANCE = "a mean with its variance"
 QUERIES: dict[str, tuple[list[Query], dict[str, Any]]] = {
     "one count": ([Count("a")], {}),
     "five counts": ([Counts(5)], {}),
@@ -46,6 +47,11 @@ QUERIES: dict[str, tuple[list[Query], dict[str, Any]]] = {
     "mean": ([Mean("m", bounds=(0, 10))], {}),
     "mean far from zero": ([Mean("m", bounds=(-50, -40))], {}),
     "two means": ([Mean("m", bounds=(0, 1)), Mean("l", bounds=(-3, 1))], {}),
+    VARIANCE: ([Mean("m", bounds=(-1, 5), variance=True)], {}),
+    "a mean with its variance beside others": (
+        [Mean("m", bounds=(-50, -40), variance=True), Mean("l", bounds=(-3, 1)), Count("a")],
+        {},
+    ),
     "count and choice": ([Count("a"), Choice("c", ("a", "b"))], {}),
     "at most and sum": ([Counts(3), Sum("x", bounds=(2, 4))], {"at_most": 2}),
     "mixture": (
@@ -57,6 +63,9 @@ QUERIES: dict[str, tuple[list[Query], dict[str, Any]]] = {
         {},
     ),
 }
+
+# Of these, a change is taken to be larger than any is.
+ROUGH = (VARIANCE, "a mean with its variance beside others")
 
 RELATIONS: dict[str, dict[str, Any]] = {
     "add-remove": {},

@@ -13,11 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import halfnoise as hn
+from halfnoise.design.group_measurement import GroupMeasurement
 from halfnoise.design.measurement import CenteredMeasurement
 from halfnoise.workload.block import Block
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Ring
 from halfnoise.workload.totals import Totals
+from support.measured import closed
+from support.quanta import in_quanta
 
 Matrix = np.ndarray[Any, Any]
 Person = Sequence[Sequence[int]]  # what is added to each block, in its quanta
@@ -33,21 +36,23 @@ class Costs(NamedTuple):
 def corners(block: Block) -> Iterator[list[int]]:
     """List what persons at the ends of everything add to a block, in its quanta."""
     if not isinstance(block, TableBlock):
-        quanta = [block.quantum] * block.shape.size
-        quanta[1:] = [Fraction(1)] if block.kind == "mean" else quanta[1:]
-        for corner in block.shape.corners():
-            yield [int(Fraction(x) / q) for x, q in zip(corner, quanta, strict=True)]
+        yield from (in_quanta(corner, block) for corner in block.shape.corners())
         return
     levels, values = block.shape.levels, block.shape.values
-    ends = [[(v.low, 1), (v.high, 1), *([(0.0, 0)] if v.optional else [])] for v in values]
+    # What rounding may make of values at the ends, in a change, is a little more.
+    none = (Fraction(0), 0)
+    ends = [
+        [(v.middle - v.half, 1), (v.middle + v.half, 1), *([none] if v.optional else [])]
+        for v in values
+    ]
     for cell in itertools.product(*map(range, levels)):
         for given in itertools.product(*ends):
             row: list[int] = []
             for layer in block.shape.layers:
                 amount = 1
                 if layer.value is not None:
-                    low, answered = given[layer.value]
-                    amount = int(Fraction(low) / values[layer.value].quantum)
+                    (low, answered), own = given[layer.value], values[layer.value]
+                    amount = int((low - own.offset) / own.quantum) if answered else 0
                     amount = answered if layer.answers else amount
                 for axes in layer.axes:
                     table = np.zeros([levels[axis] for axis in axes], dtype=object)
@@ -67,10 +72,10 @@ def everybody(
     return [[rng.choice(own) for own in each] for _ in range(most)], False
 
 
-def measured(plan: hn.Plan) -> CenteredMeasurement:
-    """Return what a plan measures."""
-    assert isinstance(plan.measurement, CenteredMeasurement)
-    return plan.measurement
+def measured(plan: hn.Plan) -> Any:
+    """Return what a plan measures; where groups share noise, by a closed form."""
+    found = plan.measurement
+    return closed(plan).measurement if isinstance(found, GroupMeasurement) else found
 
 
 def moved(measurement: CenteredMeasurement, rows: Sequence[Person], everyone: int = 1) -> Matrix:
@@ -116,7 +121,7 @@ def costs(plan: hn.Plan, most: int = 400, seed: int = 1) -> Costs:
     replaced = workload.neighbors is hn.Neighbors.REPLACE
     most = min(most, 120) if replaced else most
     people, complete = everybody(measurement.blocks, most, random.Random(seed))
-    if measurement.everyone is not None:
+    if getattr(measurement, "everyone", None) is not None:
         return Costs([*_in_several(plan, people)], complete)
     rows, scales = moved(measurement, people), measurement.scales[0]
     found: list[Fraction] = []

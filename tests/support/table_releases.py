@@ -1,7 +1,6 @@
 """Many releases of tables at once, from exact totals: what is measured, with noise, and back."""
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from halfnoise.design.covariance import Covariance
 from halfnoise.workload.block import Block
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.totals import Totals
+from support.quanta import out_of_quanta
 from support.table_people import corners, measured
 
 Floats = NDArray[np.float64]
@@ -56,7 +56,7 @@ def releases(plan: hn.Plan, number: int, people: int = 500, seed: int = 5) -> Re
         skewed = rng.dirichlet(np.full(len(own), 0.5))
         drawn = rng.multinomial(people, skewed)
         total = (np.array(own, dtype=object).T * drawn.astype(object)).sum(axis=1)
-        truth += in_units(block, total.tolist())
+        truth += in_units(block, total.tolist(), people)
         sums.append(np.array([[x % 2**64 for x in total.tolist()]], dtype=np.uint64))
     size = np.array([people], dtype=np.uint64)
     totals = Totals(sums=tuple(sums), people=size, everyone=size)
@@ -76,18 +76,22 @@ def releases(plan: hn.Plan, number: int, people: int = 500, seed: int = 5) -> Re
     return Releases(estimates, np.array(truth, float), ready.drawn.covariance, block, start)
 
 
-def in_units(block: Block, total: list[int]) -> list[float]:
+def in_units(block: Block, total: list[int], people: int) -> list[float]:
     """Return totals in quanta as what they are totals of, in the order in which they come out."""
     if not isinstance(block, TableBlock):
-        quanta = [block.quantum] * len(total)
-        quanta[1:] = [Fraction(1)] if block.kind == "mean" else quanta[1:]
-        return [float(x * quantum) for x, quantum in zip(total, quanta, strict=True)]
+        return list(map(float, out_of_quanta(total, block, people)))
     shape, found, at = block.shape, dict[tuple[int, tuple[int, ...]], list[float]](), 0
     for place, layer in enumerate(shape.layers):
-        own = layer.value is not None and not layer.answers
-        quantum = shape.values[layer.value or 0].quantum if own else Fraction(1)
         for axes in layer.axes:
             stop = at + int(np.prod([shape.levels[axis] for axis in axes]))
-            found[place, axes] = [float(x * quantum) for x in total[at:stop]]
+            found[place, axes] = [float(x) for x in total[at:stop]]
             at = stop
+    for place, axes in found:
+        layer = shape.layers[place]
+        if layer.value is None or layer.answers:
+            continue
+        own = shape.values[layer.value]
+        who = found[place + own.optional, axes] if own.optional else found.get((0, axes), [people])
+        pairs = zip(found[place, axes], who, strict=True)
+        found[place, axes] = [float(x * own.quantum + y * own.offset) for x, y in pairs]
     return [x for table in shape.tables for x in found[table]]

@@ -3,14 +3,15 @@
 import numpy as np
 
 from halfnoise.design.covariance import Covariance, Run, Shared
-from halfnoise.design.measurement import CenteredMeasurement
+from halfnoise.design.design import Measurement
 
 
-def promised(grid: CenteredMeasurement, groups: int) -> Covariance:
+def promised(grid: Measurement, groups: int) -> Covariance:
     """Return how all estimates of all groups, and the number of all people, vary together.
 
     By the formulas of the theory: one group's own covariance without what groups share, once for
-    each group, and the noise of all people, which reaches a group's size by its centre c'.
+    each group, and the noise of all people, which reaches a group's size by its centre c'. What is
+    between any two groups otherwise is added once for all, and taken once from each.
     """
     one = grid.design.covariance
     *others, root = one.shared
@@ -22,6 +23,12 @@ def promised(grid: CenteredMeasurement, groups: int) -> Covariance:
         variances += [_moved(run, at) for run in one.variances]
         own = [*others, Shared(root.weight - grid.design.common, root.loadings)]
         shared += [Shared(s.weight, tuple(_moved(run, at) for run in s.loadings)) for s in own]
+    for term in grid.design.between:
+        there = [
+            tuple(_moved(run, group * width) for run in term.loadings) for group in range(groups)
+        ]
+        shared += [Shared(-term.weight, own) for own in there]
+        shared.append(Shared(term.weight, tuple(run for own in there for run in own)))
     if people is None:
         return Covariance(groups * width, tuple(variances), tuple(shared))
     lean = np.sqrt(grid.design.common) / people

@@ -21,7 +21,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from halfnoise.design.design import Measurement
+from halfnoise.design.group_measurement import GroupMeasurement
 from halfnoise.design.measurement import CenteredMeasurement
+from halfnoise.design.row_measurement import RowMeasurement
 from halfnoise.noise.law import Noise
 from halfnoise.workload.grid import Ring
 from halfnoise.workload.totals import Totals
@@ -138,9 +141,8 @@ def couple(monkeypatch: pytest.MonkeyPatch) -> None:
     All that is said of a release, its words and its notes included, is made of what gets out. So
     this is where anything else can be seen that is not. Groups that nobody else is in stay hidden.
     """
-    measure = CenteredMeasurement.measure
 
-    def same(grid: CenteredMeasurement, totals: Totals) -> list[Ring]:
+    def same(measure: Callable[..., list[Ring]], grid: Measurement, totals: Totals) -> list[Ring]:
         there = np.ones(len(totals.people), dtype=bool)
         if totals.keys is not None:
             there = totals.people >= COMMON
@@ -153,7 +155,9 @@ def couple(monkeypatch: pytest.MonkeyPatch) -> None:
         everyone = np.full_like(totals.everyone, 1500)
         return measure(grid, Totals(sums=sums, people=people, everyone=everyone))
 
-    monkeypatch.setattr(CenteredMeasurement, "measure", same)
+    for kind in (CenteredMeasurement, RowMeasurement, GroupMeasurement):
+        own = functools.partial(same, kind.measure)
+        monkeypatch.setattr(kind, "measure", functools.partialmethod(lambda *x, own=own: own(*x)))
     monkeypatch.setattr(Noise, "draw", lambda _, scales: np.zeros(scales.shape, dtype=np.int64))
 
 

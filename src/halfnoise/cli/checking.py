@@ -21,6 +21,7 @@ from halfnoise.ledger.booking import Booking
 from halfnoise.ledger.entries import History
 from halfnoise.ledger.terms import Bill
 from halfnoise.mechanism import shared
+from halfnoise.planning.accept import NEEDED, Acceptance
 from halfnoise.planning.outlook import DELTA, Outlook, Terms, budget_for, plan
 from halfnoise.planning.plan import Plan
 from halfnoise.privacy.allowance import Allowance
@@ -33,7 +34,7 @@ from halfnoise.spec.parts import read_parts
 from halfnoise.spec.queries import NAMELESS, Words
 from halfnoise.spec.toml import gather
 from halfnoise.spec.vocabulary import BUDGET
-from halfnoise.spec.words import for_plans, privacy, text_format
+from halfnoise.spec.words import for_plans, privacy, spark_master, text_format
 from halfnoise.workload.crossing import used
 from halfnoise.workload.numbers import Count, Counts, Mean, Sum
 from halfnoise.workload.queries import Asked
@@ -55,7 +56,7 @@ class Checked:
     source: Source | None = None
     request: Request | None = None
     books: Booking | None = None
-    planned: Plan | Outlook | None = None
+    planned: Plan | Outlook | Acceptance | None = None
     after: History | None = None
     types: Types = field(default_factory=dict)
     words: Words = field(default_factory=dict)
@@ -83,8 +84,9 @@ def checked(words: Words, data: Sequence[str]) -> Checked:
     with ExitStack() as stack:
         text = found.hear(lambda: text_format(words))
         if text is not None:
-            opened = open_source(data, text=text)
-            found.source = found.hear(lambda: stack.enter_context(opened))
+            found.source = found.hear(
+                lambda: stack.enter_context(open_source(data, text=text, spark=spark_master(words)))
+            )
         header = None if found.source is None else Header.of(found.source)
         if header is None:  # which columns a pattern fits cannot be told
             counts = [each for each in words.get("count") or () if not {*"*?["} & {*each}]
@@ -199,7 +201,8 @@ def planned(
     releases: int = 1,
     limit: Privacy | Allowance | None = None,
     people: str | None = None,
-) -> Plan | Outlook:
+    accept: tuple[str | None, str | None] = (None, None),
+) -> Plan | Outlook | Acceptance:
     """Return what a budget brings, or several budgets where none was given."""
     workload, delta = request.workload, DELTA if request.delta is None else request.delta
     terms: Terms = {"releases": releases, "level": request.level, "known_size": known}
@@ -210,6 +213,26 @@ def planned(
             raise InvalidParameterError("give a budget or --margin, not both: one tells the other")
         budget = budget_for(workload, margin=number("--margin", margin), delta=delta, **terms)
     many = request.known_size if people is None else number("--people", people)
+    share, ceiling = accept
+    if share is not None:
+        if budget is not None:
+            rule = "give a budget, --margin or --accept, not several: one tells the others"
+            raise InvalidParameterError(rule)
+        if many is None:
+            raise InvalidParameterError(NEEDED)
+        most = None if ceiling is None else number("--ceiling", ceiling)
+        wanted = _part("--accept", share)
+        return plan(workload, delta=delta, people=many, accept=wanted, ceiling=most, **terms)
+    if ceiling is not None:
+        raise refuse("--ceiling", "given together with --accept", ceiling)
     if budget is None:
         return plan(workload, delta=delta, people=many, **terms)
     return plan(workload, privacy=budget, people=many, **terms)
+
+
+def _part(flag: str, text: str) -> float:
+    """Read a part of a whole: 2% or 0.02."""
+    part = number(flag, text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    if not 0 < part < 1:
+        raise refuse(flag, "above 0% and below 100%", text, f"for example {flag} 2%")
+    return part

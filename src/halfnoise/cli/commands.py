@@ -22,20 +22,19 @@ from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source, open_source
 from halfnoise.errors import BudgetError, InvalidParameterError
 from halfnoise.ledger.booking import Booking
-from halfnoise.mechanism import Step, carry_out
+from halfnoise.mechanism import Step, carry_out, read_back
 from halfnoise.planning.plan import Plan
 from halfnoise.request import Request
-from halfnoise.results import document
 from halfnoise.results.formats import Output, as_csv
 from halfnoise.results.release import Released
 from halfnoise.results.reliability import NO_RULE, Reliability
-from halfnoise.results.render import NOISE_ONLY
+from halfnoise.results.sampling import caption
 from halfnoise.spec.first import first_spec
 from halfnoise.spec.header import Header
 from halfnoise.spec.lists import Lists
 from halfnoise.spec.queries import NAMELESS, Words
 from halfnoise.spec.toml import gather, recorded, write_spec
-from halfnoise.spec.words import read, text_format
+from halfnoise.spec.words import read, spark_master, text_format
 
 MARKS = {"flag", "suppress"}  # words for a rule by which numbers are marked
 
@@ -44,7 +43,8 @@ def plan_command(words: Words, data: Sequence[str]) -> None:
     """Show what to expect; of the data, at most headers are read."""
     words = gather(words, data)
     text = text_format(words)
-    with open_source(data, text=text) if data else nullcontext() as source:
+    where = spark_master(words)
+    with open_source(data, text=text, spark=where) if data else nullcontext() as source:
         request = read(words, None if source is None else Header.of(source), data)
         _check_columns(source, request)
     books = booked(words, data, needed=False)
@@ -52,6 +52,7 @@ def plan_command(words: Words, data: Sequence[str]) -> None:
     releases, margin = whole_number("--releases", words.get("releases", "1")), words.get("margin")
     request, releases = part_of(request, books, releases)
     terms: dict[str, Any] = {"known": "known-size" in words, "people": words.get("people")}
+    terms["accept"] = (words.get("accept"), words.get("ceiling"))
     found = planned(request, margin=margin, releases=releases, limit=books.limit, **terms)
     shown, commands = found.to_dict(), list[str]()
     if releases > 1 and isinstance(found, Plan) and "one-of" not in words:
@@ -73,14 +74,14 @@ def release_command(words: Words, data: Sequence[str]) -> None:
     over, excel = "overwrite" in words, "excel" in words
     out = Output("--out", Path(words["out"]), over, excel) if named else None
     text, rule = text_format(words), marks(words) if MARKS & words.keys() else NO_RULE
-    with open_source(data, text=text) as source:
+    with open_source(data, text=text, spark=spark_master(words)) as source:
         request = read(words, Header.of(source), data, release=True)
         request = replace(request, spec=recorded(words))
         books, about = booked(words, data), (source.files, source.text)
         kept = books.stored(books.asked(request.fingerprint, about))
         inputs = [*data, *books.files]
         if out is not None:
-            again = None if kept is None else _marked(document.from_json(kept.decode()), rule)
+            again = None if kept is None else _marked(read_back(kept, request), rule)
             spec = [own["spec"]] if "spec" in own else []
             out.check([*inputs, *spec, *Lists.named_in(words)], again=again)
         save = _saving(words, request, inputs)
@@ -103,7 +104,7 @@ def check_command(words: Words, data: Sequence[str]) -> None:
 
 def spec_command(words: Words, data: Sequence[str]) -> None:
     """Write a first spec from the header, to a file or to the terminal."""
-    with open_source(data, text=text_format(words)) as source:
+    with open_source(data, text=text_format(words), spark=spark_master(words)) as source:
         first = first_spec(source, words, data)
     if words.get("out", "-") == "-":
         typer.echo(first, nl=False)
@@ -180,7 +181,7 @@ def _show(release: Released, out: Output | None, words: Words, *, once: bool) ->
     else:
         typer.echo(printed := repr(release))
         return printed.encode()
-    for line in (*release.promises(), NOISE_ONLY, *release.notes()):
+    for line in (*release.promises(), caption(release.sampling), *release.notes()):
         note(line)
     return content
 

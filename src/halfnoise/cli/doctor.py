@@ -97,9 +97,9 @@ def _engine(make: Any) -> bool:
     blocks = plan(WORKLOAD, privacy=GaussianDP(mu=1)).measurement.blocks
     with own_folder() as folder, open_source(make(Path(folder)), text=TextFormat()) as source:
         totals = prepared(source.of(request.columns), WORKLOAD, blocks, request.unit)()
-    quanta = [block.quantum for block in blocks]
+    number = int(totals.people[0])
     sums = [
-        [float(int(x) * quantum) for x in each[0]]
-        for each, quantum in zip(totals.sums, quanta, strict=True)
+        [float(int(x) * block.quantum + number * block.offset) for x in each.view(np.int64)[0]]
+        for each, block in zip(totals.sums, blocks, strict=True)
     ]
     return {"people": totals.people.tolist(), "sums": sums} == TRUTH

@@ -8,7 +8,7 @@ from typing import Any
 
 from halfnoise.cli.checking import Checked
 from halfnoise.data.codebook import open_questions
-from halfnoise.data.meaning import condition, kind_of, readings
+from halfnoise.data.meaning import condition, kind_of, readings, weighed
 from halfnoise.data.sources.files import ending_of, unused
 from halfnoise.data.sources.source import PLACES, Source, TextFormat
 from halfnoise.ledger.booking import NO_LEDGER
@@ -124,10 +124,16 @@ def _asked(found: Checked, request: Request) -> dict[str, Any]:
         for each in workload.who
         if each.column in types
     ]
+    own = workload.weight
+    weight = own and {
+        "meaning": own.meaning,
+        "read_as": [*weighed(own, types, text.spelling)] if own.column in types else [],
+    }
     return {
         "queries": queries,
         "unit": list(request.unit) or ("row" if request.row_is_person else None),
         "where": who,
+        "weight": weight,
         "groups": None if workload.grouping is None else workload.grouping.words,
         "weights": dict(workload.importance),
         "look_up": open_questions(workload, types, text, request.unit, rows=request.row_is_person),
@@ -159,6 +165,9 @@ def _people(shown: dict[str, Any]) -> Iterator[str]:
     for who in shown["where"]:
         yield f"In the table: {who['condition']}"
         yield from (f"  {line}" for line in who["read_as"])
+    if shown["weight"]:
+        yield f"Each counts as often as {shown['weight']['meaning']}"
+        yield from (f"  {line}" for line in shown["weight"]["read_as"])
     if shown["groups"]:
         yield shown["groups"]
     for name, weight in shown["weights"].items():

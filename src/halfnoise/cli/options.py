@@ -46,7 +46,9 @@ class Word:
 OPTIONS = (
     Word("count", "COL", ASK, "How many people say yes: smoker, old=age:at-least:65, 'q_*'."),
     Word("sum", "COL=LO:HI", ASK, "The sum of a column, each value kept in LO to HI."),
-    Word("mean", "COL=LO:HI", ASK, "The mean among those who answered."),
+    Word(
+        "mean", "COL=LO:HI", ASK, "The mean of those who answered; 0:9:variance: and how it varies."
+    ),
     Word("choice", "COL=A,B,C", ASK, "How many chose each; the rest is 'other'."),
     Word("bins", "COL=0,18,65", ASK, "How many are in each band of a number."),
     Word("items", "COL=a,b,c", ASK, "How many have each item; E11.* is all that begin so."),
@@ -76,6 +78,9 @@ OPTIONS = (
     Word("where", "COND", RULES, "Who is in the table: age:at-least:18; twice, both must hold."),
     Word("missing", "A,B", RULES, "Codes that stand for no answer: -99,N/A."),
     Word("neighbors", "RULE", RULES, "Hide who is in the data (add-remove), or answers (replace)."),
+    Word("weight", "COL=LO:HI", RULES, "How often a person counts, each weight kept in LO to HI."),
+    Word("unweighted-size", None, RULES, "With weights: how many people there are, too."),
+    Word("effective-size", None, RULES, "With weights: the sum of their squares, too."),
     Word("importance", "NAME=W", RULES, "How much a squared error of a query weighs."),
     Word("size-importance", "W", RULES, "The same for the number of people: 0 unless given."),
     Word("size-dial", "C", RULES, "The same, as the C of the paper."),
@@ -102,18 +107,26 @@ OPTIONS = (
     Word("header-row", "N", TEXT, "The same in other words: which line or row holds the names."),
     Word("sheet", "NAME", TEXT, "The sheet of an .xlsx, .ods or .xls file, or its number from 1."),
     Word("file-table", "NAME", TEXT, "The table of a DuckDB or SQLite file; or --table NAME."),
+    Word("engine", "NAME", TEXT, "Who reads files: duckdb unless given, or spark for Parquet."),
+    Word("spark-master", "URL", TEXT, "Where Spark is: spark://host:7077, local[*], sc://host."),
     Word("level", "P", SHOW, "The level of the margins of error: 0.95 unless given."),
+    Word("sampling", "HOW", SHOW, "Margins cover who was asked, too: srs, a simple random sample."),
+    Word("design-effect", "D", SHOW, "By how much more that sample varies: 1 unless given."),
     Word("spec", "FILE", SHOW, "Take all this from a TOML file."),
     Word("set", "NAME=VALUE", SHOW, "Fill {NAME} in that file."),
     Word("save-spec", "FILE", SHOW, "Write all this to a TOML file."),
 )
 _WHERE = "A file (DATA.ledger unless given), or postgresql://host/db#name."
 LEDGER = Word("ledger", "FILE", SPEND, _WHERE)
-EXPECTED = Word("people", "N", SHOW, "How many there may be: which tables are mostly noise.")
+EXPECTED = Word(
+    "people", "N", SHOW, "How many there may be: means as means, and what is mostly noise."
+)
 PLAN = (
     *OPTIONS,
     LEDGER,
     Word("margin", "M", SPEND, "The other way round: the budget for a margin of error of M."),
+    Word("accept", "2%", SPEND, "The budget for shares that are off by 2 points; with --people."),
+    Word("ceiling", "E", SPEND, "Warn if that takes an epsilon above this: 3 unless given."),
     Word("releases", "N", SPEND, "Split over N releases."),
     EXPECTED,
     Word("json", None, SHOW, "Print JSON."),

@@ -39,6 +39,7 @@ def _listed(workload: Workload) -> Iterator[tuple[str, Iterable[Literal]]]:
         if isinstance(query, Count):
             asked += [] if query.condition is None else [query.condition]
             yield "codes for yes", query.true
+    yield "codes for no weight", () if workload.weight is None else workload.weight.codes
     for each in asked:
         yield "codes for missing", each.codes
         if isinstance(each, Where):

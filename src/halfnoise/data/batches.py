@@ -1,6 +1,6 @@
 """Many counts in batches: an engine takes more than twice as long for twice as many columns."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,12 +11,15 @@ from halfnoise.workload.totals import Totals
 _COLUMNS = 400  # of which plans are made in a moment, and scans are still few
 
 
-def batched(blocks: Sequence[Block], *, apart: bool) -> list[list[Block]]:
+def batched(
+    blocks: Sequence[Block], *, apart: bool, whole: Callable[[Block], bool] = lambda _: False
+) -> list[list[Block]]:
     """Return blocks in batches, counts that do not depend on each other cut in pieces.
 
     ``apart``: whether the groups are the same in all batches, so that they may be read apart.
+    ``whole``: whether a block of many counts is read at once, by itself, all the same.
     """
-    pieces = [piece for block in blocks for piece in _cut(block)]
+    pieces = [p for block in blocks for p in ([block] if whole(block) else _cut(block))]
     if not apart or sum(len(piece.asked) for piece in pieces) <= _COLUMNS:
         return [list(blocks)]
     batches: list[list[Block]] = [[]]
@@ -46,10 +49,15 @@ def joined(
     return replace(first, sums=tuple(sums))
 
 
+def are_many(block: Block) -> bool:
+    """Whether a block has more counts than are read at once in columns."""
+    return len(block.asked) > _COLUMNS
+
+
 def _cut(block: Block) -> list[Block]:
     """Cut counts in pieces, unless a person's answers are weighed by their number."""
     ones, asked = block.shape.ones, block.asked
-    if len(asked) <= _COLUMNS or (ones is not None and ones < block.shape.size):
+    if not are_many(block) or (ones is not None and ones < block.shape.size):
         return [block]
     starts = range(0, len(asked), _COLUMNS)
     return [replace(block, asked=asked[start : start + _COLUMNS]) for start in starts]

@@ -2,8 +2,7 @@
 
 A cell that cannot be read as what a query needs is null; text is read by ``written``. NaN is null;
 infinities are numbers. Days in text are compared as ISO text; moments with a time zone belong to
-the day that it then is in UTC. What tells people apart is never cast, but where nothing can be
-lost; a type whose values an engine might take for each other is refused.
+the day that it then is in UTC.
 """
 
 import datetime as dt
@@ -25,8 +24,6 @@ from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.conditions import Literal, Where, as_date, as_number
 
 _SMALL = 128  # whole numbers below it can be in a column of any type of them
-_EXACT = (nw.Boolean, nw.Date, nw.Datetime, nw.Binary, nw.Decimal)
-_WHO = "text, whole numbers, decimals, fractions, bytes, days or moments"
 
 MOST_WHOLE = 2**62  # whole numbers are compared as such below this
 Ranked = tuple[nw.Expr, dict[Any, int]]  # a column, and where in a list its values stand
@@ -71,8 +68,8 @@ class Cell:
 
     def said(self) -> "tuple[nw.Expr, Cell]":
         """Return text, null where it is empty or could not be read, and the cell that holds it."""
-        raw = self._written.raw
-        text = nw.when((raw != "") & self._written.is_readable()).then(raw)
+        raw = self.written.raw
+        text = nw.when((raw != "") & self.written.is_readable()).then(raw)
         return text, replace(self, dtype=nw.String(), nulled=True)
 
     def number(self) -> nw.Expr:
@@ -95,34 +92,21 @@ class Cell:
         value = nw.when(small).then(number).otherwise(0.0)
         return value.floor().cast(nw.Int64), small & is_true(value == value.floor())
 
-    def who(self) -> nw.Expr:
-        """Return who a row is about: null where it does not say, as with NaN and blank text."""
-        key = nw.col(self.name)
-        if self.dtype.is_float():
-            return nw.when(~key.is_nan()).then(key + 0.0)  # -0.0 is 0.0
-        if self.is_text:
-            there, readable = self._written.is_something(), self._written.is_readable()
-            return nw.when(there if self.nulled else there & readable).then(self._written.raw)
-        if self.dtype.is_integer() or self.dtype in _EXACT:
-            return key
-        why = f"holds {self.dtype}, by which people cannot be told apart; name a column of {_WHO}"
-        raise InvalidParameterError(f"the unit {self.label!r} {why}")
-
     def day(self) -> nw.Expr:
         """Return what says the day, to be compared with ``midnights``; null where there is none."""
         if self.is_day:
             return nw.col(self.name)
         if not self.is_text:
             raise self.wrong_type("days")
-        return nw.col(self.made_as("day")) if "day" in self.made else self._written.day()
+        return nw.col(self.made_as("day")) if "day" in self.made else self.written.day()
 
     def text(self) -> nw.Expr:
         """Return the value as text, without spaces around it."""
-        return self._written.text()
+        return self.written.text()
 
     def code(self) -> nw.Expr:
         """Return the value as text in the way in which codes are compared."""
-        return self._written.code()
+        return self.written.code()
 
     def as_code(self, literal: Literal) -> str:
         """Return a value that somebody lists as ``code`` returns it."""
@@ -135,10 +119,11 @@ class Cell:
 
     def read_as(self, kind: str) -> nw.Expr:
         """Return the text as a "number", also where it is a code for missing, or as a "day"."""
-        return self._written.number() if kind == "number" else self._written.day()
+        return self.written.number() if kind == "number" else self.written.day()
 
     @property
-    def _written(self) -> Written:
+    def written(self) -> Written:
+        """What its text says."""
         raw = nw.col(self.name) if self.dtype == nw.String else nw.col(self.name).cast(nw.String)
         return Written(raw=raw, spelling=self.spelling, branches=self.branches)
 
@@ -164,8 +149,8 @@ class Cell:
         if not self.knows_usual:
             return found
         usual, raw = Usual(values, self.missing, self.spelling), nw.col(self.name)
-        for words in reversed(usual.words):
-            found = nw.when(among(raw, words)).then(among(raw, usual.found(words))).otherwise(found)
+        for words, is_it in reversed(usual.judged_words):
+            found = nw.when(among(raw, words)).then(nw.lit(is_it)).otherwise(found)
         is_letter = raw.str.len_chars() == 1 if usual.are_all_letters else among(raw, usual.letters)
         found = nw.when(is_letter).then(among(raw, usual.found(usual.letters))).otherwise(found)
         for digit in usual.digits:
@@ -267,7 +252,7 @@ class Cell:
         if self.is_text:
             if isinstance(literal, bool):
                 words = self.spelling.yes_words if literal else self.spelling.no_words
-                return self._written.is_word(words) | (self._written.digits() == number)
+                return self.written.is_word(words) | (self.written.digits() == number)
             same = self.code() == self.as_code(literal)
             if self.inferred and text.lower() in (*YES, *NO):
                 # Yes and no among objects, as they would be compared in a column of their own.
@@ -290,7 +275,7 @@ class Cell:
             return nw.when(~plain.is_nan()).then(plain) if self.dtype.is_float() else plain
         if not self.is_text:
             raise self.wrong_type("numbers")
-        return nw.col(self.made_as("number")) if "number" in self.made else self._written.number()
+        return nw.col(self.made_as("number")) if "number" in self.made else self.written.number()
 
     def wrong_type(self, wanted: str) -> InvalidParameterError:
         """Say that a column is not of a kind that will do."""

@@ -92,6 +92,8 @@ def _of_people(workload: Workload, unit: Sequence[str], *, rows: bool) -> Questi
         yield column, "is it the same in all rows of a person, and in nobody else's?"
     if rows:
         yield "rows", "has nobody more than one?"
+    if workload.weight is not None:
+        yield workload.weight.column, "is it the person's weight, and the same in all their rows?"
     grouping = workload.grouping
     if grouping is not None:
         found = "does no name of a group name a person?"

@@ -11,15 +11,17 @@ from halfnoise.data.cells import Cell
 from halfnoise.data.expressions import expressions, roots
 from halfnoise.data.sources.frames import narrowed, plain_text, renamed
 from halfnoise.data.sources.source import Source
+from halfnoise.data.who import says_who, who
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Bins, Items
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.numbers import Count, Mean, Sum
+from halfnoise.workload.weights import Weight
 from halfnoise.workload.workload import Workload
 
-Asked = ColumnQuery | Where  # what looks at a column
+Asked = ColumnQuery | Where | Weight  # what looks at a column
 ReadCell = Callable[[Asked], Cell]  # finds the cell that a query or a condition reads
 
 
@@ -28,13 +30,15 @@ class Columns:
     """The rows that are read, and the cells in them.
 
     ``cells``: by column, or by the identity of an expression. ``by``: those that name groups.
-    ``met``: the columns that say whether a condition is met, by its words.
+    ``met``: the columns that say whether a condition is met, by its words. ``told``: whether a row
+    says whom it is about.
     """
 
     frame: nw.LazyFrame[Any] = field(repr=False)  # some engines show rows
     cells: Mapping[Any, Cell]
     by: Sequence[Cell]
     met: Mapping[str, str] = field(default_factory=dict)
+    told: Sequence[nw.Expr] = ()
 
     @classmethod
     def of(
@@ -46,7 +50,7 @@ class Columns:
         given = dict(zip(_names_of_ours(source, len(made)), made.values(), strict=True))
         _check_spelled(source, made.values())
         columns = dict.fromkeys(column for query in queries for column in query.columns)
-        columns |= dict.fromkeys(each.column for each in workload.who)
+        columns |= dict.fromkeys(each.column for each in beside(workload))
         own: dict[Any, str] = {column: f"cell{i}" for i, column in enumerate(columns)}
         keys = () if workload.grouping is None else workload.grouping.by
         by = {f"by{i}": key.column for i, key in enumerate(keys)}
@@ -63,9 +67,10 @@ class Columns:
         cells = {column: cell(name, column) for column, name in own.items()}
         cells |= {by_id: cell(name, None) for by_id, name in zip(made, given, strict=True)}
         groups = [cell(name, column) for name, column in by.items()]
-        found = cls(frame=frame, cells=cells, by=groups)
+        told = [says_who(cell(f"unit{i}", column)) for i, column in enumerate(unit)]
+        found = cls(frame=frame, cells=cells, by=groups, told=told)
         asked = [query for query in queries if isinstance(query, ColumnQuery)]
-        return found.said_once(asked).read_once(asked, workload.who).met_once(asked)
+        return found.said_once(asked).read_once(asked, beside(workload)).met_once(asked)
 
     def __call__(self, asked: Asked) -> Cell:
         """Return the cell that a query or a condition reads."""
@@ -92,9 +97,9 @@ class Columns:
                 made[cells[key].name], cells[key] = cells[key].said()
         return replace(self, frame=self.frame.with_columns(**made), cells=cells) if made else self
 
-    def read_once(self, queries: Sequence[ColumnQuery], who: Sequence[Where]) -> Self:
+    def read_once(self, queries: Sequence[ColumnQuery], others: Sequence[Where | Weight]) -> Self:
         """Let text be read once as the numbers or days that it is compared with."""
-        looked_at: list[Asked] = [*queries, *_conditions(queries), *who]
+        looked_at: list[Asked] = [*queries, *_conditions(queries), *others]
         made: dict[str, nw.Expr] = {}
         cells = dict(self.cells)
         for asked in looked_at:
@@ -119,8 +124,13 @@ def _conditions(queries: Sequence[ColumnQuery]) -> list[Where]:
     return [condition for condition in found if condition is not None]
 
 
-def _kind(query: ColumnQuery) -> str | None:
-    return "number" if isinstance(query, Sum | Mean | Bins) else None
+def beside(workload: Workload) -> list[Where | Weight]:
+    """Return what looks at a column beside queries: who is in the table, how often each counts."""
+    return [*workload.who, *([] if workload.weight is None else [workload.weight])]
+
+
+def _kind(query: ColumnQuery | Weight) -> str | None:
+    return "number" if isinstance(query, Sum | Mean | Bins | Weight) else None
 
 
 def _cell_maker(source: Source, frame: nw.LazyFrame[Any]) -> Callable[[str, str | None], Cell]:
@@ -169,4 +179,4 @@ def _who(source: Source, column: str) -> nw.Expr:
     dtype = source.frame.collect_schema()[name]
     branches = _branches(source.frame)
     cell = Cell(name=name, dtype=dtype, label=column, branches=branches, nulled=source.nulled)
-    return cell.who()
+    return who(cell)

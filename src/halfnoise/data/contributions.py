@@ -4,6 +4,10 @@ Each block reads its cells into a few integer columns (``rows``), some by way of
 ``first`` and looked up in lists (``ranks``), puts a person's rows ``together`` (by sum, max or min,
 which do not depend on order), and turns that into what the ``person`` contributes. Every rule is
 total: no row can fail, and no contribution leaves the block's set K.
+
+A value is a float until it is on the grid (``Contribution.put``): what is added up, of people and
+of the rows of one person, is whole quanta and parts of them, the same in every order. What is done
+with a float before is exact or, for averages and tiny numbers below zero, correctly rounded.
 """
 
 import operator
@@ -11,25 +15,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial, singledispatch
-from typing import Any
+from typing import Any, TypeVar
 
 import narwhals.stable.v2 as nw
+import numpy as np
 from narwhals.dtypes import NumericType
 
 from halfnoise.data.cells import Cell
 from halfnoise.data.columns import Columns
 from halfnoise.data.halving import step
 from halfnoise.data.logic import combined, is_true
-from halfnoise.data.lookup import PLACE, lookup
+from halfnoise.data.lookup import Listed
 from halfnoise.data.sources.frames import with_each
+from halfnoise.data.weighing import counted, itself, multiplied, whole_item
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Bins, Choice
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Literal
-from halfnoise.workload.grid import in_quanta
-from halfnoise.workload.numbers import Bounded, Count, Mean, Sum
+from halfnoise.workload.grid import PART_BITS, Ring, carried, power
+from halfnoise.workload.numbers import Bounded, Count, Mean, Squares, Sum
+from halfnoise.workload.sets import squared
 
+Value = TypeVar("Value", float, nw.Expr)
+Rule = tuple[Cell, tuple[Literal, ...]]  # what says yes, of whichever column
 _MANY = 50  # categories; of more there is no column for each
+# Rows are added to others of their person as whole numbers and parts of so many bits, of which
+# 2^35 rows have room: all that a float holds, but for values far below the bounds.
+ROW_BITS, ROW_PART_BITS = 26, 28
 _ALIKE = 25  # counts; of more, what says yes is made once for all that are alike
 
 
@@ -43,13 +55,14 @@ class Contribution:
     alone: bool  # whether each row is a person
     first: dict[str, nw.Expr] = field(default_factory=dict)
     ranks: dict[str, dict[Any, int]] = field(default_factory=dict)
-    alike: dict[tuple[Cell, tuple[Literal, ...]], dict[str, str]] = field(default_factory=dict)
+    alike: "dict[str, tuple[Rule, dict[str, str]]]" = field(default_factory=dict)
     rows: dict[str, nw.Expr] = field(default_factory=dict)
     together: list[nw.Expr] = field(default_factory=list)
     person: list[nw.Expr] = field(default_factory=list)
     in_order: Sequence[int] = ()  # the ranks of many categories
     order: Sequence[int] = ()  # the ranks of all categories, and that of a person
     rank_of_person: nw.Expr | None = None
+    in_parts: bool = False  # whether the first column is of whole quanta, and the second of parts
 
     def __post_init__(self) -> None:
         _reads(self.block.asked[0], self)
@@ -83,31 +96,69 @@ class Contribution:
             return own.yes(query.true)
         column = f"{self.prefix}_{name}_yes"
         rule = replace(own, name="", label="", made=()), tuple(query.true)
-        self.alike.setdefault(rule, {})[column] = own.name
+        # In words: 1 and True are equal, but not the same.
+        self.alike.setdefault(repr(rule), (rule, {}))[1][column] = own.name
         return nw.col(column)
 
     def looked_up(self, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Return rows with the columns that are made first, and their ranks."""
         rows = rows.with_columns(**self.first) if self.first else rows
-        for rule, columns in self.alike.items():
+        for rule, columns in self.alike.values():
             rows = with_each(rows, columns, partial(_yes, *rule))
         for column, ranks in self.ranks.items():
-            listed = {f"{column}_listed": list(ranks), f"{column}_rank": list(ranks.values())}
-            table = lookup(rows, listed).drop(PLACE)
-            rows = rows.join(table, left_on=column, right_on=f"{column}_listed", how="left")
+            listed = Listed.of(rows, [[*ranks]], [*ranks.values()], f"{column}_rank")
+            rows = listed.find(rows, [column])
         return rows
 
     def within(self, condition: nw.Expr, query: ColumnQuery) -> nw.Expr:
         """Whether a condition holds for a row that the query looks at."""
         return condition if query.where is None else condition & self.cell.meets(query.where)
 
-    def steps(self, query: Bounded, low: int, high: int) -> tuple[nw.Expr, nw.Expr]:
-        """Clip a value, round half up on the grid, and read none as zero; whether there is one."""
-        quantum, value = self.block.quantum, self.made_once("number", self.cell(query).number())
-        there = self.within(~value.is_null(), query)
-        clipped = _clip(value, float(low * quantum), float(high * quantum))
-        safe = nw.when(there).then(clipped).otherwise(nw.lit(0.0))
-        return (safe * float(1 / quantum) + 0.5).floor().cast(nw.Int64), there
+    def value(self, query: Bounded, low: float, high: float) -> tuple[nw.Expr, nw.Expr]:
+        """Return a row's value, clipped, and whether there is one that the query looks at."""
+        value = self.made_once("number", self.cell(query).number())
+        return _clip(value, low, high), self.within(~value.is_null(), query)
+
+    @property
+    def nearest(self) -> float:
+        """The point between bounds on the grid that is nearest to zero."""
+        low, high = self.block.shape.bounds or (0.0, 0.0)
+        return min(max(low, 0.0), high)
+
+    def places(self, *values: Value) -> list[Value]:
+        """Return how many quanta values are above the point nearest to zero: without rounding.
+
+        Both are multiples of the smaller of their last places, and their difference is no larger.
+        """
+        return [(value - self.nearest) * float(1 / self.block.quantum) for value in values]
+
+    def added(self, place: nw.Expr) -> nw.Expr:
+        """Return what the places of a person's rows add up to, by whole numbers and parts."""
+        named = zip(("whole", "parts"), _apart(place, ROW_PART_BITS), strict=True)
+        whole, parts = (self.read(name, e, "sum").cast(nw.Float64) for name, e in named)
+        return whole + parts * 2.0**-ROW_PART_BITS
+
+    def put(self, place: nw.Expr, given: nw.Expr | None = None) -> nw.Expr:
+        """Put a person's value on the grid: whole quanta from the offset, and parts of one.
+
+        None, if it is not given, adds nothing. Returned is its place, made once.
+        """
+        if self.alone:  # then it is a column: an engine would compute it at each use
+            self.rows[f"{self.prefix}_place"] = place
+            place = nw.col(f"{self.prefix}_place")
+        whole, parts = (each.cast(nw.Int64) for each in _apart(place, PART_BITS))
+        start = (Fraction(self.nearest) - self.block.offset) / self.block.quantum
+        adds: Sequence[nw.Expr] = multiplied(whole + int(start), parts, self.block.weighing)
+        if given is not None:
+            adds = [nw.when(given).then(each).otherwise(nw.lit(0)) for each in adds]
+        self.person, self.in_parts = [*self.person, *adds], True
+        return place
+
+    def totals(self, sums: Ring) -> Ring:
+        """Return the block's totals from the sums of its columns."""
+        if not self.in_parts:
+            return sums
+        return np.column_stack([carried(sums[:, 0], sums[:, 1]), sums[:, 2:]])
 
 
 def _yes(cell: Cell, codes: Sequence[Literal], name: str) -> nw.Expr:
@@ -134,9 +185,10 @@ def _counts(_: Count, part: Contribution) -> None:
         answers.append(part.read(str(i), yes, "max", nw.Int8))
     if weighs:
         answers = [yes.cast(nw.Int64) for yes in answers]
-        weight = item_weight(combined(operator.add, answers), most, block.quantum)
-        answers = [yes * weight for yes in answers]
-    part.person += answers
+        one = part_of_item(combined(operator.add, answers), most, block)
+        part.person += [yes * one for yes in answers]
+    else:
+        part.person += [counted(yes, block.weighing) for yes in answers]
 
 
 @_reads.register
@@ -145,33 +197,55 @@ def _sum(query: Sum, part: Contribution) -> None:
 
     Without a value, the point of the range nearest to zero; without the condition, nothing.
     """
-    low, high = (in_quanta(bound, part.block.quantum) for bound in query.bounds)
-    steps, there = part.steps(query, *((low, high) if part.alone else (min(low, 0), max(high, 0))))
-    total = part.read("value", steps, "sum")
-    given = part.read("given", there, "max", nw.Int8)
-    absent = nw.lit(min(max(0, low), high))
+    low, high = query.bounds
+    if part.alone:
+        value, there = part.value(query, low, high)
+    else:
+        least, most = min(low, 0.0), max(high, 0.0)
+        row, there = part.value(query, least, most)
+        unit = float(power(max(-least, most))) * 2.0 ** (1 - ROW_BITS)
+        rows = part.added(nw.when(there).then(row * (1 / unit)).otherwise(nw.lit(0.0)))
+        value = _clip(rows * unit, low, high)
+    given = part.read("given", there, "max", nw.Int8) == 1
+    absent = nw.lit(min(max(0.0, low), high))
     if query.where is not None:
         meets = part.read("meets", part.cell.meets(query.where), "max", nw.Int8)
-        absent = nw.when(meets == 1).then(absent).otherwise(nw.lit(0))
-    bounded = total if part.alone else _clip(total, low, high)
-    part.person.append(nw.when(given == 1).then(bounded).otherwise(absent))
+        absent = nw.when(meets == 1).then(absent).otherwise(nw.lit(0.0))
+    part.put(*part.places(nw.when(given).then(value).otherwise(absent)))
+
+
+@_reads.register
+def _squares(query: Squares, part: Contribution) -> None:
+    """Take a person's weight as their value."""
+    part.put(*part.places(_clip(itself(part.block.weighing), *query.bounds)))
 
 
 @_reads.register
 def _mean(query: Mean, part: Contribution) -> None:
-    """Take the average of the values that a person gave, rounded half up on the grid."""
-    low, high = (in_quanta(bound, part.block.quantum) for bound in query.bounds)
-    steps, there = part.steps(query, low, high)
+    """Take the average of the values that a person gave."""
+    value, there = part.value(query, *query.bounds)
+    place, *_ = part.places(value)
+    place = nw.when(there).then(place).otherwise(nw.lit(0.0))
     if part.alone:  # the average of one value
-        part.person += [steps, there.cast(nw.Int64)]
-        return
-    # Above the lowest, so that no sum is negative: engines round negative quotients differently.
-    total = part.read("value", nw.when(there).then(steps - low).otherwise(0), "sum")
-    given = part.read("given", there, "sum")
-    answers = nw.when(given > 0).then(given).otherwise(nw.lit(1))
-    average = _clip(quotient(total * 2 + answers, answers * 2) + low, low, high)
-    part.person.append(nw.when(given > 0).then(average).otherwise(nw.lit(0)))
-    part.person.append((given > 0).cast(nw.Int64))
+        given = there
+    else:
+        rows, number = part.added(place), part.read("given", there, "sum")
+        given = number > 0
+        answers = nw.when(given).then(number).otherwise(nw.lit(1)).cast(nw.Float64)
+        place = _clip(rows / answers, *part.places(*query.bounds))
+    place = part.put(place, given)
+    part.person.append(counted(given.cast(nw.Int64), part.block.weighing))
+    if query.variance:
+        part.person.append(_square(part, place, given))
+
+
+def _square(part: Contribution, place: nw.Expr, given: nw.Expr) -> nw.Expr:
+    """Return the squared distance from the middle on its grid, rounded down; none is zero."""
+    low, high = (Fraction(bound) / part.block.quantum for bound in part.block.shape.bounds or ())
+    start = Fraction(part.nearest) / part.block.quantum - (low + high) / 2
+    away = (place.floor().cast(nw.Int64) + int(start)) * 2
+    square = quotient(away * away, nw.lit(squared.Squares.of(int(low), int(high)).by))
+    return nw.when(given).then(square).otherwise(nw.lit(0))
 
 
 @_reads.register
@@ -197,7 +271,8 @@ def _category(query: Choice | Bins, part: Contribution) -> None:
     if len(in_order) > _MANY:
         part.in_order = in_order
     else:
-        part.person += [(first == rank).cast(nw.Int64) for rank in in_order]
+        chosen = ((first == rank).cast(nw.Int64) for rank in in_order)
+        part.person += [counted(one, part.block.weighing) for one in chosen]
 
 
 def _looked_up(part: Contribution, own: Cell, listed: Sequence[Literal]) -> nw.Expr:
@@ -210,16 +285,22 @@ def _looked_up(part: Contribution, own: Cell, listed: Sequence[Literal]) -> nw.E
     return combined(nw.min_horizontal, places)
 
 
-def item_weight(number: nw.Expr, most: int, quantum: Fraction) -> nw.Expr:
+def part_of_item(number: nw.Expr, most: int, block: Block) -> nw.Expr:
     """Return what each of a person's items counts, in quanta: (most * M) // number, at most M."""
     many = nw.when(number > most).then(number).otherwise(nw.lit(most))
-    return quotient(nw.lit(most * quantum.denominator), many)
+    return quotient(whole_item(block) * most, many)
 
 
 def quotient(total: nw.Expr, by: nw.Expr) -> nw.Expr:
     """Divide nonnegative integers in float64, rounding down: exact for totals below 2^53."""
     # No engine's integer division is the same as another's.
     return (total.cast(nw.Float64) / by.cast(nw.Float64)).floor().cast(nw.Int64)
+
+
+def _apart(place: nw.Expr, bits: int) -> tuple[nw.Expr, nw.Expr]:
+    """Return the whole number below a place, and the parts of 2^-bits that it is above that."""
+    whole = place.floor()
+    return whole, ((place - whole) * 2.0**bits).floor()
 
 
 def _clip(value: nw.Expr, low: float, high: float) -> nw.Expr:

@@ -7,9 +7,11 @@ from functools import partial
 from narwhals.dtypes import DType
 
 from halfnoise.data.cells import Cell
+from halfnoise.data.columns import beside
 from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source
 from halfnoise.data.totals import prepared
+from halfnoise.data.who import who
 from halfnoise.errors import HalfnoiseError
 from halfnoise.workload.queries import each_alone
 from halfnoise.workload.workload import Workload
@@ -20,7 +22,7 @@ def column_faults(
 ) -> Iterator[HalfnoiseError]:
     """Yield what is refused: columns that are not there, and what those that are cannot be."""
     named = [column for query in workload.queries for column in query.columns]
-    named += [*(each.column for each in workload.who), *unit, *workload.group_columns]
+    named += [*(each.column for each in beside(workload)), *unit, *workload.group_columns]
     columns = [*dict.fromkeys(named)]
     there = columns if source.extract is not None else [c for c in columns if c in source.dtypes]
     for column in columns:
@@ -39,7 +41,7 @@ def types_of(source: Source, columns: Sequence[str]) -> dict[str, DType]:
 
 
 def _read(source: Source, workload: Workload, unit: Sequence[str]) -> None:
-    blocks = [block.on_grid(block.shape.reach) for block in workload.blocks]
+    blocks = [block.on_grid(None, block.shape.reach(None)) for block in workload.blocks]
     prepared(source, workload, blocks, unit)
 
 
@@ -53,9 +55,13 @@ def _of_parts(table: Source, workload: Workload, unit: Sequence[str]) -> Iterato
         if where.column in dtypes:
             cell = Cell(name="", dtype=dtypes[where.column], label=where.column, spelling=spelling)
             yield from _refusal(partial(replace(cell, missing=where.codes).meets, where))
+    if (weight := workload.weight) is not None and weight.column in dtypes:
+        cell = Cell(name="", dtype=dtypes[weight.column], label=weight.column, spelling=spelling)
+        yield from _refusal(cell.number)
     for column in unit:
         if column in dtypes:
-            yield from _refusal(Cell(name="", dtype=dtypes[column], label=column).who)
+            cell = Cell(name="", dtype=dtypes[column], label=column)
+            yield from _refusal(partial(who, cell))
     grouping = workload.grouping
     if grouping is not None and all(by.column in dtypes for by in grouping.by):
         yield from _refusal(partial(check_keys, dtypes, grouping, spelling))

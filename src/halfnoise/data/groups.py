@@ -15,12 +15,15 @@ from narwhals.dtypes import DType
 
 from halfnoise.data.cells import Cell
 from halfnoise.data.keys import KeyColumn, key_column
-from halfnoise.data.lookup import PLACE, lookup
+from halfnoise.data.lookup import PLACE, Listed
+from halfnoise.data.sources.spark_frames import functions_of, window_of
 from halfnoise.data.spans import UTC, zone_of
 from halfnoise.data.spelling import PLAIN, Spelling
+from halfnoise.data.weighing import kept, together
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.groups import Grouping
 from halfnoise.workload.listing import Key, Part, refuse_twice
+from halfnoise.workload.weights import ALIKE, Weighing
 
 Values = tuple[Any, ...]  # what the columns of a group hold in the table
 Frame = nw.LazyFrame[Any]
@@ -58,7 +61,12 @@ class Groups:
 
     @classmethod
     def of(
-        cls, rows: Frame, grouping: Grouping | None, cells: Sequence[Cell], people: Sequence[str]
+        cls,
+        rows: Frame,
+        grouping: Grouping | None,
+        cells: Sequence[Cell],
+        people: Sequence[str],
+        weighing: Weighing = ALIKE,
     ) -> Self:
         """Return rows in their groups; ``people`` are the columns that say whom a row is about."""
         if grouping is None:
@@ -70,15 +78,23 @@ class Groups:
             rows, keys = _found(rows, grouping, keys)
             rows = _first(rows, people, names, grouping.most)
             return cls(
-                rows=rows, columns=names, number=None, back=_back(keys), scans=1 + bool(people)
+                rows=rows,
+                columns=names,
+                number=None,
+                back=_back(keys),
+                scans=1 + _looks(rows, people),
             )
-        everybody = rows.select(*people).unique() if people and grouping.most > 1 else rows
+        everybody = rows
+        if people and grouping.most > 1:
+            everybody = rows.select(*people, *kept(weighing))
+            weight = together(weighing)
+            everybody = everybody.group_by(*people).agg(*weight) if weight else everybody.unique()
         listed = _listed(grouping.keys, keys)
-        table = lookup(rows, listed)
+        places = Listed.of(rows, listed)
 
         def place(found: Frame) -> Frame:
             found, names = _with_keys(found, keys)
-            return _placed(found, names, listed, table, title="hn_group", other=grouping.other)
+            return _placed(found, names, places, title="hn_group", other=grouping.other)
 
         named = None
         if not people and _are_names(grouping, cells) and not rows.implementation.is_spark_like():
@@ -88,7 +104,7 @@ class Groups:
         some = bool(people) and grouping.most < number
         rows = _first(rows, people, columns, grouping.most) if some else rows
         several = everybody if grouping.most > 1 else None
-        scans = 1 + some + (several is not None)
+        scans = 1 + (some and _looks(rows, people)) + (several is not None)
         return cls(
             rows=rows,
             columns=columns,
@@ -160,7 +176,7 @@ def _with_keys(rows: Frame, keys: Sequence[KeyColumn]) -> tuple[Frame, tuple[str
     return rows.with_columns(**named), tuple(named)
 
 
-def _listed(listed: Sequence[Key], columns: Sequence[KeyColumn]) -> dict[str, Sequence[Any]]:
+def _listed(listed: Sequence[Key], columns: Sequence[KeyColumn]) -> list[Sequence[Any]]:
     """Return the listed keys column by column, refused where two of them read the same."""
     values = [[key[i] for key in listed] for i in range(len(columns))]
     read = [part for c, keys in zip(columns, values, strict=True) for part in c.listed(keys)]
@@ -168,28 +184,27 @@ def _listed(listed: Sequence[Key], columns: Sequence[KeyColumn]) -> dict[str, Se
     same = all(all(map(operator.is_, *pair)) for pair in zip(values, read[1::2], strict=True))
     if not same and all(len({*part}) < len(listed) for part in read):
         refuse_twice(listed, list(zip(*read, strict=True)))
-    return {f"hn_listed{i}": part for i, part in enumerate(read)}
+    return read
 
 
-def _listed_in_one(part: Part, column: KeyColumn) -> dict[str, Sequence[Any]]:
+def _listed_in_one(part: Part, column: KeyColumn) -> list[Sequence[Any]]:
     return _listed([(value,) for value in part], [column])
 
 
 def _placed(
     rows: Frame,
     names: Sequence[str],
-    listed: Mapping[str, Sequence[Any]],
-    table: Frame,
+    places: Listed,
     *,
     title: str,
     other: str | None,
 ) -> Frame:
     """Return rows with their place in a list, those elsewhere behind all others, or left out."""
     place = nw.col(PLACE)
-    rows = rows.join(table, left_on=list(names), right_on=list(listed), how="left")
+    rows = places.find(rows, names)
     if other is None:
         rows = rows.filter(~place.is_null())
-    last = nw.lit(len(next(iter(listed.values()))))
+    last = nw.lit(len(places.columns[0]))
     elsewhere = nw.when(place.is_null()).then(last).otherwise(place)
     return rows.with_columns(**{title: elsewhere.cast(nw.Int64)}).drop(PLACE)
 
@@ -205,8 +220,8 @@ def _found(
     for i, part in enumerate(grouping.listed):
         if part is not None:
             names, known = list(columns[i].columns(i)), _listed_in_one(part, columns[i])
-            table = lookup(rows, known)
-            rows = _placed(rows, names, known, table, title=names[1], other=grouping.other)
+            places = Listed.of(rows, known)
+            rows = _placed(rows, names, places, title=names[1], other=grouping.other)
             rows = rows.with_columns(**{names[0]: nw.lit(0).cast(nw.Int64)})
             shown: Sequence[Any] = (*part, grouping.other)
             found[i] = replace(columns[i], back=shown.__getitem__)
@@ -229,6 +244,8 @@ def _first(rows: Frame, people: Sequence[str], group: Sequence[str], most: int) 
     both = [*people, *group]
     if not people:
         return rows
+    if not _looks(rows, people):
+        return _ranked(rows, people, group).filter(nw.col("hn_rank") <= most).drop("hn_rank")
     if most == 1 and len(group) == 1:
         kept = rows.group_by(*people).agg(nw.col(*group).min())
     else:
@@ -236,3 +253,20 @@ def _first(rows: Frame, people: Sequence[str], group: Sequence[str], most: int) 
         rank = nw.col("hn_one").cum_sum().over(*people, order_by=list(group))
         kept = pairs.with_columns(hn_rank=rank).filter(nw.col("hn_rank") <= most)
     return rows.join(kept.select(*both), on=both, how="semi")
+
+
+def _looks(rows: Frame, people: Sequence[str]) -> bool:
+    """Whether to find the first groups of people takes a look at all rows before."""
+    return bool(people) and not rows.implementation.is_spark_like()
+
+
+def _ranked(rows: Frame, people: Sequence[str], group: Sequence[str]) -> Frame:
+    """Return rows of Spark with the rank of their group among those of the person.
+
+    The rows of a person meet anyway, to be added up: they are sorted there, in the same scan.
+    """
+    native: Any = rows.to_native()
+    window = window_of(native).partitionBy(*people).orderBy(*group)
+    rank = functions_of(native).dense_rank().over(window)
+    found: Frame = nw.from_native(native.withColumn("hn_rank", rank)).lazy()
+    return found

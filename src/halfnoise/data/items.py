@@ -5,9 +5,8 @@ for each. Where each row is a person, rows with the same cell have the same item
 stands for all of them: no engine has to tell rows apart.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any, NamedTuple, Self
 
 import narwhals.stable.v2 as nw
@@ -15,13 +14,16 @@ import narwhals.stable.v2 as nw
 from halfnoise.checks import refuse, said_twice
 from halfnoise.data.cells import MOST_WHOLE, Cell
 from halfnoise.data.columns import ReadCell
-from halfnoise.data.contributions import item_weight
+from halfnoise.data.contributions import part_of_item
 from halfnoise.data.groups import Frame, Groups, Values
+from halfnoise.data.handed import Rows
 from halfnoise.data.logic import is_true
-from halfnoise.data.lookup import PLACE, lookup, parts
-from halfnoise.data.sources import fetch
+from halfnoise.data.lookup import PLACE, Listed, parts, times
+from halfnoise.data.many import Counted
 from halfnoise.data.spelling import folded
+from halfnoise.data.weighing import kept, whole_item
 from halfnoise.errors import InvalidParameterError
+from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Items
 from halfnoise.workload.codes import deepest
 from halfnoise.workload.conditions import Literal, as_number
@@ -62,46 +64,49 @@ class _Listed(NamedTuple):
 
 
 def item_totals(
-    groups: Groups, query: Items, quantum: Fraction, cell: ReadCell, people: Sequence[str]
-) -> Callable[[], dict[Values, list[int]]]:
+    groups: Groups, query: Items, block: Block, cell: ReadCell, people: Sequence[str]
+) -> Counted:
     """Return how totals of items, in quanta, are read; what can be refused is refused before."""
     own, group = cell(query), groups.columns
     listed = _Listed.of(query, own)
     splits = query.split is not None and own.is_text  # a number is one code
-    rows, times = _cells(groups, query, cell, people), nw.lit(1)
+    weight = kept(block.weighing)
+    rows, times = _cells(groups, query, cell, people, weight), nw.lit(1)
     if splits:
         rows = rows.filter(nw.col(_ITEM).str.len_chars() <= LONGEST_CELL)
     if not people and (splits or listed.several):
         rows = rows if splits else rows.with_columns(nw.col(_ITEM).str.slice(0, listed.enough))
-        rows = rows.group_by(*group, _ITEM).agg(nw.len().alias(_TIMES))
+        rows = rows.group_by(*group, *weight, _ITEM).agg(nw.len().alias(_TIMES))
         rows = rows.with_columns(nw.col(_ITEM).alias(_CELL), nw.col(_TIMES).cast(nw.Int64))
         people, times = [_CELL, _TIMES], nw.col(_TIMES)
     if splits:
         rows = _split(rows, own, str(query.split))
     # From here on an item is its place in the list: a number is quicker to group by than text.
-    rows = _placed(rows, listed).select(*people, *group, PLACE)
+    rows = _placed(rows, listed).select(*people, *weight, *group, PLACE)
     if people:
-        rows = rows.group_by(*people, *group, PLACE).agg(nw.len().alias("hn_rows"))
-    weight = nw.lit(quantum.denominator)
+        rows = rows.group_by(*people, *weight, *group, PLACE).agg(nw.len().alias("hn_rows"))
+    counts = whole_item(block)
     if people and query.at_most is not None and query.at_most < len(query.items):
-        number = nw.col(PLACE).count().over(*people, *group).cast(nw.Int64)
+        number = nw.col(PLACE).count().over(*people, *weight, *group).cast(nw.Int64)
         rows = rows.with_columns(hn_number=number)
-        weight = item_weight(nw.col("hn_number"), query.at_most, quantum)
-    rows = rows.select(*group, PLACE, hn_total=(weight * times).cast(nw.Int64))
+        counts = part_of_item(nw.col("hn_number"), query.at_most, block)
+    rows = rows.select(*group, PLACE, hn_total=(counts * times).cast(nw.Int64))
     totals = rows.group_by(*group, PLACE).agg(nw.col("hn_total").sum())
 
-    def read() -> dict[Values, list[int]]:
+    def added(found: Rows) -> dict[Values, list[int]]:
         sums: dict[Values, list[int]] = {}
-        for *values, place, total in fetch(totals):
+        for *values, place, total in found:
             sums.setdefault(tuple(values), [0] * len(query.items))[int(place)] = int(total)
         return sums
 
-    return read
+    return Counted(totals, added)
 
 
-def _cells(groups: Groups, query: Items, cell: ReadCell, people: Sequence[str]) -> Frame:
-    """Return whom a row is about, its group, and its cell; only rows that count."""
-    own = cell(query)
+def _cells(
+    groups: Groups, query: Items, cell: ReadCell, people: Sequence[str], weight: Sequence[str]
+) -> Frame:
+    """Return whom a row is about, their weight, the group, and the cell; only rows that count."""
+    own, group = cell(query), groups.columns
     if own.is_text:  # each part of a cell is a code, and not all of it
         value, there = own.code() if query.split is None else own.text(), own.present()
     else:
@@ -109,7 +114,10 @@ def _cells(groups: Groups, query: Items, cell: ReadCell, people: Sequence[str]) 
     there = is_true(there)
     if query.where is not None:
         there = there & cell(query.where).meets(query.where)
-    rows = groups.rows.select(*people, *groups.columns, hn_item=value, hn_there=there)
+    # A person's weight is the largest of all rows, also of those that do not count here.
+    made = {name: nw.col(name) for name in weight}
+    made |= {name: e.max().over(*people, *group) for name, e in made.items() if people}
+    rows = groups.rows.select(*people, *group, hn_item=value, hn_there=there, **made)
     return rows.filter(nw.col("hn_there")).drop("hn_there")
 
 
@@ -126,15 +134,16 @@ def _placed(rows: Frame, listed: _Listed) -> Frame:
     Beside the whole code, its beginnings of all lengths that are listed are looked up.
     """
     lengths, on, key = sorted({*listed.lengths}), [_ITEM], nw.col(_ITEM)
-    columns: dict[str, Sequence[Any]] = {_ITEM: listed.keys}
+    columns: list[Sequence[Any]] = [listed.keys]
     if len(lengths) > 1:
-        rows = rows.join(lookup(rows, {_LENGTH: lengths}).drop(PLACE), how="cross")
-        columns, on = columns | {_LENGTH: listed.lengths}, [_ITEM, _LENGTH]
+        rows = times(rows, _LENGTH, lengths)
+        columns, on = [*columns, listed.lengths], [_ITEM, _LENGTH]
     for length in filter(None, lengths):
         begin = nw.col(_ITEM).str.slice(0, length)
         several = nw.when(nw.col(_LENGTH) == length).then(begin).otherwise(key)
         key = several if len(lengths) > 1 else begin
-    return rows.with_columns(key.alias(_ITEM)).join(lookup(rows, columns), on=on, how="inner")
+    places = Listed.of(rows, columns)
+    return places.find(rows.with_columns(key.alias(_ITEM)), on, elsewhere=False)
 
 
 def _once(listed: list[Any], label: str) -> list[Any]:

@@ -3,17 +3,91 @@
 And the other way round: a list in a cell as rows.
 """
 
+import functools
 import json
+import operator
 import secrets
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from halfnoise.data.sources.spark_frames import functions_of
+
 _KINDS = {str: "string", int: "bigint", float: "double"}
 PLACE = "hn_place"  # the column that says where in the list a row stands
+# Up to so many values Spark compares one by one: it runs a job for each table that it joins.
+_FEW = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A list by its columns, none missing, in which rows find their place.
+
+    ``ranks``: what stands for a place, in a column that is called ``title``.
+    """
+
+    columns: Sequence[Sequence[Any]]
+    ranks: Sequence[int]
+    title: str
+    table: nw.LazyFrame[Any] | None
+
+    @classmethod
+    def of(
+        cls,
+        frame: nw.LazyFrame[Any],
+        columns: Sequence[Sequence[Any]],
+        ranks: Sequence[int] | None = None,
+        title: str = PLACE,
+    ) -> Self:
+        """Return a list as a table of the same engine, if it needs to be one."""
+        table, length = None, len(columns[0])
+        if not frame.implementation.is_spark_like() or length > _FEW:
+            listed = dict(zip(_names(columns), columns, strict=True))
+            own = {} if ranks is None else {title: ranks}
+            table = lookup(frame, listed | own)
+            table = table if ranks is None else table.drop(PLACE)
+        return cls(columns, range(length) if ranks is None else ranks, title, table)
+
+    def find(
+        self, rows: nw.LazyFrame[Any], on: Sequence[str], *, elsewhere: bool = True
+    ) -> nw.LazyFrame[Any]:
+        """Return rows with their place; those ``elsewhere``, where it is null, or without them."""
+        if self.table is not None:
+            how: Any = "left" if elsewhere else "inner"
+            return rows.join(self.table, left_on=[*on], right_on=_names(self.columns), how=how)
+        native: Any = rows.to_native()
+        native = native.withColumn(self.title, self._one_by_one(functions_of(native), on))
+        found: nw.LazyFrame[Any] = nw.from_native(native).lazy()
+        return found if elsewhere else found.filter(~nw.col(self.title).is_null())
+
+    def _one_by_one(self, f: Any, on: Sequence[str]) -> Any:
+        """Return a column of Spark: the rank in a short list, null where a row is in none."""
+        rank: Any = f
+        for own, *values in zip(self.ranks, *self.columns, strict=True):
+            "".join(v for v in values if isinstance(v, str)).encode()  # no half of a pair
+            pairs = zip(on, values, strict=True)
+            same = functools.reduce(operator.and_, (f.col(name) == f.lit(v) for name, v in pairs))
+            rank = rank.when(same, f.lit(own))
+        return rank
+
+
+def _names(columns: Sequence[object]) -> list[str]:
+    return [f"hn_listed{i}" for i in range(len(columns))]
+
+
+def times(frame: nw.LazyFrame[Any], name: str, values: Sequence[int]) -> nw.LazyFrame[Any]:
+    """Return each row once for each value, in a column of that name."""
+    if not frame.implementation.is_spark_like():
+        return frame.join(lookup(frame, {name: values}).drop(PLACE), how="cross")
+    native: Any = frame.to_native()
+    f = functions_of(native)
+    each = f.explode(f.array(*(f.lit(value).cast("bigint") for value in values)))
+    found: nw.LazyFrame[Any] = nw.from_native(native.withColumn(name, each)).lazy()
+    return found
 
 
 def lookup(frame: nw.LazyFrame[Any], columns: Mapping[str, Sequence[Any]]) -> nw.LazyFrame[Any]:
@@ -64,8 +138,7 @@ def _native(frame: nw.LazyFrame[Any], columns: Mapping[str, Sequence[Any]]) -> A
         finally:
             del globals()[name]
     if kind.is_spark_like():
-        from pyspark.sql import functions
-
+        functions = functions_of(native)
         kinds = {name: _KINDS[type(column[0])] for name, column in columns.items()} | {PLACE: "int"}
         rows = zip(*columns.values(), range(length), strict=True)
         told = [dict(zip(kinds, row, strict=True)) for row in rows]

@@ -1,30 +1,101 @@
-"""Choices and bands of many categories: people are counted by rank, in rows, not in columns."""
+"""Many categories, and many counts, in rows and not in columns, of which each has its price.
+
+Of a choice or of bands, people are counted by rank. Of counts that ask the same of cells of a text
+file, where each line is a person, cells become rows, so that lines are split once for all of them.
+"""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeGuard
 
 import narwhals.stable.v2 as nw
+import numpy as np
 
+from halfnoise.data.cells import Cell
 from halfnoise.data.contributions import Contribution
-from halfnoise.data.groups import Groups, Values
-from halfnoise.data.sources import fetch
+from halfnoise.data.groups import Frame, Groups, Values
+from halfnoise.data.handed import Handed, Rows
+from halfnoise.data.sources.source import Source
+from halfnoise.data.sources.split import CELL, PLACE
+from halfnoise.data.weighing import WEIGHT, kept, together
+from halfnoise.workload.block import Block
+from halfnoise.workload.numbers import Count
+from halfnoise.workload.totals import Totals
+from halfnoise.workload.workload import Workload
 
-Counted = Callable[[], dict[Values, list[int]]]  # what reads sums for each group
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Rows of counts, and what makes sums for each group of them."""
+
+    frame: Frame
+    sums: Callable[[Rows], dict[Values, list[int]]]
 
 
 def counted(groups: Groups, part: Contribution, people: Sequence[str]) -> Counted:
     """Return how many people there are of each rank, put in the order of the categories."""
     group, ((rank, expression),) = groups.columns, part.rows.items()
-    table = part.looked_up(groups.rows).select(*people, *group, **{rank: expression})
+    weighing = part.block.weighing
+    made: dict[str, nw.Expr] = {rank: expression}
+    table = part.looked_up(groups.rows).select(*people, *group, *kept(weighing), **made)
     if people:
-        table = table.group_by(*people, *group).agg(*part.together)
-    totals = table.group_by(*group, rank).agg(nw.len().alias("hn_total"))
+        table = table.group_by(*people, *group).agg(*part.together, *together(weighing))
+    total = nw.col(WEIGHT).sum() if weighing.bits else nw.len()
+    totals = table.group_by(*group, rank).agg(total.alias("hn_total"))
     places = {rank: place for place, rank in enumerate(part.in_order)}
 
-    def read() -> dict[Values, list[int]]:
+    def added(rows: Rows) -> dict[Values, list[int]]:
         sums: dict[Values, list[int]] = {}
-        for *values, own, total in fetch(totals):
+        for *values, own, total in rows:
             if own in places:  # else nobody is to be counted
                 sums.setdefault(tuple(values), [0] * len(places))[places[own]] = int(total)
         return sums
 
-    return read
+    return Counted(totals, added)
+
+
+def ask_the_same(workload: Workload, block: Block) -> bool:
+    """Whether all lines of a table are asked, and the counts of a block ask the same of cells."""
+    ones, size = block.shape.ones, block.shape.size
+    if workload.grouping is not None or workload.who or ones not in (None, size):
+        return False
+    if workload.weight is not None:
+        return False
+    # In words: 1 and True are equal, but not the same.
+    rules = {repr((q.true, q.codes)) if _is_plain(q) else None for q in block.asked}
+    return len(rules) == 1 and None not in rules
+
+
+def _is_plain(query: object) -> TypeGuard[Count]:
+    """Whether a query counts who says yes in a column of the table."""
+    if not isinstance(query, Count) or not isinstance(query.column, str):
+        return False
+    return query.condition is None and query.where is None
+
+
+def counted_in_rows(source: Source, block: Block) -> tuple[Frame, Callable[[Handed], Totals]]:
+    """Return what adds up many counts that ask the same, where each line is a person."""
+    queries = [query for query in block.asked if _is_plain(query)]
+    assert source.in_rows is not None  # noqa: S101  # lines are split
+    cells, query = source.in_rows([str(query.column) for query in queries]), queries[0]
+    frame = cells.frame
+    cell = Cell(
+        name=CELL,
+        dtype=nw.String(),
+        label="",
+        missing=query.codes,
+        spelling=cells.text.spelling,
+        branches=bool(frame.implementation.is_duckdb()),
+        nulled=cells.nulled,
+    )
+    rows = frame.select(PLACE, hn_yes=cell.yes(query.true).cast(nw.Int16))
+    totals = rows.group_by(PLACE).agg(nw.col("hn_yes").sum(), nw.len().alias("hn_people"))
+
+    def read(handed: Handed) -> Totals:
+        sums, people = np.zeros((1, len(queries)), dtype=np.uint64), 0
+        for place, yes, lines in handed.rows(totals):
+            sums[0, place], people = int(yes or 0), int(lines)  # as many lines for each of them
+        number = np.array([people], dtype=np.uint64)
+        return Totals(sums=(sums,), people=number, everyone=number)
+
+    return totals, read

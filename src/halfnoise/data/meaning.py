@@ -11,6 +11,7 @@ from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Literal, Where, as_date, as_number
 from halfnoise.workload.numbers import Bounded, Count, Mean
 from halfnoise.workload.queries import Query
+from halfnoise.workload.weights import Weight
 
 MOST = 10  # codes that are shown of a list
 Types = Mapping[str, DType]
@@ -84,6 +85,16 @@ def _amount(query: Bounded, kind: str, spelling: Spelling) -> Iterator[str]:
         yield "whoever has none is not in the mean; of several rows a person's average counts"
     else:
         yield f"whoever has none counts as {min(max(0.0, low), high):g}; a person's rows add up"
+
+
+def weighed(weight: Weight, dtypes: Types, spelling: Spelling) -> Iterator[str]:
+    """Say how the cells of a weight are read."""
+    (low, high), kind = weight.bounds, kind_of(dtypes[weight.column])
+    yield f"{weight.column} ({kind}): {_numbers(kind, spelling)}"
+    yield f"below {low:g} counts as {low:g}, above {high:g} as {high:g}, and none as {low:g}"
+    yield "of several rows a person's largest counts"
+    if weight.codes:
+        yield f"no weight: an empty cell, or {'; '.join(codes(weight.codes, kind, spelling))}"
 
 
 def condition(where: Where, dtypes: Types, spelling: Spelling) -> Iterator[str]:

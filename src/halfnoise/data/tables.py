@@ -7,8 +7,7 @@ whoever agrees in all attributes; else it hands over a whole number for each per
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -19,11 +18,13 @@ from halfnoise.data.adding import added
 from halfnoise.data.columns import Columns
 from halfnoise.data.contributions import Contribution
 from halfnoise.data.groups import Frame, Groups, Values
-from halfnoise.data.sources import comes_in_rows, fetch_columns
+from halfnoise.data.handed import Handed
+from halfnoise.data.sources import comes_in_rows
+from halfnoise.data.weighing import kept, size, together
 from halfnoise.workload.block import Block
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.crossing import TableBlock
-from halfnoise.workload.grid import Ring
+from halfnoise.workload.grid import Ring, carried
 from halfnoise.workload.sets.residuals import Axes, flat
 
 _WORD = 2**62  # a whole number holds the categories of so many attributes
@@ -35,33 +36,38 @@ class TableTotals:
     """What reads the cells of all tables: a row for each person, or for all who agree.
 
     ``listed``: whether a group is known by its place, not by its key. ``counted``: whether rows say
-    of how many people they are.
+    of how many people they are, or how often somebody counts.
     """
 
     block: TableBlock
-    rows: Frame
+    frame: Frame
     groups: Sequence[str]
     listed: bool
     counted: bool
     words: Sequence[Axes]  # the attributes whose categories a column holds
     orders: Sequence[Sequence[int]]  # of the categories of each attribute, their ranks
+    in_parts: Sequence[bool]  # of which layers a column of parts comes after that of quanta
 
-    def ring(self, places: Mapping[Values, int]) -> Ring:
+    def ring(self, handed: Handed, places: Mapping[Values, int]) -> Ring:
         """Return the cells of all tables, a row for each group."""
-        named, columns = fetch_columns(self.rows, 0 if self.listed else len(self.groups))
+        named, columns = handed.columns(self.frame, 0 if self.listed else len(self.groups))
         at = None
         if self.groups:
             own = columns.pop(0) if self.listed else [places[values] for values in named]
             at = np.asarray(own, dtype=np.int64)
         shape, wide = self.block.shape, len(self.words)
         people = list(zip(self.words, columns[:wide], strict=True))
-        layers: list[Ring | None] = [column.view(np.uint64) for column in columns[wide:]]
-        layers = layers if self.counted else [None, *layers]
-        parts = []
-        for layer, adds in zip(shape.layers, layers, strict=True):
-            tables = added(shape.levels, layer.axes, adds, people, (at, len(places)))
-            parts += [self._in_order(axes, tables[axes]) for axes in layer.axes]
-        return np.concatenate(parts, axis=1)
+        adds: list[Ring | None] = [column.view(np.uint64) for column in columns[wide:]]
+        summed = iter(adds if self.counted else [None, *adds])
+        found = []
+        for layer, in_parts in zip(shape.layers, self.in_parts, strict=True):
+            rules = (people, (at, len(places)))
+            tables = added(shape.levels, layer.axes, next(summed), *rules)
+            if in_parts:  # each table and margin is rounded once
+                parts = added(shape.levels, layer.axes, next(summed), *rules)
+                tables = {axes: carried(table, parts[axes]) for axes, table in tables.items()}
+            found += [self._in_order(axes, tables[axes]) for axes in layer.axes]
+        return np.concatenate(found, axis=1)
 
     def _in_order(self, axes: Axes, table: Ring) -> Ring:
         """Return a table with its categories in the order in which they are listed."""
@@ -89,27 +95,30 @@ def table_totals(
         table = part.looked_up(table)
     rows = {name: e for part in parts for name, e in part.rows.items()}
     if people:
-        table = table.select(*people, *group, **rows)
-        table = table.group_by(*people, *group).agg(*(e for p in parts for e in p.together))
+        table = table.select(*people, *group, *kept(block.weighing), **rows)
+        each = (e for part in parts for e in part.together)
+        table = table.group_by(*people, *group).agg(*each, *together(block.weighing))
     elif rows:
         table = table.with_columns(**rows)
     words = _words(block.shape.levels)
     held = {f"word{i}": _held(axes, word, block) for i, word in enumerate(words)}
     layers = {f"layer{i}": e for i, e in enumerate(e for part in values for e in part.person)}
     counted = _counts(groups, block)
-    if counted:
-        layers = {"people": nw.lit(1), **layers}
+    says = counted or block.weighing.bits > 0
+    if says:
+        layers = {"people": size(block.weighing), **layers}
     table = table.select(*group, **{n: e.cast(nw.Int64) for n, e in (held | layers).items()})
     if counted:
         table = table.group_by(*group, *held).agg(*(nw.col(name).sum() for name in layers))
     return TableTotals(
         block=block,
-        rows=table,
+        frame=table,
         groups=group,
         listed=groups.number is not None,
-        counted=counted,
+        counted=says,
         words=words,
         orders=[part.order for part in axes],
+        in_parts=[False, *(kind for part in values for kind in _layers(part))],
     )
 
 
@@ -121,15 +130,21 @@ def _counts(groups: Groups, block: TableBlock) -> bool:
     return number * math.prod(block.shape.levels) <= _FEW
 
 
-def _block(query: ColumnQuery, quantum: Fraction = Fraction(1)) -> Block:
+def _layers(part: Contribution) -> list[bool]:
+    """Return, layer by layer, whether a value is added up in parts: who answered is not."""
+    return [True] + [False] * (len(part.person) - 2) if part.in_parts else [False]
+
+
+def _block(query: ColumnQuery) -> Block:
     about: dict[str, Any] = {"kind": query.kind, "shape": query.shape, "label": query.label}
-    return Block(**about, importance=1.0, asked=(query,), quantum=quantum)
+    return Block(**about, importance=1.0, asked=(query,))
 
 
 def _value(block: TableBlock, i: int) -> Block:
-    """Return a value as if it were asked by itself, with its bounds on the grid."""
-    query, value = block.values[i], block.shape.values[i]
-    return _block(query, value.quantum)
+    """Return a value as if it were asked by itself, on its grid."""
+    alone, value = _block(block.values[i]), block.shape.values[i]
+    about: dict[str, Any] = {"quantum": value.quantum, "weighing": block.weighing}
+    return replace(alone, shape=alone.shape.on(value.quantum), offset=value.offset, **about)
 
 
 def _words(levels: Sequence[int]) -> list[Axes]:

@@ -12,22 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.data.apart import check_apart
-from halfnoise.data.batches import batched, joined
-from halfnoise.data.columns import Columns
+from halfnoise.data.batches import are_many, batched, joined
+from halfnoise.data.columns import Columns, beside
 from halfnoise.data.contributions import Contribution
 from halfnoise.data.expressions import expressions, roots
 from halfnoise.data.groups import Frame, Groups, Values
+from halfnoise.data.handed import Handed
 from halfnoise.data.items import item_totals
-from halfnoise.data.many import Counted, counted
+from halfnoise.data.many import Counted, ask_the_same, counted, counted_in_rows
 from halfnoise.data.quiet import quietly
-from halfnoise.data.sources import fetch, fetch_columns
 from halfnoise.data.sources.source import Source
 from halfnoise.data.tables import TableTotals, table_totals
+from halfnoise.data.weighing import WEIGHT, in_parts, kept, size, together
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Items
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Ring
 from halfnoise.workload.totals import Totals
+from halfnoise.workload.weights import Weighing
 from halfnoise.workload.workload import Workload
 
 FAILED = (
@@ -45,16 +47,28 @@ def prepared(
     might differ from scan to scan, they are of a snapshot.
     """
     check_apart(workload, source.text.spelling)
-    people, batches = unit or (), batched(blocks, apart=not workload.discovers)
+    people, is_split = unit or (), source.in_rows is not None
+
+    def at_once(block: Block) -> bool:
+        many = is_split and not people and are_many(block)
+        return many and ask_the_same(workload, block)
+
+    batches = batched(blocks, apart=not workload.discovers, whole=at_once)
     needed = _needed(workload, blocks, people)
     source.check(needed)
     source.check_whole()
 
     def prepare(source: Source) -> list[_Prepared]:
         # In turns: whatever was begun before a table became known, DuckDB would look at once more.
-        tables = (source.of(_needed(workload, batch, people)) for batch in batches)
-        each = zip(tables, batches, strict=True)
-        return [_prepared(table, workload, batch, people) for table, batch in each]
+        found = list[_Prepared]()
+        for batch in batches:
+            needed = _needed(workload, batch, people)
+            if at_once(batch[0]):
+                frame, read = counted_in_rows(source, batch[0])
+                found.append(_Prepared([frame], read, scans=1))
+            else:
+                found.append(_prepared(source.of(needed), workload, batch, people))
+        return found
 
     tried = quietly(lambda: prepare(source), FAILED)
     scans = sum(each.scans for each in tried)
@@ -62,16 +76,18 @@ def prepared(
     def add_up() -> Totals:
         rows = source.rows(needed, again=scans > 1)
         parts = tried if rows is source.frame else prepare(replace(source, frame=rows))
-        return joined(blocks, batches, [part.read() for part in parts])
+        handed = Handed([frame for part in parts for frame in part.frames])
+        return joined(blocks, batches, [part.read(handed) for part in parts])
 
     return lambda: quietly(lambda: source.read(add_up), FAILED)
 
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """What reads the totals, and how often it goes through the rows."""
+    """Frames, what makes totals of what they say, and how often they go through the rows."""
 
-    read: Callable[[], Totals]
+    frames: Sequence[Frame]
+    read: Callable[[Handed], Totals]
     scans: int
 
 
@@ -79,7 +95,7 @@ def _needed(workload: Workload, blocks: Sequence[Block], unit: Sequence[str]) ->
     """Return the columns that are read for some blocks."""
     queries = [query for block in blocks for query in block.asked]
     named = [column for query in queries for column in query.columns]
-    named += [condition.column for condition in workload.who]
+    named += [each.column for each in beside(workload)]
     named += [c for e in expressions(queries).values() for c in sorted(roots(e))]
     return [*dict.fromkeys([*named, *unit, *workload.group_columns])]
 
@@ -91,32 +107,45 @@ def _prepared(
     # Who does not meet the conditions is not in the table, before anything else is asked of it.
     who = [columns(condition).meets(condition) for condition in workload.who]
     frame = columns.frame.filter(*who) if who else columns.frame
-    people = [f"unit{i}" for i in range(len(unit))]
-    frame = frame.filter(*(~nw.col(key).is_null() for key in people)) if people else frame
-    groups = Groups.of(frame, workload.grouping, columns.by, people)
+    people, weighing = [f"unit{i}" for i in range(len(unit))], blocks[0].weighing
+    frame = frame.filter(*columns.told) if people else frame
+    if workload.weight is not None:
+        weight = in_parts(columns(workload.weight), weighing)
+        frame = frame.with_columns(**{WEIGHT: weight})
+    groups = Groups.of(frame, workload.grouping, columns.by, people, weighing)
     parts = [_part(groups, block, columns, people, f"hn{i}") for i, block in enumerate(blocks)]
     wide = [part for part in parts if isinstance(part, Contribution)]
-    together = _together(groups, wide, people)
+    together = _together(groups, wide, people, weighing)
     sizes = [len(part.person) for part in wide]
+    # Where a person may be in several groups, or in none.
+    everybody = groups.everybody
+    if everybody is not None:
+        all_of_them = nw.col(WEIGHT).sum() if weighing.bits else nw.len()
+        everybody = everybody.select(all_of_them.alias("people"))
+    frames = [together, *(part.frame for part in parts if not isinstance(part, Contribution))]
+    frames += [] if everybody is None else [everybody]
 
-    def read() -> Totals:
-        columns, present = _fetched(groups, together)
+    def read(handed: Handed) -> Totals:
+        columns, present = _fetched(groups, handed, together)
         places = groups.places(present) if len(wide) < len(parts) else {}
         own_sums = iter(np.split(columns, np.cumsum(sizes), axis=1))
         sums = tuple(
-            next(own_sums)
+            part.totals(next(own_sums))
             if isinstance(part, Contribution)
-            else _own(part, places, block.shape.size)
+            else _own(part, handed, places, block.shape.size)
             for block, part in zip(blocks, parts, strict=True)
         )
-        number = columns[:, -1]
+        number, heads = columns[:, -1], None
+        if weighing.bits:
+            number, heads = columns[:, -2], columns[:, -1]
         everyone = number.sum(dtype=np.uint64, keepdims=True)
-        if groups.everybody is not None:  # where a person may be in several groups, or in none
-            (row,) = fetch(groups.everybody.select(nw.len().alias("people")))
-            everyone = np.array(row, dtype=np.uint64)
-        return Totals(sums=sums, people=number, everyone=everyone, keys=groups.keys(present))
+        if everybody is not None:
+            (row,) = handed.rows(everybody)
+            everyone = np.array([int(row[0] or 0)], dtype=np.uint64)
+        keys = groups.keys(present)
+        return Totals(sums=sums, people=number, everyone=everyone, heads=heads, keys=keys)
 
-    return _Prepared(read, scans=groups.scans + len(parts) - len(wide))
+    return _Prepared(frames, read, scans=groups.scans + len(parts) - len(wide))
 
 
 def _part(
@@ -126,12 +155,14 @@ def _part(
     if isinstance(block, TableBlock):
         return table_totals(groups, block, columns, people)
     if isinstance(query := block.asked[0], Items):
-        return item_totals(groups, query, block.quantum, columns, people)
+        return item_totals(groups, query, block, columns, people)
     part = Contribution(block, columns, prefix, alone=not people)
     return counted(groups, part, people) if part.in_order else part
 
 
-def _together(groups: Groups, parts: Sequence[Contribution], people: Sequence[str]) -> Frame:
+def _together(
+    groups: Groups, parts: Sequence[Contribution], people: Sequence[str], weighing: Weighing
+) -> Frame:
     """Return a row for each group: what names it, all sums and, last, the number of people."""
     group, named = groups.columns, groups.named
     table = groups.rows if named is None else named.rows
@@ -139,33 +170,35 @@ def _together(groups: Groups, parts: Sequence[Contribution], people: Sequence[st
         table = part.looked_up(table)
     rows = {name: e for part in parts for name, e in part.rows.items()}
     if people:
-        table = table.select(*people, *group, **rows)
-        table = table.group_by(*people, *group).agg(*(e for part in parts for e in part.together))
+        table = table.select(*people, *group, *kept(weighing), **rows)
+        one = (e for part in parts for e in part.together)
+        table = table.group_by(*people, *group).agg(*one, *together(weighing))
     elif rows:
         table = table.with_columns(**rows)
     sums = {f"s{i}": e for i, e in enumerate(e for part in parts for e in part.person)}
-    number = nw.len().alias("people")
+    number = [nw.len().alias("heads" if weighing.bits else "people")]
+    sums |= {"people": size(weighing)} if weighing.bits else {}
     if not group:
-        return table.select(*(e.sum().alias(name) for name, e in sums.items()), number)
+        return table.select(*(e.sum().alias(name) for name, e in sums.items()), *number)
     by = group if named is None else named.columns
     each = (nw.col(name).sum() for name in sums)
-    added = table.select(*by, **sums).group_by(*by).agg(*each, number)
+    added = table.select(*by, **sums).group_by(*by).agg(*each, *number)
     if named is None:
         return added
-    totals = nw.col(*sums, "people")
+    totals = nw.col(*sums, "heads" if weighing.bits else "people")
     return named.place(added.with_columns(totals.cast(nw.Int64))).group_by(*group).agg(totals.sum())
 
 
-def _fetched(groups: Groups, together: Frame) -> tuple[Ring, list[Values]]:
+def _fetched(groups: Groups, handed: Handed, together: Frame) -> tuple[Ring, list[Values]]:
     """Return integers modulo 2^64 with a row for each group, and the groups that were found."""
     # Engines keep keys apart as we do; if one did not, nobody's rows would be lost.
     if not groups.columns:
-        (row,) = fetch(together)
+        (row,) = handed.rows(together)
         return np.array([[int(value or 0) % 2**64 for value in row]], dtype=np.uint64), []
     if groups.number is not None:
-        _, (at, *sums) = fetch_columns(together, 0)
+        _, (at, *sums) = handed.columns(together, 0)
         return _added(at, sums, groups.number), []
-    named, sums = fetch_columns(together, len(groups.columns))
+    named, sums = handed.columns(together, len(groups.columns))
     present = dict.fromkeys(named)
     if len(present) == len(named):
         return np.column_stack(sums).view(np.uint64), named
@@ -182,8 +215,12 @@ def _added(at: NDArray[np.int64], sums: Sequence[NDArray[np.int64]], groups: int
     return ring
 
 
-def _own(part: Counted | TableTotals, places: Mapping[Values, int], size: int) -> Ring:
-    return part.ring(places) if isinstance(part, TableTotals) else _ring(part(), places, size)
+def _own(
+    part: Counted | TableTotals, handed: Handed, places: Mapping[Values, int], size: int
+) -> Ring:
+    if isinstance(part, TableTotals):
+        return part.ring(handed, places)
+    return _ring(part.sums(handed.rows(part.frame)), places, size)
 
 
 def _ring(rows: Mapping[Values, Sequence[int]], places: Mapping[Values, int], size: int) -> Ring:

@@ -56,6 +56,18 @@ class Usual:
         small = [word for word in known if len(word) > 1]
         return [small, [s.capitalize() for s in small] + [s.upper() for s in small]]
 
+    @property
+    def judged_words(self) -> list[tuple[list[str], bool]]:
+        """The same words, those that are one of the values apart from the others of as usual ones.
+
+        An engine that is told the answer need not compare a second time.
+        """
+        judged = list[tuple[list[str], bool]]()
+        for words in self.words:
+            own = self.found(words)
+            judged += [(own, True), ([word for word in words if word not in own], False)]
+        return [(words, is_it) for words, is_it in judged if words]
+
     def ranks(self) -> dict[str, int]:
         """Return which of the values usual texts are: letters, and values that are plain words."""
         known = {*NUMBERS_IN_WORDS, *self.spelling.yes_words, *self.spelling.no_words}

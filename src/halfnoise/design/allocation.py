@@ -60,8 +60,11 @@ class Rates:
             candidates: list[Scales] = [(1 / max(a for (a,) in costs),)]
         elif len(costs) == 1:
             candidates = [_one_binds(costs[0], weights, noise)]
+        elif len(weights) > 2 and len(costs) == 2 and any(map(_alone, costs)):
+            candidates = [_one_binds(case, weights, noise) for case in costs if all(case)]
+            candidates += _each_binds(costs, weights, noise)
         elif len(weights) > 2 or len(costs) > 2:
-            candidates = [_balanced(costs, weights)]
+            candidates = [_balanced(costs, weights, noise)]
         else:
             candidates = [_one_binds(case, weights, noise) for case in costs if all(case)]
             candidates += _both_bind(costs)
@@ -152,23 +155,42 @@ def _one_binds(case: Scales, weights: Scales, noise: Noise) -> Scales:
     return tuple(u / total for u in raw)
 
 
-def _balanced(costs: Sequence[Scales], weights: Scales) -> Scales:
-    """Minimise sum w/u subject to sum a u <= 1 for every case, with Gaussian noise.
+def _alone(case: Scales) -> bool:
+    """Whether a kind of person is charged to one scale at most."""
+    return sum(map(bool, case)) <= 1
 
-    With prices on the cases, u = sqrt(w/(prices a)) is best; a case that costs more gets a higher
-    price. By duality no rates have less error than  (sum sqrt(w (prices a)))^2. Prices move by a
-    power of the costs that grows as long as that bound does.
+
+def _each_binds(costs: list[Scales], weights: Scales, noise: Noise) -> list[Scales]:
+    """Return where one is charged to one scale alone, and the other to all, and both cost one."""
+    lone, other = sorted(costs, key=_alone, reverse=True)
+    place = next((i for i, a in enumerate(lone) if a), None)
+    if place is None or (left := 1 - other[place] / lone[place]) <= 0:
+        return []
+    rest = [i for i in range(len(weights)) if i != place]
+    case, own = (tuple(each[i] for i in rest) for each in (other, weights))
+    if not all(case):
+        return []
+    found = dict(zip(rest, (left * u for u in _one_binds(case, own, noise)), strict=True))
+    return [tuple(found.get(i, 1 / lone[place]) for i in range(len(weights)))]
+
+
+def _balanced(costs: Sequence[Scales], weights: Scales, noise: Noise) -> Scales:
+    """Minimise sum w u^(-2/p) subject to sum a u <= 1 for every case.
+
+    With prices on the cases, u = (w/(prices a))^(1/q) is best; a case that costs more gets a higher
+    price. By duality no rates have less error than  (sum w^(1/q) (prices a)^(1-1/q))^q. Prices move
+    by a power of the costs that grows as long as that bound does.
     """
     a, w = np.array(costs), np.array(weights)
     kept = prices = np.full(len(a), 1 / len(a))
     best, least, found, power = math.inf, 0.0, w, 1.0
     for _ in range(MOST_ROUNDS):
         priced = prices @ a
-        rates = np.sqrt(w / priced)
+        rates = (w / priced) ** (1 / noise.q)
         cost = a @ rates
-        bound = float(np.sqrt(w * priced).sum()) ** 2
+        bound = float((w ** (1 / noise.q) * priced ** (1 - 1 / noise.q)).sum()) ** noise.q
         rates /= cost.max()
-        if (error := float((w / rates).sum())) < best:
+        if (error := float((w * rates ** (-2 / noise.p)).sum())) < best:
             best, found = error, rates
         if best <= max(bound, least) * (1 + EXACT):
             break

@@ -1,10 +1,13 @@
 """Every design that there is: a new one is a file and a line here."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from halfnoise.design.centered import Centered
 from halfnoise.design.design import Design, Setting
+from halfnoise.design.fitted import Fitted
+from halfnoise.design.fitted_groups import FittedGroups
 from halfnoise.design.largest import least_largest
 from halfnoise.design.optimum import OptimalWithoutSize
 from halfnoise.design.two_level import TwoLevel
@@ -12,8 +15,11 @@ from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Budget
 from halfnoise.workload.workload import Workload
 
+PAYS = 1.002  # a fitted design has this much less squared error than closed forms, or is none
+
 # The plainest first: others are compared with it, and it wins ties.
 CANDIDATES: tuple[type[Design], ...] = (Centered, TwoLevel, OptimalWithoutSize)
+FITTED: tuple[type[Design], ...] = (Fitted, FittedGroups)
 
 
 def designs(workload: Workload, budget: Budget, *, known_size: bool = False) -> Iterator[Design]:
@@ -27,13 +33,25 @@ def designs(workload: Workload, budget: Budget, *, known_size: bool = False) -> 
         pays = noise is Noise.GAUSSIAN or not workload.gaussian_only
         if pays and (amount := noise.amount(budget)) is not None:
             setting = Setting(workload=workload, noise=noise, budget=amount, known_size=known_size)
-            for candidate in CANDIDATES:
-                yield from _offers(candidate, setting)
+            found = [design for each in CANDIDATES for design in _offers(each, setting)]
+            yield from found
+            yield from _fitted(setting, found)
+
+
+def _fitted(setting: Setting, closed: Sequence[Design]) -> Iterator[Design]:
+    """Offer fitted designs where they have less error than all closed forms."""
+    workload = setting.workload
+    fit = [design for design in closed if design.gives_size or not workload.needs_sizes]
+    least = min((design.error(workload) for design in fit), default=math.inf)
+    offered = (design for each in FITTED for design in _offers(each, setting))
+    return (design for design in offered if design.error(workload) * PAYS < least)
 
 
 def _offers(candidate: type[Design], setting: Setting) -> Iterator[Design]:
     """List what a candidate offers, each for the objective of the workload."""
     workload = setting.workload
+    if workload.weight is not None and not candidate.takes_weights:
+        return
     for design in candidate.offers(setting):
 
         def again(weighed: Workload, name: str = design.name) -> Design:

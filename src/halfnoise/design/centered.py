@@ -5,12 +5,11 @@ same with n given. Groups are the same in each group, and a person pays for each
 """
 
 import enum
-import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Self, TypeAlias
+from typing import ClassVar, Self, TypeAlias
 
 from flint import arb
 
@@ -46,6 +45,8 @@ class Centered(Design):
     touched: int
     size_is_given: bool = False
     interest: float = 0.0  # what an error in n weighs by itself
+    takes_weights: ClassVar[bool] = True
+    heads: bool = False  # whether the size is measured as weights beyond the middle, and heads
 
     @classmethod
     def offers(cls, setting: Setting) -> "Iterator[Centered]":
@@ -56,7 +57,7 @@ class Centered(Design):
         """
         workload, noise = setting.workload, setting.noise
         blocks, name = workload.blocks, noise.value
-        always = workload.discovers and Size.MEASURED
+        always = workload.measures_size and Size.MEASURED
         # Where people can only be replaced, a midpoint keeps what is measured small.
         public = (s.plain_center if s.adjustable else s.midpoint for s in (b.shape for b in blocks))
         plain = [None if workload.touched else center for center in public]
@@ -72,6 +73,7 @@ class Centered(Design):
             if workload.grouped and design.size_scale is None:
                 yield best_scales(setting, centers, f"standard-{name}-with-size", Size.MEASURED)
         alone = workload.neighbors is Neighbors.ADD_REMOVE and not workload.grouped
+        alone = alone and not workload.unweighted_size
         if setting.known_size and alone and noise is Noise.GAUSSIAN:
             given = known_size_centers(blocks)
             yield best_scales(setting, given, "known-size-gaussian", Size.GIVEN)
@@ -92,11 +94,38 @@ class Centered(Design):
         """
         leave = self.cost(leaves=True)
         if self.size_scale is not None:
-            leave += 1 / ball(self.size_scale) ** self.noise.p
+            leave += self._root(ball(self.size_scale))
         power = self.touched * leave
         if self.neighbors is Neighbors.REPLACE:
             power = power.max(self.cost(leaves=False))
         return power.sqrt() if self.noise is Noise.GAUSSIAN else power
+
+    def _root(self, scale: arb) -> arb:
+        """Return what one person costs in the size alone, for each of their weight.
+
+        Of heads: who has the highest weight is as far from the middle as who has the lowest.
+        """
+        if not self.heads:
+            return 1 / scale**self.noise.p
+        beyond, heads = map(ball, self.head_scales)
+        far = ball(self.weighing.heaviest - self.weighing.middle)
+        return ((far / beyond) ** 2 + 1 / heads**2) / ball(self.weighing.heaviest) ** 2
+
+    @property
+    def head_scales(self) -> tuple[float, float]:
+        """The scales of the sum of weights beyond the middle c, n - c m, and of m people.
+
+        With h = high - c: s^2 h/high and s^2/(high c). They cost h^2/s_h^2 + 1/s_m^2 = high^2/s^2,
+        and n^ = h^ + c m^ has the variance s^2: as if n were measured with scale s. So m is free.
+        """
+        scale, high, middle = self.size_scale or 0.0, self.weighing.heaviest, self.weighing.middle
+        beyond, heads = math.sqrt((high - middle) / high), math.sqrt(high * middle)
+        return scale * beyond, scale / heads
+
+    @property
+    def seen_scale(self) -> float | None:
+        """The scale of the noise on what groups are found by."""
+        return self.head_scales[1] if self.heads else self.size_scale
 
     def stretched(self, factor: float) -> Self:
         """Return the design with all its scales times ``factor``."""
@@ -132,11 +161,17 @@ class Centered(Design):
                 shared.append(Shared(unit * scales[scale] ** 2 / by, runs(loadings)))
             lean += runs(mixture.lean)
             if mixture.tables is not None:
-                levels, layers, places, loads, made = mixture.tables
-                drawn = iter(unit * scales[place] ** 2 for place in places)
-                own = tuple(tuple(itertools.islice(drawn, len(layer))) for layer in layers)
-                tables = CrossErrors(start, levels, layers, own, loads, made)
+                drawn = [unit * scale**2 for scale in scales]
+                tables = CrossErrors.under(start, mixture.tables, drawn)
             start += block.shape.size
+        if self.heads and self.size_scale is not None:
+            # Of Gaussian noise, that of m is a share of that of n and the rest independent of it.
+            middle = float(self.weighing.middle)
+            beyond, heads = (scale**2 for scale in self.head_scales)
+            size = beyond + middle**2 * heads
+            variances += runs([(0, 1, heads * beyond / size)])
+            lean += runs([(0, 1, middle * heads / size)])
+            start += 1
         if self.size_scale is not None:
             shared.append(Shared(unit * self.size_scale**2, (*lean, *runs([(0, 1, 1.0)]))))
             start += 1
@@ -144,13 +179,13 @@ class Centered(Design):
 
     def channels(self) -> tuple[Channel, ...]:
         """Return the blocks, which are on the grid, ready to be measured."""
-        return tuple(b.shape.channel(b.quantum, c, scales) for b, c, scales in self._each())
+        return tuple(block.channel(center, scales) for block, center, scales in self._each())
 
     def moved(self) -> tuple[tuple[Block, ...], tuple[Center, ...]]:
         """Return the blocks and the centres on the grid."""
-        blocks = [block.on_grid(*scales) for block, _, scales in self._each()]
+        blocks = [block.on_grid(center, *scales) for block, center, scales in self._each()]
         seen = zip(blocks, self.centers, self.scales, strict=True)
-        centers = [block.shape.center_on_grid(c, scales[-1]) for block, c, scales in seen]
+        centers = [b.center_on_grid(c, scales[b.shape.people_scale]) for b, c, scales in seen]
         return tuple(blocks), tuple(centers)
 
     def on_grid(self, workload: Workload, budget: float) -> CenteredMeasurement:
@@ -160,9 +195,16 @@ class Centered(Design):
         size = Size.GIVEN if self.size_is_given else Size.UNUSED
         size = size if self.size_scale is None else Size.MEASURED
         final = best_scales(setting, centers, self.name, size, blocks, interest=self.interest)
-        root = None if final.size_scale is None else Root.of(final.size_scale, Fraction(1))
-        channels = final.channels()
-        return CenteredMeasurement(design=final, blocks=blocks, channels=channels, root=root)
+        scale, weighing, root, heads = final.size_scale, self.weighing, None, None
+        if scale is not None and final.heads:
+            scale, own = final.head_scales
+            root = Root.of(weighing.of_whole(scale), weighing.quantum / 2)
+            heads = Root.of(own, Fraction(1), center=weighing.middle / weighing.whole)
+        elif scale is not None:
+            root = Root.of(weighing.of_whole(scale), weighing.quantum)
+        return CenteredMeasurement(
+            design=final, blocks=blocks, channels=final.channels(), root=root, heads=heads
+        )
 
 
 def best_scales(
@@ -201,5 +243,6 @@ def best_scales(
         touched=workload.touched,
         size_is_given=size is Size.GIVEN,
         interest=interest,
+        heads=workload.unweighted_size,
     )
     return design.certified(setting.budget)

@@ -7,6 +7,7 @@ with a negative weight, what a projection takes away. Where the number of people
 the last estimate, its noise is the last term, and whatever leans on it does so by its loading.
 """
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -36,6 +37,10 @@ class Shared:
 
     weight: float
     loadings: tuple[Run, ...]
+
+    def load(self, index: int) -> float:
+        """Return how much of it one estimate holds."""
+        return _entry(self.loadings, index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +128,28 @@ class Covariance:
     def given_last(self) -> tuple["Covariance", Vector]:
         """Return the covariance of the others given the last one, and how each leans on that."""
         *others, last = self.shared
+        if any(_entry(term.loadings, self.size - 1) for term in others):
+            return self._others_given_last()
         rest = replace(self, size=self.size - 1, shared=tuple(others))
         return rest, _expand(self.size, last.loadings)[:-1]
+
+    def _others_given_last(self) -> tuple["Covariance", Vector]:
+        """Return the same where the last estimate holds several noises: what they share goes."""
+        unit = np.zeros(self.size)
+        unit[-1] = 1.0
+        shared = self @ unit
+        lean = shared[:-1] / shared[-1]
+        edges = [0, *(np.flatnonzero(np.diff(lean)) + 1).tolist(), len(lean)]
+        runs = (Run(a, b, float(lean[a])) for a, b in itertools.pairwise(edges) if lean[a])
+        gone = Shared(-float(shared[-1]), tuple(runs))
+        kept = (replace(term, loadings=_before(term.loadings, len(lean))) for term in self.shared)
+        rest = replace(self, size=len(lean), shared=(*kept, gone))
+        return rest, lean
+
+    def more(self, terms: Iterable[Shared], times: float) -> "Covariance":
+        """Return the sum with so many times some terms, before the last one."""
+        added = [replace(term, weight=times * term.weight) for term in terms]
+        return replace(self, shared=(*self.shared[:-1], *added, *self.shared[-1:]))
 
     def with_last(self, *, more: float) -> "Covariance":
         """Return the covariance where the last noise, which others lean on, varies more."""
@@ -178,18 +203,22 @@ class Covariance:
         del stored["tables"]
         return stored if self.tables is None else stored | {"tables": self.tables.to_dict()}
 
+    @staticmethod
+    def terms_from(stored: Iterable[Mapping[str, Any]], size: int) -> tuple[Shared, ...]:
+        """Read terms of so many estimates from plain values."""
+        return tuple(
+            Shared(finite(weight=each["weight"]), _runs(each["loadings"], size)) for each in stored
+        )
+
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
         """Read it from plain values; refuse what no covariance is."""
         size = whole(size=stored["size"])
-        shared = (
-            Shared(finite(weight=each["weight"]), _runs(each["loadings"], size))
-            for each in stored["shared"]
-        )
+        shared = cls.terms_from(stored["shared"], size)
         tables = None if "tables" not in stored else CrossErrors.from_dict(stored["tables"])
         if tables is not None and tables.stop > size:
             raise refuse("tables", f"within {size} estimates", tables.stop)
-        found = cls(size, _runs(stored["variances"], size), tuple(shared), tables)
+        found = cls(size, _runs(stored["variances"], size), shared, tables)
         least = min([run.value for run in found.variances], default=1.0)
         all_of_them = found.diagonal()
         if least <= 0 or all_of_them.min() < 0 or not all_of_them.max() <= cls.MOST**2:
@@ -214,6 +243,10 @@ def _runs(stored: Iterable[Mapping[str, Any]], size: int) -> tuple[Run, ...]:
             raise refuse("runs", f"within {size} estimates, one behind the other", run)
         reached = run.stop
     return runs
+
+
+def _before(runs: tuple[Run, ...], stop: int) -> tuple[Run, ...]:
+    return tuple(run for run in runs if run.start < stop)
 
 
 def _entry(runs: tuple[Run, ...], index: int) -> float:

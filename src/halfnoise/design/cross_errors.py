@@ -10,6 +10,7 @@ No matrix is built. What comes out may be made of several layers: a sum by cell 
 values from the midpoint and, times the midpoint, the noisy number of people.
 """
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.checks import finite, refuse, whole
+from halfnoise.workload.sets.base import Layered
 from halfnoise.workload.sets.residuals import Axes, Levels, cells, distance, within
 
 Vector = NDArray[np.float64]
@@ -40,6 +42,13 @@ class CrossErrors:
     variances: tuple[tuple[float, ...], ...]
     loads: tuple[tuple[float, ...], ...]
     order: tuple[tuple[int, Axes], ...]
+
+    @classmethod
+    def under(cls, start: int, made: Layered, variances: Sequence[float]) -> Self:
+        """Return the errors of tables under noise of such variances, by scale."""
+        drawn = iter(variances[place] for place in made.places)
+        own = tuple(tuple(itertools.islice(drawn, len(layer))) for layer in made.layers)
+        return cls(start, made.levels, made.layers, own, made.loads, made.tables)
 
     @cached_property
     def tables(self) -> list[tuple[int, Axes, int, int]]:

@@ -3,19 +3,20 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 from flint import arb
 
-from halfnoise.design.covariance import Covariance
+from halfnoise.design.covariance import Covariance, Shared
 from halfnoise.design.threshold import Threshold
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import DiscoveryDP, GaussianDP, Guarantee, PureDP
-from halfnoise.proof import round_up
+from halfnoise.proof import ball, round_up
 from halfnoise.workload.block import Block, Line
 from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.sets.base import Parts
 from halfnoise.workload.totals import Totals
+from halfnoise.workload.weights import Weighing
 from halfnoise.workload.workload import Workload
 
 MOST_STRETCHES = 40  # one or two are usual
@@ -95,6 +96,7 @@ class Design(Protocol):
     A design is made from a workload and a budget alone: it never sees data. It describes one group;
     every group gets the same, independently but for what they share (``common``).
 
+    ``takes_weights``: whether its grid has room for people who do not count once.
     ``size_is_given``: whether the number of people has to be given, as it is leaned on but not
     measured. ``people_std``: the standard error of the number of all people, if measured; its noise
     is what sizes of groups share: the covariance with each is ``sqrt(common) * people_std``.
@@ -102,6 +104,7 @@ class Design(Protocol):
 
     name: str
     noise: Noise
+    takes_weights: ClassVar[bool] = False
     size_is_given: bool = False
     people_std: float | None = None
 
@@ -118,6 +121,11 @@ class Design(Protocol):
         """The scale of the noise on the number of people; None where it is not measured."""
 
     @property
+    def seen_scale(self) -> float | None:
+        """The scale of the noise on what groups are found by: on their sizes."""
+        return self.size_scale
+
+    @property
     def covariance(self) -> Covariance:
         """The joint error of all estimates, the number of people last where it is measured."""
 
@@ -126,11 +134,16 @@ class Design(Protocol):
         """What there is to say an error of: a line for each block, for tables one for each."""
         return tuple(line for block in self.blocks for line in block.lines)
 
+    @property
+    def weighing(self) -> Weighing:
+        """How often people count: the same in all blocks."""
+        return self.blocks[0].weighing
+
     def parts(self) -> tuple[Parts, ...]:
         """Return, for each line, the scales of the independent noises in its estimates."""
 
     def worst(self) -> arb:
-        """Return what the worst person costs: mu, or epsilon with Laplace noise."""
+        """Return what the worst person of weight one costs: mu, or epsilon with Laplace noise."""
 
     def stretched(self, factor: float) -> Self:
         """Return the design with all its scales times ``factor``."""
@@ -145,15 +158,25 @@ class Design(Protocol):
     def loss(self) -> float:
         """Return what the worst person costs, rounded up.
 
-        **Guarantee.** The worst case over all corners of K, proved in ball arithmetic; the release
-        is mu-GDP (or epsilon-DP) at this value, and at no smaller one.
+        **Guarantee.** The worst case over all corners of K, at the highest weight, proved in ball
+        arithmetic; the release is mu-GDP (or epsilon-DP) at this value, and at no smaller one.
         """
-        return round_up(self.worst)
+        return round_up(lambda: ball(self.weighing.heaviest) * self.worst())
 
     @property
     def common(self) -> float:
         """The variance of the noise that the sizes of all groups share."""
         return 0.0
+
+    @property
+    def between(self) -> tuple[Shared, ...]:
+        """What the estimates of any two groups share otherwise, as a sum of terms."""
+        return ()
+
+    @property
+    def gives_size(self) -> bool:
+        """Whether the number of people comes out, or is given."""
+        return self.size_scale is not None or self.size_is_given
 
     def remark(self, _errors: Mapping[str, float]) -> str:
         """Say what else to know of it where it is chosen, beside the errors of all designs."""
@@ -205,13 +228,15 @@ class Design(Protocol):
         """Return what the workload wants to be least, in squares."""
         if workload.objective == "largest":
             return max(self.errors(workload))
-        return self.total_error(workload.size_importance)
+        return self.total_error(workload.size_weight)
 
     def _squares(self, lines: Iterable[Line]) -> Iterator[float]:
         """Go through the squared errors of a query of each line."""
         std = self.noise.std
         for line, parts in zip(lines, self.parts(), strict=True):
             if "mean" in parts:
-                yield std(parts["mean"]) ** 2 + (line.width * std(parts["answered"])) ** 2
+                spread = std(parts.get("spread", [0.0])) / line.width
+                answered = line.width * std(parts["answered"])
+                yield std(parts["mean"]) ** 2 + answered**2 + spread**2
             else:
                 yield std(parts["sum"]) ** 2

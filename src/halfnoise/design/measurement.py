@@ -32,13 +32,18 @@ class Root:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CenteredMeasurement(Measurement):
-    """Blocks centred on a root: the people of a group, or the total of the counts."""
+    """Blocks centred on a root: the people of a group, or the total of the counts.
+
+    ``everyone``: the number of all people, on which the roots of groups lean. ``heads``: that of
+    the people in a group, on which the sum of their weights leans.
+    """
 
     design: Design
     blocks: tuple[Block, ...]
     channels: tuple[Channel, ...]
     root: Root | None
     everyone: Root | None = None
+    heads: Root | None = None
     root_is_total: bool = False
     threshold: Threshold | None = None
 
@@ -46,21 +51,22 @@ class CenteredMeasurement(Measurement):
     def scales(self) -> list[Floats]:
         """The scales of the noise on what is measured, in steps; the same for each group."""
         scales = [c.shape.spread(c.scales) for c in self.channels]
-        scales += [] if self.root is None else [np.array([self.root.scale])]
+        scales += [np.array([each.scale]) for each in (self.root, self.heads) if each is not None]
         alone = [] if self.everyone is None else [np.array([self.everyone.scale])]
         return [np.concatenate(scales), *alone]
 
     @property
     def facts(self) -> Mapping[str, Any]:
         """The quanta and steps of all blocks, and the step of the number of people."""
-        quanta = [str(each.quantum) for each in self.channels]
-        steps = [str(step) for each in self.channels for step in each.steps]
-        people = None if self.root is None else str(self.root.step)
+        whole = self.design.weighing.whole
+        quanta = [str(whole * each.quantum) for each in self.channels]
+        steps = [str(whole * step) for each in self.channels for step in each.steps]
+        people = None if self.root is None else str(whole * self.root.step)
         return {"units": quanta, "steps": steps, "people": people}
 
     def measure(self, totals: Totals) -> list[Ring]:
         """Return h in steps and the root, a row for each group; then, if measured, all people."""
-        root, quantum = totals.people, Fraction(1)
+        root, quantum = totals.people, self.design.weighing.quantum
         if self.root_is_total:
             root, quantum = totals.sums[0].sum(axis=1, dtype=np.uint64), self.channels[0].quantum
         seen = zip(self.channels, totals.sums, strict=True)
@@ -68,19 +74,30 @@ class CenteredMeasurement(Measurement):
         if self.root is not None:
             size = times(root, quantum / self.root.step)
             if self.everyone is not None:
-                size = size - times(totals.everyone, self.everyone.center / self.root.step)
+                lean = self.everyone.center * quantum / self.root.step
+                size = size - times(totals.everyone, lean)
             entries.append(size[:, None])
+        if self.heads is not None and self.root is not None and totals.heads is not None:
+            entries[-1] -= times(totals.heads, self.heads.center / self.root.step)[:, None]
+            entries.append(times(totals.heads, 1 / self.heads.step)[:, None])
         measured = [np.concatenate(entries, axis=1)]
         if self.everyone is not None:
-            measured.append(times(totals.everyone, 1 / self.everyone.step)[:, None])
+            measured.append(times(totals.everyone, quantum / self.everyone.step)[:, None])
         return measured
 
     def recover(self, noisy: list[Ring], known_size: float | None = None) -> Recovered:
         """Return the estimates from what was measured, with its noise."""
         values, *others = (ring.view(np.int64).astype(np.float64) for ring in noisy)
-        people, root = None, np.full(len(values), known_size or 0.0)
+        whole = float(self.design.weighing.whole)  # a power of two
+        people, root = None, np.full(len(values), (known_size or 0.0) / whole)
+        own = []
+        if self.heads is not None:
+            heads, values = values[:, -1:] * float(self.heads.step), values[:, :-1]
+            own.append(heads)
         if self.root is not None:
             root = values[:, -1] * float(self.root.step)
+        if self.heads is not None:
+            root = root + float(self.heads.center) * own[0][:, 0]
         if self.everyone is not None:
             people = float(others[0][0, 0]) * float(self.everyone.step)
             root = root + float(self.everyone.center) * people
@@ -88,16 +105,25 @@ class CenteredMeasurement(Measurement):
         parts: Iterable[Floats] = np.split(values[:, : stops[-1]], stops[:-1], axis=1)
         seen = zip(self.channels, parts, strict=True)
         estimates = np.concatenate([c.shape.recover(c, h, root) for c, h in seen], axis=1)
-        sizes = None if self.root is None or self.root_is_total else root
-        return Recovered(estimates=estimates, sizes=sizes, people=people)
+        sizes = None if self.root is None or self.root_is_total else root * whole
+        people = None if people is None else people * whole
+        found = np.concatenate([estimates * whole, *own], axis=1)
+        return Recovered(estimates=found, sizes=sizes, people=people)
 
     def discovering(self, most: int, delta: float) -> Self:
         """Return the same with the threshold at which groups of people in ``most`` groups show."""
         if (root := self.root) is None:
             raise AssertionError
-        limit = threshold(self.design.noise, root.scale, root.step, most=most, delta=delta)
+        noise, weighing = self.design.noise, self.design.weighing
+        step, alone = root.step * weighing.whole, weighing.heaviest
+        if (heads := self.heads) is not None:
+            root, step, alone = heads, heads.step, Fraction(1)
+        limit = threshold(noise, root.scale, step, most=most, delta=delta, alone=alone)
         return replace(self, threshold=limit)
 
     def passed(self, noisy: list[Ring]) -> list[int]:
-        """Return the rows of the groups whose noisy size, the last entry, reaches the threshold."""
+        """Return the rows of the groups whose noisy size, the last entry, reaches the threshold.
+
+        Where heads are counted, they are what comes last.
+        """
         return [] if self.threshold is None else self.threshold.passed(noisy[0][:, -1])

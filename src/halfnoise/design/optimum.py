@@ -89,7 +89,7 @@ class OptimalWithoutSize(Design):
     def on_grid(self, workload: Workload, budget: float) -> CenteredMeasurement:
         """Measure h as categories are: like theirs, the counts minus total/d sum to zero."""
         del workload, budget  # the loss does not depend on the grid
-        block = self.blocks[0].on_grid(self.across)
+        block = self.blocks[0].on_grid(None, self.across)
         d = block.shape.size
         return CenteredMeasurement(
             design=self,

@@ -3,7 +3,9 @@
 A key that only one person has must not show, but with probability p1. With n on a grid of step u
 and noise that is rounded to it,
 
-    p1 = P(Z >= tau - 1 - u/2)
+    p1 = P(Z >= tau - w - u/2)
+
+where w is what one person alone counts at most: 1, or the highest weight.
 
 A person who may be in G groups shows none of up to G such keys but with probability
 delta = 1 - (1 - p1)^G. The proof is in docs/groups.md.
@@ -39,10 +41,19 @@ class Threshold:
         return [int(place) for place in np.flatnonzero(sizes.view(np.int64) >= self.steps)]
 
 
-def threshold(noise: Noise, scale: float, step: Fraction, *, most: int, delta: float) -> Threshold:
+def threshold(
+    noise: Noise,
+    scale: float,
+    step: Fraction,
+    *,
+    most: int,
+    delta: float,
+    alone: Fraction = Fraction(1),
+) -> Threshold:
     """Return the lowest threshold at which a person's own keys show with at most ``delta``.
 
     ``scale``: of the noise on n, in steps. ``most``: how many groups a person may be in.
+    ``alone``: the largest size of a group of one person, a whole number of steps.
 
     **Guarantee.** Proved in ball arithmetic for the noise that is drawn, rounding included.
 
@@ -50,7 +61,7 @@ def threshold(noise: Noise, scale: float, step: Fraction, *, most: int, delta: f
     >>> found.size, found.delta <= 1e-6
     (5.7548828125, True)
     """
-    person = int(1 / step)
+    person = int(alone / step)
 
     def shows(steps: int) -> arb:  # how likely one of ``most`` keys of one person shows
         x = (ball(steps - person) - ball(Fraction(1, 2))) / ball(scale)  # not negative

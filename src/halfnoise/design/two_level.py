@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Self
+from typing import ClassVar, Self
 
 from flint import arb
 
@@ -52,7 +52,8 @@ class Level:
             raise NotImplementedError
         groups, most = grouping.number, grouping.most
         best = AtMost(groups, most).lone_center(1.0)
-        bits = min(CENTER_BITS, EXACT_BITS - math.frexp(best)[1])
+        most_bits = CENTER_BITS if workload.weight is None else EXACT_BITS
+        bits = min(most_bits, EXACT_BITS - math.frexp(best)[1])
         return cls(groups=groups, most=most, center=Fraction(round(best * 2**bits), 2**bits))
 
     @property
@@ -69,6 +70,7 @@ class TwoLevel(Design):
     level: Level
     people_std: float
 
+    takes_weights: ClassVar[bool] = True
     name = "two-level-gaussian"
     noise = Noise.GAUSSIAN
 
@@ -78,6 +80,8 @@ class TwoLevel(Design):
         workload = setting.workload
         several = workload.neighbors is Neighbors.ADD_REMOVE and workload.touched > 1
         if not several or workload.discovers or setting.noise is not Noise.GAUSSIAN:
+            return
+        if workload.unweighted_size:  # on which sizes lean already
             return
         level = Level.of(workload)
         # Leaning on a size costs less than where noise is scaled for G groups.
@@ -136,13 +140,14 @@ class TwoLevel(Design):
         """Put blocks and centres on the grid; what c' subtracts is a whole number of steps."""
         blocks, centers = self.group.moved()
         final = two_level(workload, blocks, centers, budget, self.group.interest)
-        center = final.level.center
+        center, weighing = final.level.center, self.weighing
+        one, of_whole = weighing.quantum, weighing.of_whole
         return CenteredMeasurement(
             design=final,
             blocks=blocks,
             channels=final.group.channels(),
-            root=Root.of(final.group.size_scale or 0.0, Fraction(1, center.denominator)),
-            everyone=Root.of(final.people_std, Fraction(1), center=center),
+            root=Root.of(of_whole(final.group.size_scale or 0.0), one / center.denominator),
+            everyone=Root.of(of_whole(final.people_std), one, center=center),
         )
 
 

@@ -23,15 +23,17 @@ NO_LEDGER = (
 
 
 def beside(files: Sequence[str], *, needed: bool = True) -> Ledger | None:
-    """Return the ledger of one file, beside it and under its real name; several have none.
+    """Return the ledger of one file, beside it and under its real name; others have none.
 
-    Beside the first of them it would be another one as soon as that is archived, or named later.
+    Beside the first of several it would be another one as soon as that is archived, or named later.
     """
     there = [*filter(os.path.exists, files)]
     if len(files) == len(there) == 1:
         return Ledger(os.path.realpath(files[0]) + ENDING, new=True)
-    if needed and (there or any(glob.glob(name, recursive=True) for name in files)):
+    far = any("://" in name for name in files)
+    if needed and (far or there or any(glob.glob(name, recursive=True) for name in files)):
         why = "several files, or a pattern, have no ledger of their own: which is first may change"
+        why = "what is on a server has no ledger beside it" if far else why
         remedy = "name one (--ledger FILE, ledger='FILE'), made with halfnoise ledger init"
         none = "or keep no account (--no-ledger, ledger=None)"
         raise InvalidParameterError(f"{why}; {remedy}, {none}")

@@ -4,19 +4,18 @@ import contextlib
 import functools
 import inspect
 import os
-import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeAlias
 
-from halfnoise.checks import installed, refuse
+from halfnoise.checks import refuse
 from halfnoise.errors import InvalidParameterError, TryAgainError
 from halfnoise.ledger.session import ours
+from halfnoise.servers import check_address, dial
 
 PATIENCE = 30.0  # seconds to wait for other threads
-URL = re.compile(r"postgres(?:ql)?://")
 _EXAMPLE = "for example postgresql://host/database#survey"
 Link: TypeAlias = Callable[[str], AbstractContextManager[Any]]  # by the ledger's name in messages
 
@@ -82,20 +81,5 @@ def address(url: str) -> tuple[Link, str]:
     if not where:
         rule = "an address that ends in the ledger's name"
         raise InvalidParameterError(f"the ledger must be {rule}; {_EXAMPLE}")
-    psycopg = installed("psycopg", "psycopg[binary]")
-    try:
-        parts = psycopg.conninfo.conninfo_to_dict(where)
-    except psycopg.Error:
-        rule = "an address as PostgreSQL takes it"
-        raise InvalidParameterError(f"the ledger must be {rule}; {_EXAMPLE}") from None
-    if any("password" in name or "secret" in name for name in parts):
-        why = "an address is seen by others: in commands, logs and files"
-        remedy = "put it into the file .pgpass, or PGPASSWORD"
-        raise InvalidParameterError(f"the ledger's address must hold no password: {why}; {remedy}")
-    return Dialled(functools.partial(_dial, where)), title
-
-
-def _dial(where: str) -> Any:
-    # Statements are not prepared, as a pool between us and the server may not keep them.
-    how = {"fallback_application_name": "halfnoise", "client_encoding": "utf8"}
-    return installed("psycopg").connect(where, prepare_threshold=None, **how)
+    check_address("the ledger", where, _EXAMPLE)
+    return Dialled(functools.partial(dial, where)), title

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from halfnoise.checks import refuse
-from halfnoise.ledger.links import URL, address, link
+from halfnoise.ledger.links import address, link
 from halfnoise.ledger.postgresql import PostgresqlTables
 from halfnoise.ledger.sqlite_file import SqliteFile
 from halfnoise.ledger.store import Store
+from halfnoise.servers import URL
 
 
 def store_at(place: Any) -> Store:

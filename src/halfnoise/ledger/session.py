@@ -18,15 +18,13 @@ from halfnoise.errors import (
     TryAgainError,
 )
 from halfnoise.ledger.entries import damaged
+from halfnoise.servers import is_for_later, state
 
 OLDEST = 120_000  # PostgreSQL 12
 WAIT, IDLE = "30s", "60s"  # for other writers; until the server gives up on a writer that hangs
-# What the server says where the same may work later: connection, conflict, resources, operator.
-_LATER = ("08", "23505", "25P03", "40", "53", "55P03", "57", "58")
 _CLOSED = ("25006", "28", "3D000", "42501")
 _BROKEN = ("XX001", "XX002")
 _INSIDE = ("25001", "25P02")  # somebody's transaction
-_GONE = {"OperationalError", "InterfaceError"}  # without a state
 _OPEN = (1, 2, 3)  # as libpq counts: at work, in a transaction, in one that failed
 _MARK = "halfnoise.mark"
 # Each needs a transaction of its own from its very beginning: whatever level the connection has,
@@ -145,20 +143,10 @@ def _cell(found: Any) -> Any:
     return bytes(found) if isinstance(found, memoryview | bytearray) else found
 
 
-def state(error: BaseException) -> str:
-    """Return the SQLSTATE of a driver's error, or nothing."""
-    for name in ("sqlstate", "pgcode"):
-        if isinstance(found := getattr(error, name, None), str):
-            return found
-    first = error.args[0] if error.args else None
-    return str(first.get("C", "")) if isinstance(first, dict) else ""
-
-
 def ours(error: Exception, name: str) -> HalfnoiseError:
     """Return what a driver's error means for a ledger."""
-    known, kinds = state(error), {kind.__name__ for kind in type(error).__mro__}
-    gone = not known and (_GONE & kinds or isinstance(error, OSError))
-    if gone or known.startswith(_LATER):
+    known = state(error)
+    if is_for_later(error):
         why = "the server cannot be reached, is busy or was stopped"
         stands = "what was charged may stand, and the same --name goes on with it"
         return TryAgainError(f"the ledger {name!r} could not be used: {why}; try again; {stands}")

@@ -16,7 +16,7 @@ from halfnoise.text import percent, short
 from halfnoise.workload.workload import Workload
 
 WORTH = 0.8  # Laplace noise beside Gaussian noise: a fifth less standard error, or it is not taken
-AS_GOOD = 1.01  # errors so close count as equal; then the design that also gives the size wins
+AS_GOOD = 1.0015  # standard errors so close count as equal: then the one that gives the size wins
 
 Shares = Mapping[Noise, Fraction]  # which part of the ledger's limit noise of each kind takes
 
@@ -33,7 +33,7 @@ def best(
     """
     errors = {design: design.error(workload) ** 0.5 for design in designs}
     if workload.needs_sizes:  # groups come with their sizes, unless these are not wanted
-        errors = {d: e for d, e in errors.items() if d.size_scale or d.size_is_given}
+        errors = {d: e for d, e in errors.items() if d.gives_size}
     least = {
         kind: min((e for d, e in errors.items() if d.noise is kind), default=math.inf)
         for kind in Noise

@@ -8,25 +8,26 @@ from typing import Any, TypeAlias, Unpack, overload
 from halfnoise.checks import fraction, known_keywords, positive, refuse, whole
 from halfnoise.design.candidates import designs
 from halfnoise.errors import InvalidParameterError, NotSupportedError
-from halfnoise.noise.law import Noise
-from halfnoise.planning.choice import best
+from halfnoise.planning.accept import Acceptance, Target
+from halfnoise.planning.kinds import noise_of
 from halfnoise.planning.plan import Plan
-from halfnoise.planning.spending import Spending, split_delta
+from halfnoise.planning.readers import mean_margins
+from halfnoise.planning.search import LEAST, MOST, smallest
+from halfnoise.planning.spending import Spending
 from halfnoise.planning.tables import by_line, crosses, widest
 from halfnoise.privacy.allowance import Allowance
-from halfnoise.privacy.definitions import ApproxDP, Budget, GaussianDP, Privacy
+from halfnoise.privacy.definitions import ApproxDP, Privacy
 from halfnoise.privacy.reason import KNOW, MOST_EPSILON, check_reason
 from halfnoise.text import percent, short
 from halfnoise.views import Grid, Planned
 from halfnoise.workload.listing import Columns
 from halfnoise.workload.queries import Asked
-from halfnoise.workload.workload import Rules, Workload
+from halfnoise.workload.rules import Rules
+from halfnoise.workload.workload import Workload
 
 Queries: TypeAlias = Workload | Sequence[Asked]
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)  # what a plan without a budget compares
 DELTA = 1e-6  # where none is stated
-HALVINGS = 40
-LEAST, MOST = 1e-9, 1e9  # the smallest and the largest mu or epsilon that can be asked for
 
 
 class Terms(Rules, total=False):
@@ -58,13 +59,13 @@ class Outlook(Planned):
         """Return budgets, what each is worth, and margins of error."""
         if crosses(self.workload):
             header = ["epsilon", *(f"{epsilon:g}" for epsilon in EPSILONS)]
-            margins = zip(*(p.margins for p in self.plans), strict=True)
+            margins = zip(*map(_margins, self.plans), strict=True)
             cells = [[f"±{short(margin)}" for margin in each] for each in margins]
             last = ["best guess", *(percent(p.best_guess) for p in self.plans)]
             return by_line(self.workload.blocks, header, cells, last)
         header = ["epsilon", "best guess", *(line.heading for line in self.workload.lines)]
         rows = [
-            [f"{epsilon:g}", percent(p.best_guess), *(f"±{short(margin)}" for margin in p.margins)]
+            [f"{epsilon:g}", percent(p.best_guess), *(f"±{short(each)}" for each in _margins(p))]
             for epsilon, p in zip(EPSILONS, self.plans, strict=True)
         ]
         return header, rows
@@ -85,6 +86,10 @@ class Outlook(Planned):
         return {"delta": self.delta, "plans": [each.to_dict() for each in self.plans]}
 
 
+def _margins(plan: Plan) -> tuple[float, ...]:
+    return mean_margins(plan.chosen, plan.level, plan.in_one_group)
+
+
 @overload
 def plan(
     workload: Queries, *, privacy: Privacy, people: float | None = None, **terms: Unpack[Terms]
@@ -96,8 +101,19 @@ def plan(
     privacy: None = None,
     delta: float = DELTA,
     people: float | None = None,
+    accept: None = None,
     **terms: Unpack[Terms],
 ) -> Outlook: ...
+@overload
+def plan(
+    workload: Queries,
+    *,
+    delta: float = DELTA,
+    people: float,
+    accept: float,
+    ceiling: float | None = None,
+    **terms: Unpack[Terms],
+) -> Acceptance: ...
 @known_keywords
 def plan(  # noqa: PLR0913  # the face of the library
     workload: Queries,
@@ -111,9 +127,11 @@ def plan(  # noqa: PLR0913  # the face of the library
     i_know: bool = False,
     limit: Privacy | Allowance | None = None,
     people: float | None = None,
+    accept: float | None = None,
+    ceiling: float | None = None,
     by: Columns = None,
     **rules: Unpack[Rules],
-) -> Plan | Outlook:
+) -> Plan | Outlook | Acceptance:
     """Return every design that applies with its error, and the best one for the stated importance.
 
     Without ``privacy``: what a range of budgets would bring, at a stated ``delta``. ``releases``:
@@ -122,9 +140,11 @@ def plan(  # noqa: PLR0913  # the face of the library
     given, Laplace noise is taken for pure epsilon, and beside a delta where it has a fifth less
     standard error than Gaussian noise, at least. ``i_know``: allow budgets that protect hardly
     anybody. ``limit``: that of the ledger which will be charged; both kinds of noise are then
-    compared at equal cost there. ``people``: how many there may be, to see which tables would be
-    mostly noise. ``by`` and ``rules``: those of ``Workload``, where the queries are
-    a list.
+    compared at equal cost there. ``people``: how many there may be, to see margins of means as
+    means, and which tables would be mostly noise. ``accept``: with ``people`` and without
+    ``privacy``, how far shares may be off, and means relative to their range: what readers will see
+    at several budgets, and the smallest that will do, above epsilon ``ceiling`` (3) with a warning.
+    ``by`` and ``rules``: those of ``Workload``, where the queries are a list.
 
     **Guarantee.** A plan sees no data. Every design in it is proved to cost at most the budget.
 
@@ -132,7 +152,7 @@ def plan(  # noqa: PLR0913  # the face of the library
     >>> best = plan([Count("smoker")], privacy=ApproxDP(epsilon=1, delta=1e-6))
     >>> best.chosen.name, round(best.chosen.query_std[0], 3)
     ('standard-laplace', 1.414)
-    >>> plan([Counts(5)], privacy=ApproxDP(epsilon=1, delta=1e-6)).chosen.name
+    >>> plan([Counts(9)], privacy=ApproxDP(epsilon=1, delta=1e-6)).chosen.name
     'correlated-gaussian'
     """
     workload = Workload.of(workload, by, **rules)
@@ -141,18 +161,25 @@ def plan(  # noqa: PLR0913  # the face of the library
             "known_size is the size of a whole table; with groups leave it out, and use"
             " release[key].with_known_size afterwards"
         )
+    _check_definitions(privacy, limit, accept, ceiling)
     if privacy is None:
         shared: Terms = {"releases": releases, "known_size": known_size, "level": level}
         shared |= {"noise": noise, "i_know": i_know, "limit": limit}
         budgets = [ApproxDP(epsilon=epsilon, delta=delta) for epsilon in EPSILONS]
         plans = tuple(plan(workload, privacy=each, people=people, **shared) for each in budgets)
-        return Outlook(workload=workload, delta=delta, plans=plans)
-    if not hasattr(privacy, "budget"):
-        raise refuse("privacy", "a privacy definition", privacy, "for example GaussianDP(mu=1)")
-    if not (limit is None or isinstance(limit, Allowance) or hasattr(limit, "budget")):
-        raise refuse("limit", "a privacy definition", limit, "for example GaussianDP(mu=1)")
+        if accept is None:
+            return Outlook(workload=workload, delta=delta, plans=plans)
+        most = MOST if _insists(i_know) else MOST_EPSILON
+        shared["i_know"] = True  # what protects nobody is not named
+
+        def at(epsilon: float) -> Plan:
+            budget = ApproxDP(epsilon=epsilon, delta=delta)
+            return plan(workload, privacy=budget, people=people, **shared)
+
+        target, kind = Target.of(people, accept, ceiling, most), noise_of(noise, workload)
+        return Acceptance.of(target, plans, at, kind, delta=delta, known_size=known_size)
     budget, discover = Spending.of(privacy, workload.grouping, whole(releases=releases))
-    kind = _noise(noise, workload, budget)
+    kind = noise_of(noise, workload, budget)
     if not _insists(i_know):
         check_reason(privacy, None if discover is None else discover * releases)
     rule = f"between {LEAST:g} and {MOST:g} for each release"
@@ -203,40 +230,36 @@ def budget_for(
     """
     workload, target = Workload.of(workload, by, **rules), positive(margin=margin)
     level, delta, releases = fraction(level=level), fraction(delta=delta), whole(releases=releases)
-    kind = _noise(noise, workload)
-
-    def worst(budget: Budget) -> float:
-        offered = designs(workload, budget, known_size=known_size)
-        return widest(best(offered, workload), level)
-
-    # Margins go with 1/mu and 1/epsilon, so one look at 1 tells what each kind of noise needs.
-    rest, _ = split_delta(delta, workload.grouping)
-    needed = []
-    if kind is not Noise.GAUSSIAN:
-        needed.append(worst(Budget(epsilon=1.0)) / target * releases)
-    if kind is not Noise.LAPLACE:
-        mu = worst(Budget(mu=1.0)) / target * releases**0.5
-        needed.append(GaussianDP(mu=min(max(mu, LEAST), MOST)).epsilon(rest))
     shared: Terms = {"releases": releases, "known_size": known_size, "level": level}
     shared |= {"noise": noise, "i_know": True, "limit": limit}  # the reason is looked at below
-    tried = [max(e, LEAST * releases) * (1 + 1e-12) for e in needed if e <= MOST]
-
-    def enough(epsilon: float) -> bool:
-        budget = ApproxDP(epsilon=epsilon, delta=delta)
-        return widest(plan(workload, privacy=budget, **shared).chosen, level) <= target
-
-    if not tried or not enough(high := max(tried)):
+    needed = smallest(
+        workload,
+        lambda design: widest(design, level),
+        target,
+        lambda epsilon: plan(workload, privacy=ApproxDP(epsilon=epsilon, delta=delta), **shared),
+        noise=noise_of(noise, workload),
+        delta=delta,
+        releases=releases,
+        known_size=known_size,
+    )
+    if needed is None or not isinstance(found := needed.privacy, ApproxDP):
         raise refuse("margin", "larger: no budget that protects anybody gives it", target)
-    if enough(low := min(tried)):
-        high = low
-    # Which noise is taken depends on the budget, so the better kind may need more to be taken.
-    for _ in range(HALVINGS if high > low else 0):
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    found = ApproxDP(epsilon=high, delta=delta)
     if not _insists(i_know):
         _affordable(found, target)
     return found
+
+
+def _check_definitions(
+    privacy: object, limit: object, accept: float | None, ceiling: float | None
+) -> None:
+    if privacy is not None and not hasattr(privacy, "budget"):
+        raise refuse("privacy", "a privacy definition", privacy, "for example GaussianDP(mu=1)")
+    if not (limit is None or isinstance(limit, Allowance) or hasattr(limit, "budget")):
+        raise refuse("limit", "a privacy definition", limit, "for example GaussianDP(mu=1)")
+    if privacy is not None and accept is not None:
+        raise InvalidParameterError("give a budget or accept, not both: one tells the other")
+    if ceiling is not None and accept is None:
+        raise refuse("ceiling", "given together with accept", ceiling)
 
 
 def _insists(i_know: object) -> bool:
@@ -256,29 +279,3 @@ def _affordable(budget: ApproxDP, margin: float) -> None:
             " needs, protects hardly anybody; allow a larger margin (that of a mean is the one of"
             f" its sum over all people), {KNOW}"
         ) from None
-
-
-def _noise(name: str | None, workload: Workload, budget: Budget | None = None) -> Noise | None:
-    """Return the noise that is asked for by name, which tables and the budget must allow."""
-    if workload.gaussian_only and (
-        name == Noise.LAPLACE.value or (budget is not None and budget.mu is None)
-    ):
-        raise NotSupportedError(
-            "tables are released with Gaussian noise, got Laplace noise, or an epsilon without"
-            " delta: what tables share saves nothing there, as a person moves all cells of what is"
-            " measured; give the budget as epsilon and delta (--epsilon 1 --delta 1e-6)"
-        )
-    if name is None:
-        return Noise.GAUSSIAN if workload.gaussian_only else None
-    kinds = {each.value: each for each in Noise}
-    if not isinstance(name, str) or name not in kinds:
-        raise refuse("noise", "'gaussian' or 'laplace'", name)
-    kind = kinds[name]
-    if budget is not None and kind.amount(budget) is None:
-        other = "laplace" if kind is Noise.GAUSSIAN else "gaussian"
-        remedy = (
-            "Gaussian noise needs a delta" if other == "laplace" else "Laplace noise costs epsilon"
-        )
-        remedy += "; give the budget as epsilon and delta (--epsilon 1 --delta 1e-6)"
-        raise refuse("noise", f"{other!r} with this budget", name, remedy)
-    return kind

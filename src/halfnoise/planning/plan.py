@@ -7,11 +7,13 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from halfnoise.design import certificate
 from halfnoise.design.design import Design, Measurement
 from halfnoise.errors import InvalidParameterError
 from halfnoise.noise.law import Noise
-from halfnoise.planning import tables
+from halfnoise.planning import tables, weighted
 from halfnoise.planning.choice import best, compared, in_words, there
+from halfnoise.planning.readers import AS_MEANS, DIVIDE, mean_margins
 from halfnoise.planning.spending import Discovery, Spending
 from halfnoise.privacy.account import BEYOND, Account
 from halfnoise.privacy.allowance import Allowance, still_fits, taken
@@ -90,6 +92,24 @@ class Plan(Planned):
         found = tables.crosses(self.workload)
         return tables.one_by_one(self.chosen, self.workload) if found else {}
 
+    @cached_property
+    def least_error_bound(self) -> float | None:
+        """What the error of no Gaussian noise at this budget is below, in squares.
+
+        None where nothing is known: for pure epsilon, for the least largest error, and where there
+        are too many different sums.
+        """
+        mu = Spending.of(self.privacy, self.workload.grouping, self.releases).budget.mu
+        given = any(design.size_is_given for design in self.designs)
+        return None if mu is None else certificate.least_error(self.workload, mu, known_size=given)
+
+    def _certified(self) -> list[str]:
+        """Say how far the chosen design is from the least error of any Gaussian noise."""
+        bound, design = self.least_error_bound, self.chosen
+        if bound is None or design.noise is not Noise.GAUSSIAN:
+            return []
+        return [certificate.words(design.error(self.workload), bound)]
+
     def _against(self, errors: Mapping[str, float]) -> str:
         """Say how the other kind of noise compares, where both can keep the promise."""
         if len(self._kinds) == 1:
@@ -143,9 +163,9 @@ class Plan(Planned):
 
     def notes(self) -> list[str]:
         """Say what a reader of the table has to know beside it."""
-        grouping, said = self.workload.grouping, []
+        grouping, said = self.workload.grouping, weighted.remarks(self.workload, self.chosen)
         if any("mean" in parts for parts in self.designs[0].parts()):
-            said.append("Divide the margin of a mean by the number of people who answered.")
+            said.append(DIVIDE if self.people is None else AS_MEANS)
         if grouping is not None:
             many = f"each of {grouping.number} groups" if grouping.number != 1 else "the one group"
             here = "each group that is found" if grouping.discovers else many
@@ -213,7 +233,7 @@ class Plan(Planned):
         rows = [
             [
                 ("* " if design is self.chosen else "  ") + design.name,
-                *(f"±{short(margin)}" for margin in design.margins(self.level)),
+                *(f"±{short(m)}" for m in mean_margins(design, self.level, self.in_one_group)),
                 self._size_margin(design, design.size_std),
             ]
             for design in self.designs
@@ -239,6 +259,7 @@ class Plan(Planned):
             f"The best guess {self.workload.protected} {right};\na coin flip, in 50%.",
             f"\n{self.table()}\n",
             f"Chosen (*): {self.chosen.name}. {self.why}",
+            *self._certified(),
             *self._adding_up(),
             *([] if self.discovery is None else [str(self.discovery)]),
             *tables.compared(self.tables),
@@ -265,10 +286,13 @@ class Plan(Planned):
             "neighbors": self.workload.neighbors.value,
             "groups": None if grouping is None else grouping.number,
             "max_groups": None if grouping is None else grouping.most,
+            **({} if (own := self.workload.weight) is None else {"weight": asdict(own)}),
             "discovery": None if discovery is None else asdict(discovery),
             "level": self.level,
             "chosen": self.chosen.name,
             "why": self.why,
+            "error": self.chosen.error(self.workload),
+            "least_error_bound": self.least_error_bound,
             "noise": {"chosen": self.chosen.noise.value, "ten_releases": self.ten_releases}
             | ({"share_of_limit": in_words(self.shares)} if self.shares else {}),
             "designs": [_design(design, self, discovery) for design in self.designs],
@@ -277,20 +301,17 @@ class Plan(Planned):
 
 def _design(design: Design, plan: Plan, discovery: Discovery | None) -> dict[str, Any]:
     noise, margins, blocks = design.noise, design.margins(plan.level), []
-    for each, parts, margin in zip(
-        tables.entries(design.blocks), design.parts(), margins, strict=True
-    ):
+    means = mean_margins(design, plan.level, plan.in_one_group)
+    lines = zip(tables.entries(design.blocks), design.parts(), margins, means, strict=True)
+    for each, parts, margin, mean in lines:
         line = each.line
         entry = {"kind": line.kind, "label": line.label, "queries": line.queries}
         entry |= {"std": noise.std(parts["sum"]), "margin": margin}
         entry |= {f"{name}_std": noise.std(ps) for name, ps in parts.items() if name != "sum"}
+        entry |= {"mean_margin": mean} if mean != margin else {}
         blocks.append(entry | each.facts(margin, plan.in_one_group))
-    shown = {
-        "name": design.name,
-        "noise": noise.value,
-        "blocks": blocks,
-        "size_std": design.size_std,
-    }
+    shown: dict[str, Any] = {"name": design.name, "noise": noise.value, "blocks": blocks}
+    shown["size_std"] = design.size_std
     if design.people_std is not None:
         shown["people_std"] = design.people_std
     shown["loss_mu" if noise is Noise.GAUSSIAN else "loss_epsilon"] = design.loss()

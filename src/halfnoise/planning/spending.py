@@ -31,7 +31,7 @@ class Discovery:
         if limit is None:
             raise AssertionError(design.name)
         # Noise is symmetric: as much below as above.
-        below = design.noise.margin([design.size_scale or 0.0], 0.9)
+        below = design.noise.margin([design.seen_scale or 0.0], 0.9)
         return cls(threshold=limit.size, usual=limit.size + below, delta=limit.delta)
 
     def __str__(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from halfnoise.design.candidates import designs
 from halfnoise.design.design import Design
 from halfnoise.planning.choice import best
+from halfnoise.planning.readers import mean_margins
 from halfnoise.privacy.definitions import Budget, GaussianDP, Neighbors
 from halfnoise.text import percent, short
 from halfnoise.views import Grid
@@ -74,9 +75,11 @@ def shown(design: Design, level: float, size: str, people: float | None) -> Grid
     header += [] if people is None else ["average cell", "relative"]
     last = ["people", "", "" if design.size_std is None else short(design.size_std), size]
     rows, margins = list[list[str]](), design.margins(level)
-    for each, parts, margin in zip(entries(design.blocks), design.parts(), margins, strict=True):
+    means = mean_margins(design, level, people)
+    lines = zip(entries(design.blocks), design.parts(), margins, means, strict=True)
+    for each, parts, margin, mean in lines:
         std = design.noise.std(parts.get("mean", parts["sum"]))
-        rows.append([f"{each.line.queries:,}", short(std), f"±{short(margin)}"])
+        rows.append([f"{each.line.queries:,}", short(std), f"±{short(mean)}"])
         if share := each.share(margin, people):
             rows[-1] += [short(share["average_cell"]), f"±{short(100 * share['relative_error'])}%"]
     return by_line(design.blocks, header, rows, last)

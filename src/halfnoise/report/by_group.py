@@ -134,13 +134,13 @@ class ByGroup(Columns):
                     over,
                     what,
                     moments,
-                    each.numbers[:, places],
+                    each.drawn[:, places],
                     each.kind,
                     in_time=True,
                     limits=each.limits,
                 )
             if not self._series:
-                numbers = each.numbers[:, self._largest]
+                numbers = each.drawn[:, self._largest]
                 own = panel(
                     each.name, what, labels, numbers, each.kind, bars=bars, limits=each.limits
                 )
@@ -152,7 +152,7 @@ class ByGroup(Columns):
         axis = SHARE if columns[0].kind == "share" else PEOPLE
         found = list[Panel]()
         for place in self._largest[:MOST_PANELS]:
-            numbers = np.stack([each.numbers[:, place] for each in columns[:MOST_ROWS]], axis=1)
+            numbers = np.stack([each.drawn[:, place] for each in columns[:MOST_ROWS]], axis=1)
             names = [each.name for each in columns[:MOST_ROWS]]
             found += panel(
                 " · ".join(self.keys[place]),

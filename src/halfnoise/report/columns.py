@@ -41,6 +41,18 @@ def margin(numbers: Floats) -> str:
     return least if least == most else f"{least} to {most}"
 
 
+def marks(numbers: Floats, kind: str, rule: Reliability) -> list[str]:
+    """Return how reliable each of some numbers is, by a rule: its mark, or none."""
+    found = rule.marks(relative(*numbers[:2], counts=kind in NOT_BELOW_ZERO))
+    return [str(each) for each in found.ravel()]
+
+
+def without(numbers: Floats, marked: list[str]) -> Floats:
+    """Return numbers without those that are left out, in whose place is none."""
+    gone = np.array([mark == LEFT_OUT for mark in marked]).reshape(numbers.shape[1:])
+    return np.where(gone, np.nan, numbers)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
     """One name: estimate, standard error and both ends, each by group; shares in per cent."""
@@ -74,10 +86,13 @@ class Column:
         return [LEFT_OUT if m == LEFT_OUT else f"{low} to {high}" for low, high, m in cells]
 
     @property
+    def drawn(self) -> Floats:
+        """The numbers that charts show: not those that are left out."""
+        return without(self.numbers, self._marks)
+
+    @property
     def _marks(self) -> list[str]:
-        counts = self.kind in NOT_BELOW_ZERO
-        found: list[str] = self.rule.marks(relative(*self.numbers[:2], counts=counts)).tolist()
-        return found
+        return marks(self.numbers, self.kind, self.rule)
 
     def margin(self) -> str:
         """Return the margin of error: the farther end, and from least to most if it differs."""
@@ -146,7 +161,9 @@ class Columns:
         some = self.values if groups else np.zeros((1, self.values.shape[1]))  # names all the same
         found = table.columns(self.one, some, asked)
         rows = len(found["name"]) // len(some)
-        numbers = np.stack([found[name].reshape(-1, rows)[:groups] for name in table.NUMBERS])
+        numbers = np.stack(
+            [found[name].reshape(len(some), rows)[:groups] for name in table.NUMBERS]
+        )
         pairs = zip(found["name"][:rows].tolist(), found["kind"][:rows].tolist(), strict=True)
         return [
             Column(
@@ -177,11 +194,10 @@ class Columns:
     def per_person(self, question: Question) -> list[Column]:
         """Return a sum as a mean over all people in a group, where their number is given."""
         name, limits = question.names[0], question.limits
-        numbers = [self._of_people(name, question.start, limits)] * self.one.has_size
-        return [
-            Column(name=name, kind="mean", numbers=each, limits=limits, rule=self.rule)
-            for each in numbers
-        ]
+        if not self.one.has_size:
+            return []
+        numbers = self._of_people(name, question.start, limits)
+        return [Column(name=name, kind="mean", numbers=numbers, limits=limits, rule=self.rule)]
 
     def _of_people(self, name: str, place: int, bounds: tuple[float, float]) -> Floats:
         if self.one.known_size is None:

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.errors import NotSupportedError
-from halfnoise.report.columns import DASH, OPEN, margin, more
+from halfnoise.report.columns import DASH, OPEN, margin, marks, more, without
 from halfnoise.report.panels import MOST_PANELS, MOST_ROWS, PEOPLE, SHARE, Panel, Part, alike, panel
 from halfnoise.results.cross import CrossTable, Shares
 from halfnoise.results.inference import ANYTHING
 from halfnoise.results.labelled import Labelled
+from halfnoise.results.reliability import Reliability, marked
 from halfnoise.results.wide import Wide
 from halfnoise.text import percent
 
@@ -25,8 +26,9 @@ def crossed(table: CrossTable, heading: str, most: int | None = None) -> Part:
     shares = _shares(table)
     what = WHAT[table.kind] + table.name
     of = "in per cent of each row"
-    tables = [_wide(table, PEOPLE if shares else "", [_below(table)], most)]
-    tables += [_wide(each, of, [*_points(each)], most) for each in shares]
+    rule = Reliability.of(table.release.facts)
+    tables = [_wide(table, PEOPLE if shares else "", [_below(table)], most, rule)]
+    tables += [_wide(each, of, [*_points(each)], most, rule) for each in shares]
     if shares and not table.columns:
         tables = [_beside(*tables)]
     return Part(
@@ -36,7 +38,9 @@ def crossed(table: CrossTable, heading: str, most: int | None = None) -> Part:
     )
 
 
-def _wide(table: Labelled, title: str, below: Sequence[str], most: int | None) -> Wide:
+def _wide(
+    table: Labelled, title: str, below: Sequence[str], most: int | None, rule: Reliability
+) -> Wide:
     long = bool(table.columns) and table.shape[-1] > MOST_COLUMNS
     wide = replace(table.wide(long=long, most=most), title=title)
     width = 1 if long or not table.columns else table.shape[-1]
@@ -45,12 +49,14 @@ def _wide(table: Labelled, title: str, below: Sequence[str], most: int | None) -
     wide = replace(wide, below=(*cut, *below))
     if not isinstance(table, Shares):
         return wide
-    shown = zip(wide.lines, _nothing(table).reshape(-1, width).tolist(), strict=False)
-    marked = [
-        (head, [DASH if none else f"{x}%" for x, none in zip(cells, row, strict=True)])
-        for (head, cells), row in shown
-    ]
-    return replace(wide, lines=marked)
+    said = np.array(marks(table.numbers, "share", rule), dtype=object)
+    said[_nothing(table).ravel()] = DASH
+    own = zip(wide.lines, said.reshape(-1, width).tolist(), strict=False)
+    return replace(wide, lines=[(head, [*map(_share, cells, row)]) for (head, cells), row in own])
+
+
+def _share(text: str, mark: str) -> str:
+    return DASH if mark == DASH else marked(f"{text}%", mark)
 
 
 def _beside(people: Wide, shares: Wide) -> Wide:
@@ -108,12 +114,13 @@ def _panels(table: CrossTable, shares: list[Shares]) -> Iterator[Panel]:
         axis = "share of the row, %"
     last = drawn.categories[-1][:MOST_ROWS]
     rows = itertools.product(*drawn.categories[:-1])
-    numbers = drawn.numbers.reshape(4, -1, drawn.shape[-1])[:, :, :MOST_ROWS]
+    own = marks(drawn.numbers, kind, Reliability.of(table.release.facts))
+    numbers = without(drawn.numbers, own).reshape(4, -1, drawn.shape[-1])[:, :, :MOST_ROWS]
     found = list[Panel]()
     for place, row in enumerate(itertools.islice(rows, MOST_PANELS)):
         bars, limits = kind == "sum", (0.0, 100.0) if shares else ANYTHING
-        own = numbers[:, place]
+        cells = numbers[:, place]
         found += panel(
-            " · ".join(row), axis, last, own, kind, factor=factor, bars=bars, limits=limits
+            " · ".join(row), axis, last, cells, kind, factor=factor, bars=bars, limits=limits
         )
     yield from alike(found, zero=kind != "mean") if len(found) > 1 else found

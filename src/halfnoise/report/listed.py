@@ -40,7 +40,7 @@ class Listed(Columns):
         panels = [
             found
             for own, *_ in rows[:MOST_PANELS]
-            for found in panel("", own.name, [""], own.numbers, "sum", bars=True)
+            for found in panel("", own.name, [""], own.drawn, "sum", bars=True)
         ]
         table = self._wide(["sum", "per person"], rows, len(questions) - len(some))
         return Part(title="Sums", tables=[table], panels=panels)
@@ -52,7 +52,7 @@ class Listed(Columns):
         panels = [
             found
             for (mean, _), question in zip(rows[:MOST_PANELS], some, strict=False)
-            for found in panel("", mean.name, [""], mean.numbers, "mean", domain=question.limits)
+            for found in panel("", mean.name, [""], mean.drawn, "mean", domain=question.limits)
         ]
         table = self._wide(["mean", "answered"], rows, len(questions) - len(some))
         return Part(title="Means", tables=[table], panels=panels)
@@ -68,7 +68,7 @@ class Listed(Columns):
     def _dots(self, columns: list[Column]) -> list[Panel]:
         if not columns:
             return []
-        numbers = np.concatenate([each.numbers for each in columns[:MOST_ROWS]], axis=1)
+        numbers = np.concatenate([each.drawn for each in columns[:MOST_ROWS]], axis=1)
         return panel("", PEOPLE, [each.name for each in columns[:MOST_ROWS]], numbers, "count")
 
     def _wide(self, titles: Sequence[str], rows: Sequence[Sequence[Column]], hidden: int) -> Wide:

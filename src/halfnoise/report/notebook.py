@@ -7,6 +7,7 @@ from itertools import islice
 from halfnoise.errors import HalfnoiseError
 from halfnoise.ledger import words
 from halfnoise.ledger.ledger import Ledger
+from halfnoise.planning.accept import Acceptance
 from halfnoise.planning.outlook import Outlook
 from halfnoise.planning.plan import Plan
 from halfnoise.report.markup import Inside, Markup, empty, joined, name_of, tag
@@ -54,7 +55,8 @@ def _labelled(labelled: Labelled) -> str:
 
 @notebook.register(Plan)
 @notebook.register(Outlook)
-def _plan(plan: Plan | Outlook) -> str:
+@notebook.register(Acceptance)
+def _plan(plan: Plan | Outlook | Acceptance) -> str:
     before, after = repr(plan).split(plan.table())
     return _framed(*_lines(before), _grid(plan.grid()), *_lines(after))
 

@@ -12,7 +12,17 @@ import numpy as np
 
 from halfnoise.checks import refuse, unknown
 from halfnoise.errors import NotSupportedError
-from halfnoise.results.inference import ANYTHING, Errors, Estimate, Floats, apart_by, ratios
+from halfnoise.results import sampled
+from halfnoise.results.inference import (
+    ANYTHING,
+    Errors,
+    Estimate,
+    Floats,
+    Pair,
+    Range,
+    apart_by,
+    ratios,
+)
 from halfnoise.results.labelled import Labelled
 from halfnoise.results.tabled import Cells, Tabled
 from halfnoise.results.wide import Wide, between
@@ -89,12 +99,16 @@ class CrossTable(Cells):
             bottom = covariance.block(below, below, chosen)
             both = release.errors.two(top, bottom, covariance.block(start, below, chosen))
             sums = [float(self.cells_of(release.values, part)[inside].sum()) for part in (0, 1)]
-            found = ratios(np.array([sums]), both, (0, 1), self.level, self.question.limits)
+            rows, bounds = np.array([sums]), self.question.limits
+            found = ratios(rows, both, (0, 1), self.level, bounds)
+            found = sampled.ratios(release, found, rows, both, (0, 1), bounds=bounds)
             return _estimate(name, found[:, 0])
         x, shown = (
             float(self.cells_of(each)[inside].sum()) for each in (release.values, self._shown)
         )
-        return _reaching(name, x, shown, release, release.errors.two(top, 0.0, 0.0))
+        one = _noisy(name, x, release, release.errors.two(top, 0.0, 0.0))
+        people = self._people[inside].sum() if self.kind == "sum" else None
+        return sampled.block(release, self.question, one, people).moved(shown)
 
     def difference(self, one: object, other: object) -> Estimate:
         """Return one cell minus another; noise that the two share cancels."""
@@ -105,11 +119,29 @@ class CrossTable(Cells):
         if self.question.is_mean:
             far, (least, most) = self.question.cells, self.question.limits
             pairs = ((a, a + far), (b, b + far))
-            found = _estimate(name, apart_by(release.values, release.errors, pairs, self.level))
-            return found.within(least - most, most - least)
+            wider = None if release.sampling is None else self._wider
+            found = apart_by(release.values, release.errors, pairs, self.level, wider)
+            return _estimate(name, found).within(least - most, most - least)
         x, shown = (float(each[a] - each[b]) for each in (release.values, self._shown))
         variance = release.errors.covariance.of({a: 1.0, b: -1.0})
-        return _reaching(name, x, shown, release, release.errors.two(variance, 0.0, 0.0))
+        one = _noisy(name, x, release, release.errors.two(variance, 0.0, 0.0))
+        return sampled.linear(release, one, {a: 1.0, b: -1.0}).moved(shown)
+
+    def _wider(self, pair: Pair, numbers: Floats) -> Floats:
+        release, limits = self.release, self.question.limits
+        rows = release.values[np.newaxis]
+        return sampled.free_ratios(release, numbers, rows, release.errors, pair, bounds=limits)
+
+    @property
+    def _people(self) -> Floats:
+        """The number of people in each cell, by axes."""
+        return self.of(self.release, self.labels).cells_of(self.release.values)
+
+    @property
+    def _total_std(self) -> Floats:
+        if self.release.sampling is None:
+            return super()._total_std
+        return np.array(self.total().std)
 
     def linear(self, weights: object, *, name: str = "weighted sum") -> Estimate:
         """Return a weighted sum of all cells; ``weights``: an array by the same axes."""
@@ -123,7 +155,8 @@ class CrossTable(Cells):
         x, shown = (
             float((w * self.cells_of(each)).sum()) for each in (self.release.values, self._shown)
         )
-        return _reaching(name, x, shown, self.release, self.release.errors.two(variance, 0.0, 0.0))
+        one = _noisy(name, x, self.release, self.release.errors.two(variance, 0.0, 0.0))
+        return sampled.cells(self.release, self.question, one, own).moved(shown)
 
     def shares(self, part: str = "total", *, of: Sequence[str] | None = None) -> Shares:
         """Return what part of its row, its column or the total each cell is.
@@ -145,7 +178,7 @@ class CrossTable(Cells):
         bounds = (0.0, 1.0) if low >= 0 or high <= 0 else ANYTHING
         known = self.release.known_size
         if margin or self.name or known is None:
-            found = ratios(*self._beside(margin), (0, 1), self.level, bounds)
+            found = self._parts(margin, bounds)
         else:
             found = self._of_known(known)
         return Shares(
@@ -173,15 +206,34 @@ class CrossTable(Cells):
         pairs = [each.ravel() for each in np.broadcast_arrays(top, below)]
         return np.stack(pairs, axis=1), release.errors.both(start, at)
 
+    def _parts(self, margin: Sequence[str], bounds: Range) -> Floats:
+        """Return cells as parts of those of a margin."""
+        rows, errors = self._beside(margin)
+        if self.kind != "sum" or self.release.sampling is None:
+            return self._ratios(rows, errors, bounds)
+        found = ratios(rows, errors, (0, 1), self.level, bounds)
+        return sampled.parts_of_sums(self.release, found, rows, self._inside(margin), self.question)
+
+    def _inside(self, margin: Sequence[str]) -> Floats:
+        """Return the number of people in each cell, and in its cell of the margin."""
+        gone = tuple(i for i, label in enumerate(self.labels) if label not in margin)
+        own = self._people
+        both = np.broadcast_arrays(own, own.sum(axis=gone, keepdims=True))
+        return np.stack([each.ravel() for each in both], axis=1)
+
     def _of_known(self, people: float) -> Floats:
         """Return cells as shares of a number of people without error; of nobody, anything."""
         cells, one = self.cells_of(self.release.values).ravel(), {self.question.start: 1.0}
         std, margin = self.release.errors.std(one), self.release.errors.margin(one, self.level)
         if not people:
             std, margin, people = math.inf, math.inf, 1.0
+        x = cells[np.newaxis]
+        numbers = np.stack([x, np.full_like(x, std), x - margin, x + margin])
+        if math.isfinite(std):
+            values = self.release.values[np.newaxis]
+            numbers = sampled.sums(self.release, self.question, values, numbers)
         with np.errstate(over="ignore"):
-            shares, ends = cells / people, np.array([cells - margin, cells + margin]) / people
-            errors = np.full_like(shares, std) / people
+            shares, errors, *ends = numbers[:, 0] / people
         return np.vstack([np.clip(shares, 0.0, 1.0), errors, np.clip(ends, 0.0, 1.0)])
 
     def _at(self, cell: tuple[int, ...]) -> int:
@@ -195,8 +247,7 @@ def _estimate(name: str, numbers: Floats) -> Estimate:
     return Estimate(name=name, estimate=x, std=std, low=low, high=high)
 
 
-def _reaching(name: str, x: float, shown: float, release: Tabled, errors: Errors) -> Estimate:
-    """Return what is shown, with the interval of what came out, which reaches to it."""
+def _noisy(name: str, x: float, release: Tabled, errors: Errors) -> Estimate:
+    """Return what came out, with the interval of its noise."""
     std, margin = errors.std({0: 1.0}), errors.margin({0: 1.0}, release.level)
-    low, high = min(x - margin, shown), max(x + margin, shown)
-    return Estimate(name=name, estimate=shown, std=std, low=low, high=high)
+    return Estimate(name=name, estimate=x, std=std, low=x - margin, high=x + margin)

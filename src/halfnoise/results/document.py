@@ -9,7 +9,7 @@ from typing import Any
 from halfnoise.privacy import words as privacy
 from halfnoise.results.reading import SCHEMA, from_json
 from halfnoise.results.release import GroupedRelease, Released
-from halfnoise.results.render import NOISE_ONLY
+from halfnoise.results.sampling import caption
 from halfnoise.results.table import COLUMNS, NUMBERS
 from halfnoise.text import spelled
 from halfnoise.workload.by import By
@@ -24,7 +24,7 @@ def to_dict(release: Released) -> dict[str, Any]:
         "schema": SCHEMA,
         "guarantee": privacy.implied(release.guarantee, release.privacy),
         "level": release.level,
-        "intervals": NOISE_ONLY,
+        "intervals": caption(release.sampling),
         **_shown(release),
         "notes": release.notes(),
         **_needed(release),
@@ -54,9 +54,14 @@ def _needed(release: Released) -> dict[str, Any]:
             "copies": release.errors.copies,
             "privacy": privacy.to_dict(release.privacy),
             "guarantee": privacy.to_dict(release.guarantee),
+            **_sampling(release),
             **_own(release),
         },
     }
+
+
+def _sampling(release: Released) -> dict[str, Any]:
+    return {} if release.sampling is None else {"sampling": asdict(release.sampling)}
 
 
 def rows(release: Released) -> list[dict[str, Any]]:
@@ -103,10 +108,11 @@ def _own(release: Released) -> dict[str, Any]:
     if not isinstance(release, GroupedRelease):
         return {name: getattr(release, name) for name in ("known_size", "remarks")}
     people = release.people
-    own = {
+    own: dict[str, Any] = {
         "keys": [[_stored(value) for value in key] for key in release.group_keys],
         "people": None if people is None else asdict(people),
     }
+    own |= {"between": [asdict(term) for term in release.between]} if release.between else {}
     return own | {name: getattr(release, name) for name in ("common", "most", "discovered")}
 
 

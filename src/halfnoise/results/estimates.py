@@ -11,14 +11,18 @@ import numpy as np
 from halfnoise.checks import finite, fraction, positive, refuse, unknown
 from halfnoise.errors import NotSupportedError
 from halfnoise.privacy.definitions import Guarantee, Privacy
-from halfnoise.results import inference
+from halfnoise.results import inference, sampled
 from halfnoise.results.cross import CrossTable
+from halfnoise.results.deviation import deviation
 from halfnoise.results.inference import Columns, Errors, Estimate, Floats
 from halfnoise.results.published import Published
 from halfnoise.results.reliability import FACT, Reliability
+from halfnoise.results.sampling import Sampling
 from halfnoise.results.tabled import Listed, listed
+from halfnoise.results.together import shared_out, simultaneous_level
 from halfnoise.results.whole import whole
 from halfnoise.workload.question import SIZE, Question
+from halfnoise.workload.weights import SQUARES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -40,6 +44,7 @@ class Estimates(Published):
     rounded_values: bool = False
     known_size: float | None = None
     remarks: tuple[str, ...] = ()
+    sampling: Sampling | None = None  # what intervals cover beside the noise
     _whole: Floats | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
@@ -48,7 +53,7 @@ class Estimates(Published):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of all estimated sums."""
-        return tuple(name for question in self.questions for name in question.names)
+        return tuple(name for question in self.questions for name in question.sums)
 
     @property
     def means(self) -> tuple[str, ...]:
@@ -98,6 +103,27 @@ class Estimates(Published):
         return size.as_count() if self.rounded_values else size
 
     @property
+    def effective_size(self) -> Estimate | None:
+        """The effective sample size, (sum of weights)^2 / (sum of squared weights), if asked for.
+
+        Its interval joins those of the size and of the mean weight, each of half the error, so that
+        at least as many cover it.
+        """
+        if SQUARES not in self or not self.has_size:
+            return None
+        half = replace(self, level=(1 + self.level) / 2)
+        n, mean = half.size, half.mean(SQUARES)
+        if n is None or mean.estimate <= 0:
+            return None
+        x, low = n.estimate / mean.estimate, max(n.low, 0.0) / mean.high
+        high = n.high / mean.low if mean.low > 0 else math.inf
+        per_size, per_square = 2 / mean.estimate, -1 / mean.estimate**2
+        weights = {self._index(SQUARES): per_square}
+        weights |= {} if self._size_index is None else {self._size_index: per_size}
+        std = self._linear("", weights).std
+        return Estimate(name="effective sample size", estimate=x, std=std, low=low, high=high)
+
+    @property
     def whole_values(self) -> Floats:
         """The estimates with all counts of tables in whole numbers that add up."""
         if self._whole is None:
@@ -113,6 +139,8 @@ class Estimates(Published):
                 continue
             if row.limits is not None:
                 return self._ratio(name, row.place, row.below, row.limits)
+            if row.kind == "deviation":
+                return deviation(self, question)
             estimate = self._linear(name, {row.place: 1.0})
             if not (self.rounded_values and row.kind == "count"):
                 return estimate
@@ -147,10 +175,7 @@ class Estimates(Published):
         return self._ratio(f"{a} / {b}", self._index(a), self._index(b), inference.ANYTHING)
 
     def mean(self, name: str) -> Estimate:
-        """Return a mean: over those who answered for a Mean, over all people for a Sum.
-
-        Of a sum by cell it is that over all people in the cell.
-        """
+        """Return a mean: of those who answered, or of a Sum over all people (in its cell)."""
         for question in self.questions:
             row = question.find(name)
             if row is not None and row.limits is not None:
@@ -162,6 +187,13 @@ class Estimates(Published):
                 below = people.start + row.place - question.start
                 return self._ratio(name, row.place, below, question.limits)
         raise refuse("name", "that of a Mean or a Sum", name)
+
+    def deviation(self, name: str) -> Estimate:
+        """Return the standard deviation of one person's value, of a mean with its variance."""
+        for question in self.questions:
+            if question.name == name and question.deviates:
+                return deviation(self, question)
+        raise refuse("name", "that of a Mean with variance=True", name)
 
     def _people(self, question: Question) -> Question | None:
         """Return the table of people by the same axes, if by any."""
@@ -183,9 +215,25 @@ class Estimates(Published):
     def intervals(self, *, level: float, simultaneous: bool = False) -> list[Estimate]:
         """Return all estimates with intervals at another level, or for all of them at once."""
         fraction(level=level)
-        if simultaneous:
-            level = inference.simultaneous_level(self.errors, *self.counted, level)
+        if simultaneous and self.sampling is not None:  # how samples hang together is not known
+            level = shared_out(level, sum(self.counted))
+        elif simultaneous:
+            level = simultaneous_level(self.errors, *self.counted, level)
         return list(replace(self, level=level))
+
+    def with_sampling(
+        self, method: str | Sampling | None, *, design_effect: float | None = None
+    ) -> Self:
+        """Return the same with intervals that cover who was asked, too, or no more with None.
+
+        ``method``: "srs", a simple random sample. ``design_effect``: by how much more it varies
+        than one, as where clusters were drawn. A count stands for what samples of as many people
+        give on average.
+        """
+        how = Sampling.of(method, design_effect)
+        if how is not None and (lacks := sampled.fault(self, sized=self.has_size)):
+            raise NotSupportedError(lacks)
+        return replace(self, sampling=how)
 
     def with_known_size(self, n: float) -> Self:
         """Return the same release, knowing the number of people: every interval gets narrower."""
@@ -218,8 +266,7 @@ class Estimates(Published):
     def columns(self, *, tables: bool = True) -> Columns:
         """Return the table by column: name, kind, estimate, std, low and high, unrounded.
 
-        Where there are tables, a column for each axis says the category; ``tables``: whether they
-        are among the rows.
+        With ``tables`` among the rows, a column for each axis says the category.
         """
         shown = self._views().table
         return dict(shown.columns(self, self.values[np.newaxis], self.listed(tables=tables)))
@@ -241,13 +288,17 @@ class Estimates(Published):
         return count if len(self.values) > count else None
 
     def _linear(self, name: str, weights: Mapping[int, float]) -> Estimate:
-        return self.errors.linear(name, self.values, weights, self.level)
+        found = self.errors.linear(name, self.values, weights, self.level)
+        return sampled.linear(self, found, weights)
 
     def _ratio(self, name: str, top: int, bottom: int, bounds: inference.Range) -> Estimate:
         pair, rows = (top, bottom), self.values[np.newaxis]
         found = inference.ratios(rows, self.errors, pair, self.level, bounds)
+        if bounds != inference.ANYTHING:
+            found = sampled.ratios(self, found, rows, self.errors, pair, bounds=bounds)
         x, std, low, high = found[:, 0].tolist()
-        return Estimate(name=name, estimate=x, std=std, low=low, high=high)
+        one = Estimate(name=name, estimate=x, std=std, low=low, high=high)
+        return sampled.quotient(self, one, pair) if bounds == inference.ANYTHING else one
 
     def _per_person(self, name: str, index: int, bounds: inference.Range) -> Estimate:
         if self.known_size is not None:
@@ -273,8 +324,8 @@ class Estimates(Published):
 
     def _index(self, name: str) -> int:
         for question in self.questions:
-            if name in question.names:
-                return question.start + question.names.index(name)
+            if name in question.sums:
+                return question.start + question.sums.index(name)
         if name == SIZE and self._size_index is not None:
             return self._size_index
         raise unknown("name", name, self.names)

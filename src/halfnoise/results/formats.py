@@ -29,6 +29,7 @@ from halfnoise.results.lines import CSV, EXCEL, MARKDOWN, Layout, literal
 from halfnoise.results.published import MANY
 from halfnoise.results.release import GroupedRelease, Released
 from halfnoise.results.reliability import Reliability, beside, for_eyes
+from halfnoise.results.sampling import BOTH, NOISE, caption
 from halfnoise.results.sheets import ENDING as SHEETS
 from halfnoise.results.sheets import as_sheets
 from halfnoise.results.shown import texts
@@ -38,6 +39,7 @@ from halfnoise.text import spelled
 # What shows releases is found from here.
 __all__ = ["comparing", "document", "note", "render", "table"]
 _CHUNK = 2**20  # bytes
+COVERS = "covers"  # what says what intervals cover
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,12 +151,24 @@ class Output:
 
 def as_csv(release: Released, *, excel: bool = False) -> bytes:
     """Return the table as CSV; ``excel``: for where the comma is the decimal mark."""
-    return as_lines(with_reliability(release), EXCEL if excel else CSV)
+    return as_lines(_columns(release), EXCEL if excel else CSV)
 
 
 def with_reliability(release: Released) -> Columns:
     """Return the table by column with relative standard errors and marks."""
     return beside(release.columns(), Reliability.of(release.facts))
+
+
+def _columns(release: Released) -> Columns:
+    """Return the same; where intervals cover more than the noise, the last column says it."""
+    columns = with_reliability(release)
+    if release.sampling is None:
+        return columns
+    title, taken = COVERS, {each.casefold() for each in columns}
+    while title in taken:
+        title += " (interval)"
+    covered = np.where(columns["kind"] == "size", NOISE, BOTH).astype(object)
+    return columns | {title: covered}
 
 
 def as_markdown(release: Released) -> str:
@@ -170,7 +184,8 @@ def _as_markdown(release: Released) -> bytes:
         wide = each.wide()
         titled = replace(wide, title=f"{heading}{wide.title}")
         blocks.append(titled.markdown(MARKDOWN.text).encode())
-    return b"\n".join([*blocks, *(f"{MARKDOWN.text(line)}\n".encode() for line in rule.told())])
+    below = (*rule.told(), caption(release.sampling))
+    return b"\n".join([*blocks, *(f"{MARKDOWN.text(line)}\n".encode() for line in below)])
 
 
 def as_lines(columns: Columns, layout: Layout, *, mark: bytes = b"") -> bytes:
@@ -206,7 +221,10 @@ def as_json_lines(release: Released) -> str:
     guarantee = implied(release.guarantee, release.privacy)
     said = ("mu", "epsilon", "delta", "pure_epsilon", "discover_delta")
     shared = {name: guarantee[name] for name in said if name in guarantee}
-    shared["level"], rows = release.level, document.rows(release)
+    shared |= {"level": release.level}
+    rows = document.rows(release)
+    if release.sampling is not None:
+        rows = [row | {COVERS: NOISE if row["kind"] == "size" else BOTH} for row in rows]
     keys: list[dict[str, Any]] = [{}]
     if isinstance(release, GroupedRelease):
         keys = [{"key": document.key_dict(release, key)} for key in release.group_keys]
@@ -219,7 +237,7 @@ def frame(release: Released, library: str) -> Any:
     """Return the table as a frame of a library that is installed."""
     columns = {
         title: table.one_type(each.tolist()) if each.dtype == object else each
-        for title, each in release.columns().items()
+        for title, each in _columns(release).items()
     }
     if library == "pandas":  # which would make fractions of whole numbers with gaps
         columns |= {name: np.array(each, object) for name, each in columns.items() if None in each}
@@ -237,9 +255,10 @@ def relation(release: Released) -> Any:
     """Return the table as DuckDB has it, each column of keys with its type."""
     import duckdb
 
-    hn_table = dict(release.columns())
-    picked = []
-    for title in list(hn_table)[: -len(table.COLUMNS)]:
+    hn_table = dict(_columns(release))
+    titles, picked = [*hn_table], list[str]()
+    keys = titles.index(table.COLUMNS[0])
+    for title in (*titles[:keys], *titles[keys + len(table.COLUMNS) :]):
         values = table.one_type(hn_table[title].tolist())
         if {*map(type, values)} != {str}:
             text = [None if value is None else spelled(value) for value in values]
@@ -248,7 +267,8 @@ def relation(release: Released) -> Any:
         picked.append(f"{name}::{_type(values)} as {name}")
     # Where there is no group, nothing says that these are text. Names of columns are quoted above.
     own = ["name::varchar as name", "kind::varchar as kind", *table.NUMBERS]
-    return duckdb.connect().sql(f"select {', '.join([*picked, *own])} from hn_table")  # noqa: S608  # names are quoted
+    picked[keys:keys] = own
+    return duckdb.connect().sql(f"select {', '.join(picked)} from hn_table")  # noqa: S608  # names are quoted
 
 
 def _type(values: list[Any]) -> str:
@@ -268,7 +288,7 @@ COMPARED: dict[str, Callable[[Comparison], bytes]] = {
 
 # How each ending is written.
 FORMATS: dict[str, Callable[[Released], bytes]] = {
-    ".csv": lambda release: as_lines(with_reliability(release), CSV, mark=codecs.BOM_UTF8),
+    ".csv": lambda release: as_lines(_columns(release), CSV, mark=codecs.BOM_UTF8),
     ".json": lambda release: release.to_json().encode(),
     ".jsonl": lambda release: as_json_lines(release).encode(),
     ".parquet": _as_parquet,

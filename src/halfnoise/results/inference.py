@@ -2,14 +2,13 @@
 
 An error is a sum of independent noises, which the covariance lists: one for each estimate and a
 few that several share. Whatever is linear keeps that form, so shared noise cancels by itself.
-Intervals cover the noise only, not who was asked or how they answered.
+Intervals cover the noise only, not who was asked (see ``sampling``) or how they answered.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from statistics import NormalDist
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,9 +22,8 @@ Columns: TypeAlias = dict[str, NDArray[Any]]  # numbers as float64, all else as 
 Pair: TypeAlias = tuple[int, int]
 Range: TypeAlias = tuple[float, float]
 Weights: TypeAlias = Mapping[int, float]
+Wider: TypeAlias = Callable[[Floats, Floats], Floats]  # of values and numbers, wider numbers
 ANYTHING = (-math.inf, math.inf)
-SURE = math.nextafter(1.0, 0.0)  # the highest level that there is
-_cdf = np.vectorize(NormalDist().cdf, otypes=[np.float64])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,26 +178,37 @@ def _waves(errors: Errors, pair: Pair, level: float) -> NDArray[np.complex128]:
 
 
 def apart(
-    two: tuple[Floats, Floats], errors: Errors, pair: Pair, level: float, common: float = 0.0
+    two: tuple[Floats, Floats],
+    errors: Errors,
+    pair: Pair,
+    level: float,
+    between: Sequence[Shared] = (),
+    *,
+    wider: Wider | None = None,
 ) -> Floats:
     """Return a ratio minus that of another group, as ``ratios`` does, for each row of the two.
 
     With intervals of the two that end d_1 and d_2 away from their ratios, the difference ends
     sqrt(d_1^2 + d_2^2 - 2 rho d_1 d_2)  away from its own (Zou & Donner 2008): exact for normal
     ratios, and close for others. It takes the ratios as they are, not kept within bounds: from a
-    ratio that was moved to its bound there is no way to go. ``common`` is the variance of the noise
-    that the numbers of people share, of which a ratio holds k = (load of the top - ratio * load of
-    the bottom) / bottom; so rho = common k_1 k_2 / (std_1 std_2).
+    ratio that was moved to its bound there is no way to go. ``between`` is what the groups share:
+    of a term a ratio holds k = (load of the top - ratio * load of the bottom) / bottom; so rho is
+    the sum of  weight k_1 k_2 / (std_1 std_2). ``wider``: what widens the intervals of the two by
+    another error, independent in each.
     """
-    ratio, std, low, high = np.stack([ratios(each, errors, pair, level) for each in two], axis=1)
-    top, bottom = (errors.covariance.load(place) if common else 0.0 for place in pair)
-    bottoms = np.stack([each[:, pair[1]] for each in two])
+    numbers = [ratios(each, errors, pair, level) for each in two]
+    if wider is not None:
+        numbers = [wider(*each) for each in zip(two, numbers, strict=True)]
+    ratio, std, low, high = np.stack(numbers, axis=1)
+    bottoms, shared = np.stack([each[:, pair[1]] for each in two]), np.zeros(len(two[0]))
     with np.errstate(divide="ignore", invalid="ignore"):
-        k = (top - ratio * bottom) / bottoms
-        rho = np.nan_to_num(np.clip(common * k.prod(axis=0) / std.prod(axis=0), -1.0, 1.0))
+        for term in between:
+            top, bottom = map(term.load, pair)
+            shared += term.weight * ((top - ratio * bottom) / bottoms).prod(axis=0)
+        rho = np.nan_to_num(np.clip(shared / std.prod(axis=0), -1.0, 1.0))
 
     x, down, up = ratio[0] - ratio[1], ratio - low, high - ratio
-    reach = _together(two, errors, pair, level)
+    reach = 1.0 if wider is not None else _together(two, errors, pair, level)
     below, above = _away(down[0], up[1], rho) * reach, _away(up[0], down[1], rho) * reach
     return np.array([x, _away(std[0], std[1], rho), x - below, x + above])
 
@@ -211,9 +220,18 @@ def _away(one: Floats, other: Floats, rho: Floats) -> Floats:
     return np.where(endless, math.inf, np.sqrt(square))
 
 
-def apart_by(values: Floats, errors: Errors, pairs: tuple[Pair, Pair], level: float) -> Floats:
+def apart_by(
+    values: Floats,
+    errors: Errors,
+    pairs: tuple[Pair, Pair],
+    level: float,
+    wider: Callable[[Pair, Floats], Floats] | None = None,
+) -> Floats:
     """Return one ratio minus another of the same release, Gaussian ones, as ``apart`` does."""
-    found = np.stack([ratios(values[np.newaxis], errors, pair, level)[:, 0] for pair in pairs], 1)
+    numbers = [ratios(values[np.newaxis], errors, pair, level) for pair in pairs]
+    if wider is not None:
+        numbers = [wider(*each) for each in zip(pairs, numbers, strict=True)]
+    found = np.stack([each[:, 0] for each in numbers], 1)
     (a, b), (c, d) = pairs
     (r, s), std, low, high = found
     between = errors.covariance.between
@@ -247,36 +265,3 @@ def _together(
             alone = math.hypot(*(errors.noise.margin(each, level) for each in parts))
             reach[row] = errors.noise.margin([*parts[0], *parts[1]], level) / (alone or 1.0)
     return reach
-
-
-def simultaneous_level(errors: Errors, queries: int, means: int, level: float) -> float:
-    """Return the level at which each of all intervals must hold so that they hold together.
-
-    ``means``: how many ratios of the estimates have an interval beside the ``queries`` themselves.
-
-    Laplace noise: what is lacking is shared out. Gaussian noise: given the noise of the last term,
-    which all estimates share, those with a noise of their own alone are independent, so one
-    integral over it tells. What shares yet another noise (means, projected categories) is
-    multiplied in: symmetric intervals of Gaussian estimates are never less likely to hold together
-    than apart (Royen 2014).
-    """
-    if errors.noise is Noise.LAPLACE:
-        return min(1 - (1 - level) / (queries + means), SURE)
-    own = errors.covariance.alone(last=errors.covariance.size > queries)
-    others = means + queries - sum(count for count, _, _ in own)
-    grid = np.linspace(-9.0, 9.0, 1801)
-    density = np.exp(-(grid**2) / 2) / math.sqrt(2 * math.pi) * (grid[1] - grid[0])
-
-    def together(z: float) -> float:
-        inside = np.ones_like(grid)
-        for count, std, lean in own:
-            reach, shift = z * math.hypot(std, lean), lean * grid
-            inside *= (_cdf((reach - shift) / std) - _cdf((-reach - shift) / std)) ** count
-        return float(np.sum(density * inside)) * math.erf(z / math.sqrt(2)) ** others
-
-    # Beyond eight standard deviations all is certain, as far as a float64 can tell.
-    low, high = 0.0, next((z for z in (1.0, 2.0, 4.0) if together(z) >= level), 8.0)
-    for _ in range(24):
-        middle = (low + high) / 2
-        low, high = (low, middle) if together(middle) >= level else (middle, high)
-    return min(math.erf(high / math.sqrt(2)), SURE)

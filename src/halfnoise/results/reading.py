@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from halfnoise.checks import finite, fraction, is_text, not_negative, refuse, whole
-from halfnoise.design.covariance import Covariance
+from halfnoise.design.covariance import Covariance, Shared
 from halfnoise.errors import DataError
 from halfnoise.noise.law import Noise
 from halfnoise.privacy import definitions as dp
@@ -21,9 +21,12 @@ from halfnoise.privacy import words as privacy
 from halfnoise.results.inference import Errors, Estimate
 from halfnoise.results.release import GroupedRelease, Release, Released
 from halfnoise.results.reliability import Reliability
+from halfnoise.results.sampled import fault
+from halfnoise.results.sampling import Sampling
 from halfnoise.results.whole import families
 from halfnoise.workload.by import By
 from halfnoise.workload.question import Question
+from halfnoise.workload.weights import HEADS
 
 SCHEMA = 1
 # What a release writes itself; the rest are its public facts.
@@ -68,23 +71,37 @@ def _read(found: dict[str, Any]) -> Released:
             "known_size": None if size is None else not_negative(known_size=size),
             "remarks": tuple(map(_text, _list(values.get("remarks", [])))),
         }
-        return replace(template, values=estimates.reshape(template.values.shape), **own)
+        release = replace(template, values=estimates.reshape(template.values.shape), **own)
+        _hold(release.sampling is None or not fault(release, sized=release.has_size))
+        return release
     by = tuple(By(**each) for each in found["by"])
     keys = tuple(tuple(map(_value, _list(key))) for key in _list(values["keys"]))
     _hold(len(by) and all(len(key) == len(by) for key in keys))
     people, common = values["people"], not_negative(common=values["common"])
     shared = template.errors.covariance.shared
     _hold(common <= (shared[-1].weight if shared else 0.0) * (1 + 1e-9))
+    _hold(template.sampling is None or not fault(template, sized=template.has_size))
+    between = _between(values.get("between", []), template)
     return GroupedRelease(
         template=template,
         by=by,
         group_keys=keys,
         values=estimates.reshape(len(keys), template.values.size),
         common=common,
+        between=between,
         people=None if people is None else _estimate(people),
         most=_many(values["most"]),
         discovered=_yes_or_no(values["discovered"]),
     )
+
+
+def _between(stored: Any, template: Release) -> tuple[Shared, ...]:
+    """Read what two groups share, which is no more than what each of them has."""
+    covariance = template.errors.covariance
+    terms = Covariance.terms_from(_list(stored), covariance.size)
+    shared = Covariance(covariance.size, (), terms).diagonal()
+    _hold((np.abs(shared) <= covariance.diagonal() * (1 + 1e-6)).all())
+    return terms
 
 
 def _template(found: dict[str, Any], values: dict[str, Any]) -> Release:
@@ -108,6 +125,8 @@ def _template(found: dict[str, Any], values: dict[str, Any]) -> Release:
     _hold(all(1 / LARGEST <= amount <= LARGEST for amount in privacy.amounts(kept).values()))
     if not isinstance(guarantee, dp.Guarantee) or not isinstance(asked, _ASKED):
         raise TypeError
+    how = Sampling(**values["sampling"]) if "sampling" in values else None
+    _hold(how is None or all(q.bounds or q.name == HEADS or not q.limited for q in questions))
     facts = {name: value for name, value in found.items() if name not in (*OWN, "values")}
     _check_facts(facts)
     return Release(
@@ -119,6 +138,7 @@ def _template(found: dict[str, Any], values: dict[str, Any]) -> Release:
         level=fraction(level=found["level"]),
         facts=facts,
         rounded_values=_yes_or_no(values["rounded"]),
+        sampling=how,
     )
 
 
@@ -149,6 +169,10 @@ def _check_facts(facts: dict[str, Any]) -> None:
     design = facts.get("design", {"name": "", "why": ""})
     grouping, only = facts.get("grouping", {}), facts.get("only", {})
     texts = [design["name"], design["why"], *_list(facts.get("where", [])), *only.values()]
+    if "weight" in facts:
+        low, high = (finite(bound=each) for each in _list(facts["weight"]["bounds"]))
+        _hold({*facts["weight"]} == {"column", "bounds"} and 0 <= low < high)
+        texts.append(facts["weight"]["column"])
     texts += facts.get("meaning", {}).values()
     other, limit = grouping.get("other"), grouping.get("threshold")
     for each in (*texts, "" if other is None else other):

@@ -7,16 +7,22 @@ from typing import Any, Generic, TypeAlias, TypeVar
 import numpy as np
 
 from halfnoise.checks import fraction, refuse, unknown
+from halfnoise.design.covariance import Shared
+from halfnoise.results import sampled
 from halfnoise.results.estimates import Estimates
 from halfnoise.results.inference import (
     Columns,
     Errors,
     Estimate,
     Floats,
+    Pair,
+    Range,
     apart,
-    simultaneous_level,
+    ratios,
 )
 from halfnoise.results.published import Published
+from halfnoise.results.sampling import Sampling
+from halfnoise.results.together import shared_out, simultaneous_level
 from halfnoise.text import spelled
 from halfnoise.workload.by import By
 from halfnoise.workload.listing import Key
@@ -57,7 +63,7 @@ class GroupedRelease(Published):
     ``errors``, ``guarantee``, ``privacy``, ``level`` and ``facts`` can be read here as there.
     ``values`` has one row for each of ``group_keys``, its number of people last where measured.
     The noises of different groups are independent, but for a variance of ``common`` that all
-    numbers of people share.
+    numbers of people share, or for what is ``between`` the estimates of any two groups.
 
     **Guarantee.** It holds the released values and public facts alone, so whatever is computed
     from it is post-processing.
@@ -68,6 +74,7 @@ class GroupedRelease(Published):
     group_keys: tuple[Key, ...]
     values: Floats
     common: float = 0.0
+    between: tuple[Shared, ...] = ()
     people: Estimate | None = None  # all people, each counted once, where measured beside groups
     most: int = 1  # in how many groups a person may be
     discovered: bool = False  # whether the groups were found in the data
@@ -82,6 +89,7 @@ class GroupedRelease(Published):
     level = _Same(lambda release: release.level)
     facts = _Same(lambda release: release.facts)
     rounded_values = _Same(lambda release: release.rounded_values)
+    sampling = _Same(lambda release: release.sampling)
 
     def __post_init__(self) -> None:
         self.values.flags.writeable = False
@@ -131,13 +139,32 @@ class GroupedRelease(Published):
             if one == other:
                 return Estimate(name=title, estimate=0.0, std=0.0, low=0.0, high=0.0)
             two = (self.values[[one]], self.values[[other]])
-            found = apart(two, self.errors, pair, self.level, self.common)
-            x, std, low, high = found[:, 0].tolist()
+            x, std, low, high = self._apart(two, pair, (least, most))[:, 0].tolist()
             difference = Estimate(name=title, estimate=x, std=std, low=low, high=high)
             return difference.within(least - most, most - least)
         values = self.values[one] - self.values[other]
-        both = replace(self.template, values=values, errors=self._errors(2, together=0.0))
-        return both.linear({name: float(one != other)}, name=title)
+        noisy = replace(self.template, values=values, sampling=None)
+        both = replace(noisy, errors=self._errors(2, together=0.0))
+        found = both.linear({name: float(one != other)}, name=title)
+        if one == other:
+            return found
+        rows = (self.values[one], self.values[other])
+        return sampled.between(self.template, found, name, rows, overlap=self.most > 1)
+
+    def _apart(self, two: tuple[Floats, Floats], pair: Pair, bounds: Range) -> Floats:
+        """Return a ratio in one group minus that in another; samples may have people in common."""
+
+        def wider(rows: Floats, numbers: Floats) -> Floats:
+            return sampled.free_ratios(
+                self.template, numbers, rows, self.errors, pair, bounds=bounds
+            )
+
+        if self.sampling is None or self.most == 1:
+            own = None if self.sampling is None else wider
+            return apart(two, self.errors, pair, self.level, self._shared, wider=own)
+        one, other = (wider(rows, ratios(rows, self.errors, pair, self.level)) for rows in two)
+        ends = [one[2] - other[3], one[3] - other[2]]
+        return np.array([one[0] - other[0], one[1] + other[1], *ends])
 
     def total(self, groups: Iterable[object] | None = None) -> Release:
         """Return the sum over groups, over all of them unless some are named.
@@ -153,7 +180,12 @@ class GroupedRelease(Published):
         errors = self._errors(len(places), together=len(places))
         remarks = self._views().render.remarks(self, total=True)
         values = (self.values if named is None else self.values[places]).sum(axis=0)
-        return replace(self.template, values=values, errors=errors, remarks=remarks)
+        how = self.sampling
+        if how is not None:  # who is in several groups counts so often, with the same answers
+            times = min(self.most, len(places))
+            how = replace(how, design_effect=how.design_effect * times)
+        total = replace(self.template, values=values, errors=errors, remarks=remarks)
+        return replace(total, sampling=how)
 
     def intervals(self, *, level: float, simultaneous: bool = False) -> "GroupedRelease":
         """Return the same with intervals at another level, or for all groups at once.
@@ -163,11 +195,24 @@ class GroupedRelease(Published):
         Gaussian, they hold together at least as often (Royen 2014).
         """
         each = fraction(level=level)
-        if simultaneous and len(self):
-            queries, means = self.template.counted
+        queries, means = self.template.counted
+        if simultaneous and len(self) and self.sampling is not None:
+            intervals = (queries + means + self.template.has_size) * len(self)
+            each = shared_out(level, intervals + (self.people is not None))
+        elif simultaneous and len(self):
             alone = level ** (1 / (len(self) + (self.people is not None)))
             each = simultaneous_level(self.errors, queries, means + self.template.has_size, alone)
         return replace(self, template=replace(self.template, level=each))
+
+    def with_sampling(
+        self, method: str | Sampling | None, *, design_effect: float | None = None
+    ) -> "GroupedRelease":
+        """Return the same with intervals that cover who was asked, as ``Release`` does.
+
+        Each group is a sample of its own people.
+        """
+        template = self.template.with_sampling(method, design_effect=design_effect)
+        return replace(self, template=template)
 
     def rounded(self) -> "GroupedRelease":
         """Return the same with counts shown as whole numbers, as ``Release.rounded`` does."""
@@ -240,7 +285,17 @@ class GroupedRelease(Published):
         covariance = self.errors.covariance
         if self.common:
             covariance = covariance.with_last(more=(together - 1) * self.common)
+        if self.between:
+            covariance = covariance.more(self.between, together - 1)
         return replace(self.errors, covariance=covariance, copies=copies)
+
+    @property
+    def _shared(self) -> tuple[Shared, ...]:
+        """What two groups share."""
+        if not self.common:
+            return self.between
+        last = self.errors.covariance.shared[-1]
+        return (*self.between, replace(last, weight=self.common))
 
 
 def _reading(key: tuple[Any, ...]) -> object:

@@ -8,14 +8,12 @@ from halfnoise.results.doubts import doubts
 from halfnoise.results.labelled import MOST_ROWS
 from halfnoise.results.release import GroupedRelease, Released
 from halfnoise.results.reliability import LEFT_OUT, Reliability, for_eyes
+from halfnoise.results.sampling import caption
 from halfnoise.results.shown import error, shown, texts
 from halfnoise.results.table import COLUMNS
 from halfnoise.text import percent, short, spelled, text_table
-from halfnoise.workload.question import only_rows
+from halfnoise.workload.question import only_rows, weighted
 
-NOISE_ONLY = (
-    "Intervals cover the noise that protects people, not who was asked or how they answered."
-)
 ROUNDED = "Counts are rounded and kept in range after the release."
 TOGETHER = (
     "Counts in tables are rounded together, so that margins add up, and may be negative:"
@@ -80,6 +78,7 @@ def _who(facts: Mapping[str, Any]) -> list[str]:
     """Say who is in the table, and of whom a share is a share where a query looks at some."""
     where: list[str] = facts.get("where", [])
     said = [f"{only_rows(where)} Sizes and shares are of them."] if where else []
+    said += [weighted(**facts["weight"])] if "weight" in facts else []
     return said + [
         f"{name} looks only at people with {only}; its share is still of all people in the table."
         for name, only in facts.get("only", {}).items()
@@ -135,7 +134,7 @@ def coverage(release: Released) -> list[str]:
     rounded = [ROUNDED] if release.rounded_values else []
     if rounded and any(each.in_tables for each in release.questions):
         rounded.append(TOGETHER)
-    return [NOISE_ONLY, *rounded]
+    return [caption(release.sampling), *rounded]
 
 
 def beside(release: Released) -> list[str]:

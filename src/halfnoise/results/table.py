@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from halfnoise.results import sampled
+from halfnoise.results.deviation import deviations
 from halfnoise.results.inference import Columns, Errors, Floats, ratios
 from halfnoise.results.release import Release
 from halfnoise.results.whole import whole
@@ -52,6 +54,10 @@ def _name(question: Question, names: Any, kinds: Any) -> None:
         names[:], kinds[:] = listed, question.shown_as
         return
     means, number = question.means, question.cells
+    if question.deviates:
+        names[:] = [*means, *listed]
+        kinds[:] = ["mean", "sum", "count", "deviation"]
+        return
     names[::3] = means.listed() if isinstance(means, CellNames) else [*means]
     names[1::3], names[2::3] = listed[:number], listed[number:]
     kinds[::3], kinds[1::3], kinds[2::3] = "mean", "sum", "count"
@@ -70,14 +76,21 @@ def _fill(
         _linear(release, question, both, numbers, most)
         return
     for part in (0, 1):
-        _linear(release, question, both, numbers[:, :, 1 + part :: 3], most, part=part)
-    errors, pair = release.errors, (start, start + number)
+        own = numbers[:, :, 1 + part : _width(question) : 3]
+        _linear(release, question, both, own, most, part=part)
+    if question.deviates:
+        numbers[:, :, 3] = deviations(release, question, values)
+    errors, pair, limits = release.errors, (start, start + number), question.limits
     if not question.in_tables:
-        numbers[:, :, 0] = ratios(values, errors, pair, release.level, question.limits)
+        found = ratios(values, errors, pair, release.level, question.limits)
+        wider = sampled.ratios(release, found, values, errors, pair, bounds=limits)
+        numbers[:, :, 0] = wider
         return
     rows = [values[:, first : first + number].ravel() for first in pair]
     two: Errors = errors.both(*pair)
-    found = ratios(np.stack(rows, axis=1), two, (0, 1), release.level, question.limits)
+    top_bottom = np.stack(rows, axis=1)
+    found = ratios(top_bottom, two, (0, 1), release.level, question.limits)
+    found = sampled.ratios(release, found, top_bottom, two, (0, 1), bounds=limits, of=values)
     numbers[:, :, ::3] = found.reshape(len(NUMBERS), len(values), number)
 
 
@@ -96,6 +109,8 @@ def _linear(
     margin = release.errors.margin(one, release.level)
     numbers[0], numbers[1] = values[:, own], release.errors.std(one)
     numbers[2], numbers[3] = numbers[0] - margin, numbers[0] + margin
+    if release.sampling is not None:
+        numbers[:] = sampled.sums(release, question, values, numbers, part)
     if not release.rounded_values or not question.is_count(start - question.start):
         return
     if question.in_tables:
@@ -165,7 +180,7 @@ def _along(label: str, question: Question) -> Any:
 
 
 def _width(question: Question) -> int:
-    return question.cells * (3 if question.is_mean else 1)
+    return question.cells * (3 if question.is_mean else 1) + question.deviates
 
 
 def one_type(values: list[Any]) -> list[Any]:

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.checks import unknown
-from halfnoise.results.inference import Errors, Floats, ratios
+from halfnoise.results import sampled
+from halfnoise.results.inference import ANYTHING, Errors, Floats, Range, ratios
 from halfnoise.results.labelled import PEOPLE, Labelled
 from halfnoise.results.reliability import Reliability, marked, relative, spread
+from halfnoise.results.sampling import Sampling
 from halfnoise.results.shown import PEOPLE as PEOPLE_KINDS
 from halfnoise.results.shown import places, written
 from halfnoise.results.whole import rounded
@@ -51,6 +53,10 @@ class Tabled(Protocol):
     @property
     def rounded_values(self) -> bool:
         """Whether whole numbers are shown."""
+
+    @property
+    def sampling(self) -> Sampling | None:
+        """How people came into the table, where intervals cover that."""
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -113,9 +119,11 @@ class Cells(Labelled):
     def cells_of(self, values: Floats, part: int = 0) -> Floats:
         """Return its cells among some values, by axes; of a mean sums, and then who answered."""
         start = self.question.start + part * self.question.cells
+        return self._by_axes(values[start : start + self.question.cells])
+
+    def _by_axes(self, cells: Floats) -> Floats:
         shape = tuple(len(categories) for _, categories in self.question.axes)
-        own = values[start : start + self.question.cells].reshape(shape)
-        return np.asarray(own.transpose(self.order))
+        return np.asarray(cells.reshape(shape).transpose(self.order))
 
     @cached_property
     def numbers(self) -> Floats:
@@ -124,12 +132,21 @@ class Cells(Labelled):
         if self.question.is_mean:
             pair = [self.cells_of(self.release.values, part).ravel() for part in (0, 1)]
             both = errors.both(start, start + self.question.cells)
-            found = ratios(np.stack(pair, axis=1), both, (0, 1), self.level, self.question.limits)
-            return found.reshape(4, *self.shape)
-        x, shown, one = self.cells_of(self.release.values), self.cells_of(self._shown), {start: 1.0}
-        margin = errors.margin(one, self.level)
-        std = np.full(self.shape, errors.std(one))
-        return np.stack([shown, std, np.minimum(x - margin, shown), np.maximum(x + margin, shown)])
+            return self._ratios(np.stack(pair, axis=1), both, self.question.limits)
+        one, values = {start: 1.0}, self.release.values[np.newaxis]
+        x, margin = values[:, start : self.question.stop], errors.margin(one, self.level)
+        noisy = np.stack([x, np.full_like(x, errors.std(one)), x - margin, x + margin])
+        found = sampled.sums(self.release, self.question, values, noisy)
+        _, std, low, high = (self._by_axes(each[0]) for each in found)
+        shown = self.cells_of(self._shown)
+        return np.stack([shown, std, np.minimum(low, shown), np.maximum(high, shown)])
+
+    def _ratios(self, rows: Floats, errors: Errors, bounds: Range) -> Floats:
+        """Return numbers of ratios of two numbers for each cell, by axes."""
+        found = ratios(rows, errors, (0, 1), self.level, bounds)
+        if bounds != ANYTHING:
+            found = sampled.ratios(self.release, found, rows, errors, (0, 1), bounds=bounds)
+        return found.reshape(4, *self.shape)
 
     def margin(self, *labels: str) -> Self:
         """Return the margin by some of the axes."""

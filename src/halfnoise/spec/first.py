@@ -38,6 +38,8 @@ missing = []
 
 # Who is in the table: "COLUMN:at-least:18". Groups of people: a column, and its keys.
 # where = []
+# How often each counts, where a survey has weights, and within which bounds: "COLUMN=0:5".
+# weight = ""
 # by = ["COLUMN"]
 # groups = ["A", "B"]
 """

@@ -8,11 +8,21 @@ from halfnoise.errors import HalfnoiseError
 from halfnoise.request import Request
 from halfnoise.spec.header import Header
 from halfnoise.spec.queries import Words
-from halfnoise.spec.vocabulary import BUDGET, CROSSED, GROUPS, LISTS, QUERIES, WORDS
+from halfnoise.spec.vocabulary import (
+    BUDGET,
+    CROSSED,
+    GROUPS,
+    LISTS,
+    QUERIES,
+    SAMPLE,
+    SIZES,
+    WORDS,
+)
 from halfnoise.spec.words import read
 from halfnoise.workload.numbers import Counts
 
-_TOGETHER = (GROUPS, BUDGET)  # words that mean something only with each other
+# Words that mean something only with each other.
+_TOGETHER = (GROUPS, BUDGET, ("weight", *SIZES), SAMPLE)
 # And these with queries.
 _WEIGHTS = (*CROSSED, "importance", "at-most", "size-importance", "size-dial")
 _ONE_BY_ONE = tuple(name for name in (*QUERIES, *CROSSED) if name in LISTS)

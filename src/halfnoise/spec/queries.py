@@ -22,9 +22,12 @@ from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.numbers import Count, Counts, Mean, Sum
 from halfnoise.workload.queries import Asked, Query
+from halfnoise.workload.weights import Weight
 
 Words = Mapping[str, Any]  # what was said, by word: text, a list of texts, or yes
 NAMELESS = "(amount)", "(choice)", "(bands)", "(items)"  # the columns of plain numbers
+NAMELESS_WEIGHT = "(weight)"
+VARIANCE = ":variance"  # behind the bounds of a mean
 MOST = 100_000  # categories, bands or items that are tried out by their number: a second's work
 Amount = TypeVar("Amount", Sum, Mean)
 
@@ -128,20 +131,38 @@ def where(text: str, lists: Lists = ANYWHERE) -> Where:
 
 
 def amount(kind: type[Amount], text: str) -> Amount:
-    """Read ``--sum COL=LO:HI`` or ``--mean COL=LO:HI``, or ``0:20`` alone.
+    """Read ``--sum COL=LO:HI``, ``--mean COL=LO:HI`` or ``0:20:variance``, or ``0:20`` alone.
 
     >>> sum_("visits=0:20").bounds
     (0.0, 20.0)
     """
     flag = f"--{kind.__name__.lower()}"
-    column, bounds = column_and_rest(flag, text, name="(amount)")
-    low, colon, high = bounds.partition(":")
-    if not colon:
-        raise refuse(flag, "written COLUMN=LOW:HIGH", bounds, f"for example {flag} visits=0:20")
-    return kind(column, bounds=(number(flag, low), number(flag, high)))
+    varies = kind is Mean and text.endswith(VARIANCE)
+    text = text.removesuffix(VARIANCE) if varies else text
+    column, low, high = _bounded(flag, text, "visits=0:20", name="(amount)")
+    given: dict[str, Any] = {"variance": True} if varies else {}
+    return kind(column, bounds=(low, high), **given)
 
 
 sum_, mean = partial(amount, Sum), partial(amount, Mean)
+
+
+def weight(flag: str, text: str) -> Weight:
+    """Read ``--weight COL=LO:HI``, or ``0:5`` alone.
+
+    >>> weight("--weight", "w=0:5").bounds
+    (0.0, 5.0)
+    """
+    column, low, high = _bounded(flag, text, "w=0:5", name=NAMELESS_WEIGHT)
+    return Weight(column, bounds=(low, high))
+
+
+def _bounded(flag: str, text: str, example: str, *, name: str) -> tuple[str, float, float]:
+    column, bounds = column_and_rest(flag, text, name=name)
+    low, colon, high = bounds.partition(":")
+    if not colon:
+        raise refuse(flag, "written COLUMN=LOW:HIGH", bounds, f"for example {flag} {example}")
+    return column, number(flag, low), number(flag, high)
 
 
 def choice(text: str, lists: Lists = ANYWHERE) -> Choice:

@@ -18,12 +18,21 @@ from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import InvalidParameterError
 from halfnoise.privacy import definitions as dp
 from halfnoise.request import Request
+from halfnoise.results.sampling import Sampling
 from halfnoise.spec.groups import grouping
 from halfnoise.spec.header import Header
 from halfnoise.spec.lists import ANYWHERE, Lists
-from halfnoise.spec.queries import NAMELESS, Words, column_and_rest, queries, where
+from halfnoise.spec.queries import (
+    NAMELESS,
+    NAMELESS_WEIGHT,
+    Words,
+    column_and_rest,
+    queries,
+    weight,
+    where,
+)
 from halfnoise.spec.tables import parted
-from halfnoise.spec.vocabulary import LISTS, RULES, TEXT
+from halfnoise.spec.vocabulary import LISTS, RULES, SIZES, TEXT
 from halfnoise.workload.categories import Items
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Where
@@ -54,6 +63,17 @@ def text_format(words: Words) -> TextFormat:
     marks |= _skipped(marks.pop("skip", None), marks.pop("header_row", None))
     dialect = marks.pop("dialect", None)
     return TextFormat(**marks) if dialect is None else TextFormat.of_dialect(dialect, **marks)
+
+
+def spark_master(words: Words) -> str | None:
+    """Return where Spark is, if it shall read the files."""
+    engine, master = words.get("engine", "duckdb"), words.get("spark-master")
+    if engine not in ("duckdb", "spark"):
+        raise refuse("--engine", "duckdb or spark", engine)
+    if (engine == "spark") != (master is not None):
+        rule = "said with --engine spark, and only there"
+        raise refuse("--spark-master", rule, master, "for example --spark-master local[*]")
+    return master
 
 
 def _skipped(skip: str | None, header: str | None) -> dict[str, int]:
@@ -98,6 +118,8 @@ def read(
     found = _rules(words, lists.__getitem__)
     pairs = Lists.each(words, "missing", data, known)
     codes = tuple(code for text, own in pairs for code in own.split(text))
+    if "weight" in found:
+        found["weight"] = replace(found["weight"], missing=codes)
     who = [where(text, own) for text, own in Lists.each(words, "where", data, known)]
     if asked is None:
         named = [*unit, *(each.column for each in (*found.get("by", ()), *who))]
@@ -123,10 +145,17 @@ def read(
         noise=words.get("noise"),
         i_know=bool(words.get("i-know")),
         one_of=None if (part := words.get("one-of")) is None else whole_number("--one-of", part),
+        sampling=_sampling(words),
     )
     for fault in for_plans(request, words) if release else ():
         raise fault
     return request
+
+
+def _sampling(words: Words) -> Sampling | None:
+    effect = words.get("design-effect")
+    known = None if effect is None else number("--design-effect", effect)
+    return Sampling.of(words.get("sampling"), known)
 
 
 def for_plans(request: Request, words: Words) -> Iterator[InvalidParameterError]:
@@ -135,6 +164,9 @@ def for_plans(request: Request, words: Words) -> Iterator[InvalidParameterError]
         if not isinstance(query, Table) and query.column in NAMELESS:
             rule = "given a column to release"
             yield refuse(f"--{query.kind}", rule, query.label, "a plan does without")
+    if (own := request.workload.weight) is not None and own.column == NAMELESS_WEIGHT:
+        rule = "given a column to release"
+        yield refuse("--weight", rule, words.get("weight"), "a plan does without")
     if "known-size" in words and request.known_size is None:
         yield InvalidParameterError("--known-size needs the number of people, for example 200000")
 
@@ -149,7 +181,8 @@ def _rules(words: Words, lists: Callable[[str], Lists]) -> dict[str, Any]:
     by, groups = grouping(words, lists)
     found |= {"by": by} if by else {}
     found |= {} if groups is None else {"groups": groups}
-    return found | ({"group_sizes": False} if words.get("no-group-sizes") else {})
+    found |= {"group_sizes": False} if words.get("no-group-sizes") else {}
+    return found | {name.replace("-", "_"): True for name in SIZES if words.get(name)}
 
 
 def _workload(
@@ -263,4 +296,5 @@ _RULES: Mapping[str, Callable[[str, Any], object]] = {
     "size-dial": number,
     "size-importance": number,
     "split": _mark,
+    "weight": weight,
 }

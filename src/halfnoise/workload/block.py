@@ -9,7 +9,8 @@ from halfnoise.workload.categories import Choice
 from halfnoise.workload.queries import Query
 from halfnoise.workload.question import Question
 from halfnoise.workload.sets import ContributionSet
-from halfnoise.workload.sets.base import Center, Parts, Scales
+from halfnoise.workload.sets.base import Center, Channel, Parts, Scales
+from halfnoise.workload.weights import ALIKE, Weighing
 
 
 class Line(NamedTuple):
@@ -36,7 +37,11 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """Queries of one kind that share a scale of noise; contributions are in ``quantum``."""
+    """Queries of one kind that share a scale of noise.
+
+    Contributions are in ``quantum``, and count from ``offset``. ``weighing``: how often people
+    count; then contributions are parts of those of a whole weight.
+    """
 
     kind: str
     shape: ContributionSet
@@ -44,6 +49,8 @@ class Block:
     label: str
     asked: tuple[Query, ...] = field(default=(), compare=False, repr=False)
     quantum: Fraction = field(default=Fraction(1), compare=False, repr=False)
+    offset: Fraction = field(default=Fraction(0), compare=False, repr=False)
+    weighing: Weighing = field(default=ALIKE, compare=False, repr=False)
 
     @property
     def queries(self) -> int:
@@ -96,7 +103,20 @@ class Block:
         things = "items" if self.kind == "items" else "categories"
         return f"{self.label} ({self.queries} {things}{most})"
 
-    def on_grid(self, *scales: float) -> "Block":
-        """Return the block with its bounds on the grid that fits noise of so large scales."""
-        quantum = self.shape.grain.quantum(self.shape.reach, scales[0])
-        return replace(self, shape=self.shape.on(quantum, self.label), quantum=quantum)
+    def on_grid(self, center: Center, *scales: float) -> "Block":
+        """Return the block with bounds on the grid that fits noise of so large scales."""
+        weighing, reach = self.weighing, self.shape.reach(center)
+        scale = weighing.of_whole(scales[0])
+        quantum = self.shape.grain.quantum(reach, scale, weighing.quantum)
+        shape = self.shape.on(quantum, weighing.wider)
+        return replace(self, shape=shape, quantum=quantum, offset=shape.offset(center))
+
+    def center_on_grid(self, center: Center, scale: float) -> Center:
+        """Return a centre on the grid, where the block is."""
+        weighing = self.weighing
+        return self.shape.center_on_grid(center, weighing.in_parts(scale), weighing.center_bits)
+
+    def channel(self, center: Center, scales: Scales) -> Channel:
+        """Make the block, which is on the grid, ready to be measured."""
+        own = tuple(map(self.weighing.of_whole, scales))
+        return self.shape.channel(self.quantum, center, own, self.weighing.quantum)

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 from halfnoise.errors import NotSupportedError
 from halfnoise.workload.block import Block, Line
 from halfnoise.workload.categories import Choice
-from halfnoise.workload.grid import LEAST_TABLE_BITS, TABLE_BITS, VALUE_BITS, Grain
+from halfnoise.workload.grid import LEAST_TABLE_BITS, REACH_BITS, TABLE_BITS, Grain
 from halfnoise.workload.numbers import Count, Mean, Sum
 from halfnoise.workload.question import CellNames, Question, Shown
 from halfnoise.workload.sets import ByCell, Crossed, Wanted
@@ -97,17 +97,18 @@ class TableBlock(Block):
         more = f" and {len(asked) - MOST_NAMED:,} more tables" if len(asked) > MOST_NAMED else ""
         return ", ".join(asked[:MOST_NAMED]) + more
 
-    def on_grid(self, *scales: float) -> "TableBlock":
+    def on_grid(self, center: Center, *scales: float) -> "TableBlock":
         """Return the block with the bounds of its values on their grids."""
+        del center  # always the middle
         if not self.values:
             return self
         largest = max(cells(self.shape.levels, table.axes) for table in self.tables)
         bits = TABLE_BITS - math.ceil(math.log2(largest))
-        bits, moved = min(VALUE_BITS, max(LEAST_TABLE_BITS, bits)), list[ByCell]()
+        bits, moved = min(REACH_BITS, max(LEAST_TABLE_BITS, bits)), list[ByCell]()
         for i, value in enumerate(self.shape.values):
             own = scales if len(scales) == 1 else self.shape.scales_of(i, scales)
-            quantum = value.grain.quantum(value.reach, max(own), bits)
-            moved.append(value.on(quantum, self.values[i].label))
+            scale, people = self.weighing.of_whole(max(own)), self.weighing.quantum
+            moved.append(value.on(value.grain.quantum(float(value.half), scale, people, bits)))
         return replace(self, shape=replace(self.shape, values=tuple(moved)))
 
     def questions(self, start: int) -> list[Question]:

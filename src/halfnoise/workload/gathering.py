@@ -1,6 +1,7 @@
 """How queries become blocks: what shares a scale of noise, or is measured together, is one."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from halfnoise.checks import check_at_most, refuse
 from halfnoise.errors import NotSupportedError
@@ -9,9 +10,11 @@ from halfnoise.workload.categories import Bins, Choice
 from halfnoise.workload.crossing import crossing, used
 from halfnoise.workload.numbers import Count, Mean, Sum
 from halfnoise.workload.queries import Asked, Query
-from halfnoise.workload.sets import AtMost
+from halfnoise.workload.sets import Answered, AtMost, Box, Crossed, OneOf
 from halfnoise.workload.tables import Table
+from halfnoise.workload.weights import Weighing, Weight
 
+WEIGHED = (Answered, AtMost, Box, Crossed, OneOf)  # whose sums know what a weight does to them
 KINDS = ("count", "sum", "mean", "choice", "bins", "items", "table")  # the order of blocks
 
 
@@ -49,3 +52,16 @@ def blocks_of(
             yield Block(kind=kind, shape=shape, importance=weight, label=label, asked=(query,))
     if crossed:
         yield crossing(tables, axes, values, importance)
+
+
+def weighed(blocks: Iterable[Block], weight: Weight | None) -> tuple[Block, ...]:
+    """Return blocks that know how often people count: all on one grid of weights."""
+    found = tuple(blocks)
+    if weight is None:
+        return found
+    for block in found:
+        if type(block.shape) not in WEIGHED:
+            rule = f"{block.label!r} cannot be weighted: its sums are not made for that"
+            raise NotSupportedError(f"{rule}; ask for it in a release without weights")
+    weighing = Weighing.of(weight, max(block.shape.finer for block in found))
+    return tuple(replace(block, weighing=weighing) for block in found)

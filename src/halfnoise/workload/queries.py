@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from halfnoise.checks import refuse, said_twice
+from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.numbers import Count, Counts, Mean, Sum
 from halfnoise.workload.tables import Table
@@ -27,3 +29,19 @@ def each_alone(queries: Sequence[Asked]) -> Iterator[Query]:
             yield replace(query, by=(), within=())
         else:
             yield query
+
+
+def check_queries(queries: Sequence[Asked]) -> None:
+    """Refuse what is no query, or no list of different ones."""
+    if not queries:
+        rule = "queries must hold at least one query, got none"
+        raise InvalidParameterError(f'{rule}; for example [Count("smoker")]')
+    for query in queries:
+        if not isinstance(query, Asked):
+            raise refuse("query", "a Count, Sum, Mean, Choice, Bins, Items or Table", query)
+    # A mean has a name of its own beside those of its two sums.
+    names = [query.label for query in queries if query.kind == "mean"]
+    names += [name for query in queries for name in query.names]
+    if len(set(names)) < len(names):
+        rule = "ask it once, or give one another name"
+        raise InvalidParameterError(f"the query {said_twice(names)!r} is asked twice; {rule}")

@@ -26,6 +26,19 @@ def only_rows(conditions: Sequence[str]) -> str:
     )
 
 
+def weighted(column: str, bounds: Sequence[float]) -> str:
+    """Say how often people count where weights say it.
+
+    >>> print(weighted("w", [0, 5]))
+    Weighted: a person counts as often as w says, kept in 0 to 5; without a weight, 0 times. The \
+number of people is the sum of weights.
+    """
+    low, high = bounds
+    kept = f"kept in {low:g} to {high:g}; without a weight, {low:g} times"
+    size = f"The {SIZE} is the sum of weights."
+    return f"Weighted: a person counts as often as {column} says, {kept}. {size}"
+
+
 class Row(NamedTuple):
     """An estimate by its name; a mean, which has ``limits``, stands where its sum does."""
 
@@ -158,9 +171,24 @@ class Question:
         return self.kind == "mean"
 
     @property
+    def deviates(self) -> bool:
+        """Whether it asks for a standard deviation, made of a third estimate: of squares."""
+        return self.is_mean and not self.in_tables and len(self.names) == 3
+
+    @property
+    def sums(self) -> Sequence[str]:
+        """The names of its estimated sums, of which weighted ones can be made."""
+        return self.names[:2] if self.deviates else self.names
+
+    @property
     def is_sum(self) -> bool:
         """Whether it asks for a sum, whose mean is over all people."""
         return self.kind == "sum"
+
+    @property
+    def limited(self) -> bool:
+        """Whether it adds up values, which have bounds."""
+        return self.is_sum or self.is_mean
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -169,7 +197,7 @@ class Question:
 
     def is_count(self, place: int) -> bool:
         """Whether the estimate at this place among its own is a number of people."""
-        return not self.is_sum and (not self.is_mean or 2 * place >= len(self.names))
+        return not self.is_sum and (not self.is_mean or place // self.cells == 1)
 
     @property
     def axes(self) -> Shown:
@@ -213,6 +241,8 @@ class Question:
         if name not in self.names:
             return None
         place = self.names.index(name)
+        if self.deviates and place == 2:
+            return Row("deviation", name, self.start + place)
         return Row("count" if self.is_count(place) else "sum", name, self.start + place)
 
     def notes(self, values: NDArray[np.float64]) -> list[str]:
@@ -248,8 +278,11 @@ class Question:
         texts = (found.name, found.kind, *(() if of_table else found.names))
         if not found.names or not all(map(is_text, texts)) or isinstance(names, str):
             raise refuse("names", "texts", found.names)
-        if found.is_mean and not of_table and len(found.names) != 2:
-            raise refuse("names", "two for a mean: its sum and how many answered", found.names)
+        if found.is_mean and not of_table and len(found.names) not in (2, 3):
+            rule = "two or three for a mean: its sum, how many answered, the deviation"
+            raise refuse("names", rule, found.names)
+        if found.deviates and found.bounds is None:
+            raise refuse("bounds", "given where a deviation is", found.bounds)
         if isinstance(found.names, CellNames):
             parts = _PARTS.get(found.kind)
             fits = len(found.names.of) == parts and (parts or found.axes)

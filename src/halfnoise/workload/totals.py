@@ -11,10 +11,12 @@ class Totals:
     """What enters the noise, and must not leave this side without it. It has no repr.
 
     ``sums`` and ``people`` have a row for each group, ``everyone`` is the number of all people.
+    ``heads``: the number of people in each group, where ``people`` is the sum of their weights.
     ``keys``: the groups that were found, in the order of the rows; None where they are listed.
     """
 
     sums: tuple[Ring, ...]
     people: Ring
     everyone: Ring
+    heads: Ring | None = None
     keys: tuple[Key, ...] | None = None

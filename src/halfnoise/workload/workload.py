@@ -4,39 +4,26 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import partial
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
-from halfnoise.checks import finite, known_keywords, refuse, said_twice
+from halfnoise.checks import finite, known_keywords, refuse
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.workload.block import Block, Line
 from halfnoise.workload.categories import Items
 from halfnoise.workload.conditions import Where
-from halfnoise.workload.gathering import blocks_of
+from halfnoise.workload.gathering import blocks_of, weighed
 from halfnoise.workload.groups import Grouping
 from halfnoise.workload.importance import check_importance, importance_of_dial
 from halfnoise.workload.listing import OTHER, Columns, Groups
-from halfnoise.workload.queries import Asked
+from halfnoise.workload.numbers import Mean, Squares
+from halfnoise.workload.queries import Asked, check_queries
 from halfnoise.workload.question import Question, only_rows
+from halfnoise.workload.rules import Rules, check_weight
 from halfnoise.workload.sets import Box
+from halfnoise.workload.weights import HEADS, Weight
 
-
-class Rules(TypedDict, total=False):
-    """The rules of a workload as keywords; ``Workload`` says what each of them means."""
-
-    where: Where | Sequence[Where]
-    neighbors: Neighbors
-    groups: Groups
-    other: str | None
-    max_groups: int
-    discover_delta: float | None
-    missing_group: str | None
-    group_sizes: bool
-    at_most: int | None
-    importance: Mapping[str, float]
-    size_importance: float
-    size_dial: float | None
-    objective: str
+COMES_ALONG = 0.01  # what weighs so much costs little: margins of tables, and sizes of groups
 
 
 @known_keywords
@@ -46,8 +33,10 @@ class Workload:
 
     ``where``: who is in the table: rows that do not meet all of these conditions are as if they
     were not there, so sizes, groups and shares are of the people whom the others are about.
-    ``neighbors``: which two tables must look alike. ``by``: the column, or columns, that say which
-    group a row is in. ``groups``: the groups, by key, for several columns as one list for each or
+    ``neighbors``: which two tables must look alike. ``weight``: how often a person counts, where
+    not once; ``unweighted_size``: whether the number of people comes out, too; ``effective_size``:
+    whether the sum of squared weights does. ``by``: the column, or columns, that say which group a
+    row is in. ``groups``: the groups, by key, for several columns as one list for each or
     as tuples; ``"discover"`` where they are not known, or for the columns where they are not; or,
     in a plan, how many. ``other``: the group of people elsewhere, None to leave them out.
     ``missing_group``: what the group of rows without a key is called, if they are to have one.
@@ -73,6 +62,9 @@ class Workload:
     _: KW_ONLY
     where: Where | Sequence[Where] = ()
     neighbors: Neighbors = Neighbors.ADD_REMOVE
+    weight: Weight | None = None
+    unweighted_size: bool = False
+    effective_size: bool = False
     by: Columns = None
     groups: Groups = None
     other: str | None = OTHER
@@ -93,14 +85,18 @@ class Workload:
         if not isinstance(queries, Iterable) or isinstance(queries, str):
             raise refuse("queries", "a list of queries", queries, 'for example [Count("smoker")]')
         _set(self, queries=tuple(queries))
-        _check_queries(self.queries)
         if not isinstance(self.neighbors, Neighbors):
             raise refuse("neighbors", "Neighbors.ADD_REMOVE or Neighbors.REPLACE", self.neighbors)
         _set(self, where=_check_where(self))
-        named = {query.label for query in self.queries}
+        sizes = self.unweighted_size or self.effective_size
+        varies = any(isinstance(query, Mean) and query.variance for query in self.queries)
+        check_weight(self.weight, self.neighbors, sizes=sizes, varies=varies)
+        check_queries(self.asked)
+        named = {query.label for query in self.asked}
         weights, size = check_importance(self, named)
         _set(self, grouping=_check_groups(self), importance=weights, size_importance=size)
-        _set(self, blocks=tuple(blocks_of(self.queries, self.importance, self.at_most)))
+        found = blocks_of(self.asked, self.importance, self.at_most)
+        _set(self, blocks=weighed(found, self.weight))
         if self.size_dial is not None:
             _set(self, size_importance=_dialled(self, self.size_dial))
 
@@ -126,6 +122,12 @@ class Workload:
         return queries
 
     @property
+    def asked(self) -> tuple[Asked, ...]:
+        """The queries, and what is asked of weights."""
+        squares = [Squares.of(self.weight)] if self.effective_size and self.weight else []
+        return (*self.queries, *squares)
+
+    @property
     def protected(self) -> str:
         """What nobody may find out."""
         added = self.neighbors is Neighbors.ADD_REMOVE
@@ -136,7 +138,8 @@ class Workload:
         """What each person is asked, who is in the table, and which two must look alike."""
         asked = ", ".join(block.words for block in self.blocks)
         who = f"\n{only_rows(list(map(str, self.who)))}" if self.who else ""
-        return f"Asked of each person: {asked}.{who}\nProtected: {self.protected}."
+        own = "" if self.weight is None else f"\nEach counts as often as {self.weight.meaning}."
+        return f"Asked of each person: {asked}.{who}{own}\nProtected: {self.protected}."
 
     @property
     def who(self) -> tuple[Where, ...]:
@@ -162,12 +165,24 @@ class Workload:
     def needs_sizes(self) -> bool:
         """Whether only designs that give the number of people will do."""
         wanted = bool(self.size_importance) or (self.grouped and self.group_sizes)
-        return wanted and self.touched > 0
+        return (wanted and self.touched > 0) or self.measures_size
+
+    @property
+    def measures_size(self) -> bool:
+        """Whether the size is measured even where nothing leans on it."""
+        return self.discovers or self.unweighted_size or self.effective_size
+
+    @property
+    def size_weight(self) -> float:
+        """What a squared error in the size weighs; of groups, where nothing is said, a little."""
+        if self.size_importance or not self.needs_sizes:
+            return self.size_importance
+        return COMES_ALONG * max(block.importance * block.shape.width**2 for block in self.blocks)
 
     @property
     def gaussian_only(self) -> bool:
-        """Whether there are tables, for which Laplace noise does not pay."""
-        return any(block.shape.gaussian_only for block in self.blocks)
+        """Whether there are tables, or sizes of two kinds, for which Laplace noise does not pay."""
+        return self.unweighted_size or any(block.shape.gaussian_only for block in self.blocks)
 
     @property
     def group_columns(self) -> tuple[str, ...]:
@@ -203,6 +218,8 @@ class Workload:
         for block in self.blocks:
             questions += block.questions(start)
             start += block.shape.size
+        if self.unweighted_size:
+            questions.append(Question(name=HEADS, kind="sum", start=start, names=(HEADS,)))
         return tuple(questions)
 
     def of_rows(self) -> "Workload":
@@ -237,21 +254,6 @@ class Workload:
 def _set(workload: Workload, **fields: object) -> None:
     for name, value in fields.items():
         object.__setattr__(workload, name, value)
-
-
-def _check_queries(queries: Sequence[Asked]) -> None:
-    if not queries:
-        rule = "queries must hold at least one query, got none"
-        raise InvalidParameterError(f'{rule}; for example [Count("smoker")]')
-    for query in queries:
-        if not isinstance(query, Asked):
-            raise refuse("query", "a Count, Sum, Mean, Choice, Bins, Items or Table", query)
-    # A mean has a name of its own beside those of its two sums.
-    names = [query.label for query in queries if query.kind == "mean"]
-    names += [name for query in queries for name in query.names]
-    if len(set(names)) < len(names):
-        rule = "ask it once, or give one another name"
-        raise InvalidParameterError(f"the query {said_twice(names)!r} is asked twice; {rule}")
 
 
 def _check_where(workload: Workload) -> tuple[Where, ...]:

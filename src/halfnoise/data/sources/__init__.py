@@ -11,17 +11,32 @@ from numpy.typing import NDArray
 
 from halfnoise.data.sources.files import open_files
 from halfnoise.data.sources.frames import open_frame
+from halfnoise.data.sources.postgresql import open_postgresql
 from halfnoise.data.sources.source import Source, TextFormat
+from halfnoise.data.sources.spark_files import open_with_spark
+from halfnoise.errors import InvalidParameterError
+from halfnoise.servers import URL
 
 __all__ = ["Source", "TextFormat", "comes_in_rows", "fetch", "fetch_columns", "open_source"]
 _PLAIN = {"VARCHAR", "BIGINT"}  # what DuckDB hands over whole as it is
 
 
 @contextlib.contextmanager
-def open_source(data: object, *, text: TextFormat) -> Iterator[Source]:
-    """Open a path, a list or glob of paths, or a frame; nothing is read but header lines."""
+def open_source(data: object, *, text: TextFormat, spark: str | None = None) -> Iterator[Source]:
+    """Open a path, paths, an address of PostgreSQL or a frame; nothing is read but header lines.
+
+    ``spark``: the master by whose workers files are read.
+    """
     listed = data if isinstance(data, list | tuple) else [data]
-    if listed and all(isinstance(path, str | os.PathLike) for path in listed):
+    if spark is not None:
+        with open_with_spark([*map(str, listed)], spark, text) as source:
+            yield source
+    elif any(isinstance(each, str) and URL.match(each) for each in listed):
+        if len(listed) > 1:
+            raise InvalidParameterError("of databases one is released at a time; name one of them")
+        with open_postgresql(str(listed[0]), text) as source:
+            yield source
+    elif listed and all(isinstance(path, str | os.PathLike) for path in listed):
         with open_files(data, text) as source:
             yield source
     else:
@@ -30,11 +45,11 @@ def open_source(data: object, *, text: TextFormat) -> Iterator[Source]:
 
 
 def fetch_columns(
-    frame: nw.LazyFrame[Any], names: int
+    frame: nw.LazyFrame[Any], names: int, rows: list[tuple[Any, ...]] | None = None
 ) -> tuple[list[tuple[Any, ...]], list[NDArray[np.int64]]]:
     """Run what a lazy frame says; return what its first columns name, and the others by column.
 
-    Those are whole numbers, and what is missing there is zero.
+    Those are whole numbers, and what is missing there is zero. ``rows``: where it was run already.
     """
     native: Any = frame.to_native()
     if frame.implementation.is_duckdb() and {*map(str, native.types[:names])} <= _PLAIN:
@@ -46,7 +61,7 @@ def fetch_columns(
         named = [*zip(*(column.tolist() for column in columns[:names]), strict=True)]
         return named, [np.asarray(column, np.int64) for column in columns[names:]]
     if names or comes_in_rows(frame):
-        rows, width = fetch(frame), len(frame.collect_schema())
+        rows, width = fetch(frame) if rows is None else rows, len(frame.collect_schema())
         whole = [[int(row[i] or 0) for row in rows] for i in range(names, width)]
         return [row[:names] for row in rows], [np.array(column, np.int64) for column in whole]
     table = frame.with_columns(nw.all().fill_null(0).cast(nw.Int64)).collect()

@@ -7,11 +7,11 @@ another file, or fail on a row.
 import itertools
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import narwhals.stable.v2 as nw
 
@@ -26,6 +26,7 @@ from halfnoise.errors import DataError, InvalidParameterError, TryAgainError
 
 ENDINGS = (".duckdb", ".ddb", ".db", ".db3", ".sqlite", ".sqlite3")
 _MAIN = "main"
+Which = TypeVar("Which", bound=tuple[Any, ...])
 _TABLES = "select schema_name, table_name from duckdb_tables() where database_name = 'halfnoise_db'"
 _COLUMNS = (
     "select column_name from duckdb_columns() where database_name = 'halfnoise_db'"
@@ -61,7 +62,8 @@ def _of_duckdb(connection: Any, path: Path, text: TextFormat) -> Source:
         said = f"the database {str(path)!r} is open elsewhere, where it may be written to"
         raise TryAgainError(f"{said}; close it there, or release a copy") from None
     connection.execute("set enable_external_access = false")
-    name, table = _chosen(connection.execute(_TABLES).fetchall(), text.table, path)
+    tables = connection.execute(_TABLES).fetchall()
+    name, table = chosen(_names(tables), text.table, str(path))
     columns = [c for (c,) in connection.execute(_COLUMNS, [*table]).fetchall()]
     if not columns:
         raise DataError(f"the table {name!r} of {str(path)!r} has no column of its own")
@@ -80,7 +82,7 @@ def _of_sqlite(
     database.text_factory = _decoded
     tables = [str(name) for (name,) in _asked(database, _IN_SQLITE)]
     own = [(_MAIN, each) for each in tables if not each.startswith("sqlite_")]
-    name, (_, table) = _chosen(own, text.table, path)
+    name, (_, table) = chosen(_names(own), text.table, str(path))
     about = _asked(database, f"pragma table_xinfo({_quoted(table)})")
     names = spelled([column for _, column, *_, hidden in about if hidden in _OWN])
 
@@ -118,30 +120,29 @@ def _decoded(text: bytes) -> Plain:
         return None
 
 
-def _chosen(
-    tables: Sequence[tuple[str, str]], wanted: str | None, path: Path
-) -> tuple[str, tuple[str, str]]:
-    """Return the table that is meant, with its schema, and a name that no other one has."""
-    names = {table: _names(*table) for table in tables}
+def chosen(
+    names: Mapping[Which, Sequence[str]], wanted: str | None, place: str
+) -> tuple[str, Which]:
+    """Return the table that is meant, by what each can be called, and a name no other one has."""
     shown = [own[0] for own in names.values()]
     if wanted is None and len(names) != 1:
         some = f"tables {', '.join(map(repr, shown[:20]))}" if names else "no table"
-        raise InvalidParameterError(f"{str(path)!r} has {some}; say which one, --table NAME")
+        raise InvalidParameterError(f"{place!r} has {some}; say which one, --table NAME")
     meant = [table for table, own in names.items() if wanted is None or wanted in own]
     if not meant:
         said = unknown("table", wanted, shown)
         raise InvalidParameterError(f"{said}; a view is no table: store what it shows in one")
     if len(meant) > 1:
-        both = " and ".join(".".join(map(_quoted, table)) for table in sorted(meant))
+        both = " and ".join(".".join(map(_quoted, table[:2])) for table in sorted(meant))
         two = f"two tables that can be meant by {wanted!r}, {both}"
-        raise InvalidParameterError(f"{str(path)!r} has {two}; rename one of them")
+        raise InvalidParameterError(f"{place!r} has {two}; rename one of them")
     times = Counter(itertools.chain.from_iterable(names.values()))
     return next(name for name in names[meant[0]] if times[name] == 1), meant[0]
 
 
-def _names(schema: str, table: str) -> list[str]:
-    """Return what a table can be called."""
-    return [table] * (schema == _MAIN) + [f"{schema}.{table}"]
+def _names(tables: Iterable[tuple[str, str]]) -> dict[tuple[str, str], list[str]]:
+    """Return what each table can be called."""
+    return {(s, table): [table] * (s == _MAIN) + [f"{s}.{table}"] for s, table in tables}
 
 
 def _quoted(name: str, mark: str = '"') -> str:

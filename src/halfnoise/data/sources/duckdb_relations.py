@@ -25,6 +25,8 @@ _WITHIN = re.compile(r"STRUCT|MAP|UNION|VARIANT|\[")
 _FRACTIONS = re.compile("FLOAT|DOUBLE")
 _QUOTED = re.compile("'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")  # labels of an ENUM, names of fields
 _ONE = "halfnoise_one_column"
+_ALL = "halfnoise_all_columns"
+_LONG = 200  # letters of a rule, beyond which each mention of it has its price
 _SAID = re.compile('AS "?halfnoise_from"?, (.*) AS "?halfnoise_to"?\\s+FROM', re.DOTALL)
 _UTC = ("UTC", "Etc/UTC")
 _SETTINGS = "select current_setting('default_collation'), current_setting('TimeZone')"
@@ -123,7 +125,7 @@ def with_each(relation: Any, columns: Mapping[str, str], rule: Callable[[str], n
     """Return a relation with a column more for each of some: what one rule makes of them.
 
     It is made once, and said of the others in its words: to make an expression takes longer than
-    to compute it.
+    to compute it. A long one is said once, of all of them as a list, and planned but once.
     """
     one = _lazy(relation.project(f"{_quoted(next(iter(columns.values())))} as {_ONE}"))
     said = _SAID.search(
@@ -131,6 +133,12 @@ def with_each(relation: Any, columns: Mapping[str, str], rule: Callable[[str], n
     )
     if said is None:  # a version that writes in another way
         return _lazy(relation).with_columns(**{o: rule(n) for o, n in columns.items()}).to_native()
+    if len(said[1]) > _LONG:
+        listed = ", ".join(map(_quoted, columns.values()))
+        each = f"list_transform([{listed}], lambda {_ONE}: {said[1]}) as {_ALL}"
+        made = (f"{_ALL}[{i}] as {_quoted(o)}" for i, o in enumerate(columns, 1))
+        shown = ", ".join([f"* exclude ({_ALL})", *made])
+        return relation.project(f"*, {each}").project(shown)
     parts = re.split(f'"?{_ONE}"?', said[1])
     made = (f"{_quoted(n).join(parts)} as {_quoted(o)}" for o, n in columns.items())
     return relation.project(", ".join(["*", *made]))

@@ -23,13 +23,16 @@ from halfnoise.data.sources.folders import Partitions, listed
 from halfnoise.data.sources.parquet import from_parquet
 from halfnoise.data.sources.sheets import BOOKS, sheet_source
 from halfnoise.data.sources.source import OF_CELLS, OF_LINES, PLACES, Source, TextFormat, spelled
-from halfnoise.data.sources.split import Cells, Files, Objects
+from halfnoise.data.sources.split import CELL, PLACE, Cells, Files, Objects
 from halfnoise.data.sources.texts import TextFiles
 from halfnoise.errors import DataError, InvalidParameterError, TryAgainError
 
 _DELIMITERS = {".csv": None, ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _ROWS = "halfnoise_rows"
 _JSON = (".jsonl", ".ndjson")
+_REMEDIES = {
+    ".json": "with one object to a line, rename it to .jsonl; jq -c '.[]' makes lines of a list"
+}
 _KNOWN = (*_DELIMITERS, *_JSON, ".parquet", *BOOKS, *ENDINGS)
 
 
@@ -40,7 +43,8 @@ def open_files(data: object, text: TextFormat) -> Iterator[Source]:
     kind = ending_of(paths[0])
     _check_options(text, kind)
     named = ", ".join(repr(str(path)) for path in paths[:3])
-    failed = f"{named} could not be read as {kind[1:]}; check that the file is complete"
+    failed = f"{named} could not be read as {kind[1:]}"
+    failed += "; check that the file is complete, and of that format"
     unchanged = _unchanged(paths)
     with contextlib.ExitStack() as stack:
         # A filter on a cell would be moved before the split, which would then be done for it alone.
@@ -118,7 +122,8 @@ def _paths(data: Any, *, bare: bool) -> tuple[list[Path], Partitions]:
     for ending, path in endings.items():
         if ending not in _KNOWN:
             rule = "CSV, TSV, JSON lines, Parquet, a sheet or a database by its ending"
-            raise refuse("the file", rule, str(path), "rename it, for example to .csv")
+            remedy = "save it as one of these, or rename it if it is one, for example to .csv"
+            raise refuse("the file", rule, str(path), _REMEDIES.get(ending, remedy))
     if len(endings) > 1:
         said = f"several files must be of one format, got {' and '.join(sorted(endings))}"
         raise InvalidParameterError(f"{said}; release those of one kind by their names")
@@ -166,9 +171,15 @@ def _table(connection: Any, files: TextFiles, partitions: Partitions) -> Source:
         read = Cells(inside, wanted, text).rows
         return _later(connection, files, own, partitions, read)
 
+    def in_rows(columns: Sequence[str]) -> Source:
+        read = Cells(inside, [names[column] for column in columns], text).in_rows
+        own = {CELL: CELL, PLACE: PLACE}
+        return replace(_later(connection, files, own, partitions, read), nulled=True)
+
     dtypes = dict.fromkeys(names, nw.String())
     table = replace(narrow([]), names=names, dtypes=dtypes, narrow=narrow, counted=counted)
-    return replace(table, from_header=text.names is None, nulled=True)
+    apart = None if text.quote_newlines or partitions.names else in_rows
+    return replace(table, from_header=text.names is None, nulled=True, in_rows=apart)
 
 
 def _objects(connection: Any, files: TextFiles, partitions: Partitions) -> Source:
@@ -196,7 +207,8 @@ def _later(
     With one of them, all are filled that were made of these files before.
     """
     view = f"{_ROWS}{next(files.numbers)}"
-    shown = ", ".join(f'null::varchar as "{own}"' for own in names.values()) or "1"
+    kinds = {PLACE: "bigint"}
+    shown = ", ".join(f'null::{kinds.get(n, "varchar")} as "{n}"' for n in names.values()) or "1"
     connection.execute(f"create temp view {view} as select {shown} limit 0")
 
     def reading(found: Files) -> str:

@@ -81,7 +81,8 @@ def _from_frame(data: Any, text: TextFormat, stack: ExitStack) -> Source:
     package = type(data).__module__.partition(".")[0]
     _check_age(package)
     if package == "ibis" and hasattr(data, "get_backend") and hasattr(data, "columns"):
-        return _from_frame(below(data), text, stack)
+        found = below(data, text, stack)
+        return found if isinstance(found, Source) else _from_frame(found, text, stack)
     if package == "pandas" and hasattr(data, "columns"):
         once(list(data.columns))
     try:

@@ -20,6 +20,8 @@ from halfnoise.data.sources.source import Source, TextFormat
 from halfnoise.data.sources.thrift import bare
 from halfnoise.errors import InvalidParameterError
 
+# What is raised where a cell fails DuckDB: the last, where its words hold a cell that is no text.
+_OF_A_CELL = ("ConversionException", "InvalidInputException", "UnicodeDecodeError")
 _ROWS = "halfnoise_rows"
 _MILLISECONDS = ("TIMESTAMP_MILLIS", "MILLIS=MilliSeconds")
 # The greatest number and the least but one are without end; others must fit into microseconds.
@@ -60,7 +62,7 @@ def from_parquet(
     table = typed(known, text, {name: name for name in columns})
     more = dict.fromkeys(partitions.names, nw.String())
     names, dtypes = {**table.names, **{name: name for name in more}}, {**table.dtypes, **more}
-    return replace(table, names=names, dtypes=dtypes, narrow=narrow, mend=views.mend)
+    return replace(table, names=names, dtypes=dtypes, narrow=narrow, mend=views.after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,10 @@ class _Views:
         self._show(view, lambda some, own: _read([self.paths[i] for i in some], map(_name, own)))
         frame: nw.LazyFrame[Any] = nw.from_native(self.connection.view(view)).lazy()
         return frame
+
+    def after(self, error: Exception) -> Callable[[], None] | None:
+        """Return what makes the rows readable after an error, if a cell failed them."""
+        return self.mend if type(error).__name__ in _OF_A_CELL else None
 
     def mend(self) -> None:
         """Read copies of the files, in which no cell can fail."""

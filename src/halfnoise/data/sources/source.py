@@ -17,13 +17,12 @@ from halfnoise.checks import is_name, known_keywords, refuse, whole
 from halfnoise.data.dialects import options_of
 from halfnoise.data.sources.encodings import Encoding
 from halfnoise.data.sources.lines import SEPARATOR
-from halfnoise.data.sources.values import is_a_value
+from halfnoise.data.sources.values import CHECK_HEADER, is_a_value
 from halfnoise.data.spelling import Spelling
 from halfnoise.errors import InvalidParameterError
 
 T = TypeVar("T")
-# What is raised where a cell fails DuckDB: the last, where its words hold a cell that is no text.
-_OF_A_CELL = ("ConversionException", "InvalidInputException", "UnicodeDecodeError")
+_TIMES = 3  # that rows are read, where something can be done about what failed
 _NO_MARKS = f"\r\n\0{SEPARATOR}"
 OF_LINES = ("delimiter", "quote", "quote_newlines", "encoding")  # what only lines of text have
 PLACES = ("sheet", "table")  # where in a file the table is
@@ -166,15 +165,16 @@ class Source:
     ``names`` are the columns' names inside the frame, which engines can spell. ``fill`` puts the
     rows where the frame looks for them, and waits until a release is allowed. ``extract``, where
     there is no header to tell which columns there are, makes the table of some; ``narrow`` does
-    where they are known, but each one in the frame has its price. ``ids`` are the names inside
-    under which a column tells people apart, where that is not its own. ``inferred``: columns whose
-    type is what a frame made of their cells. ``settle`` returns the rows, where the frame knows but
-    their types. ``from_header``: the names come from a line of a file, which could be a row.
-    ``counted``: how many rows there are is a fact that no row's content can change. ``mend``: makes
-    rows that a cell failed readable but for that cell, at the price of a copy. ``unchanged``
-    refuses rows that were written to while they were read. ``check_whole`` refuses files that are
-    cut, by their sizes. ``nulled``: empty or unreadable text is null already. ``files``: the real
-    names of those that hold it, in one order however they were given.
+    where they are known, but each one in the frame has its price; ``in_rows``, where lines are
+    split, makes one with a row for each cell. ``ids`` are the names inside under which a column
+    tells people apart, where that is not its own. ``inferred``: columns whose type is what a frame
+    made of their cells. ``settle`` returns the rows, where the frame knows but their types.
+    ``from_header``: the names come from a line of a file, which could be a row. ``counted``: how
+    many rows there are is a fact that no row's content can change. ``mend``: what makes rows
+    readable that failed so, at the price of a copy or another look. ``unchanged`` refuses rows that
+    were written to while they were read. ``check_whole`` refuses files that are cut, by their size.
+    ``nulled``: empty or unreadable text is null already. ``files``: the real names of those that
+    hold it, in one order however they were given.
     """
 
     frame: nw.LazyFrame[Any] = field(repr=False)  # some engines show rows
@@ -184,12 +184,13 @@ class Source:
     fill: Callable[[], None] = lambda: None
     extract: "Callable[[Sequence[str]], Source] | None" = None
     narrow: "Callable[[Sequence[str]], Source] | None" = None
+    in_rows: "Callable[[Sequence[str]], Source] | None" = None
     ids: Mapping[str, str] = field(default_factory=dict)
     inferred: Collection[str] = ()
     settle: "Settle | None" = None
     from_header: bool = False
     counted: bool = True
-    mend: Callable[[], None] | None = None
+    mend: Callable[[Exception], Callable[[], None] | None] = lambda _: None
     unchanged: Callable[[], None] = lambda: None
     check_whole: Callable[[], None] = lambda: None
     nulled: bool = False
@@ -228,18 +229,17 @@ class Source:
         return self.from_header and any(is_a_value(name, words) for name in self.dtypes)
 
     def read(self, work: Callable[[], T]) -> T:
-        """Put the rows in place and do some work on them, once more where a cell failed it."""
+        """Put the rows in place and do some work on them, again where what failed it is mended."""
         self.fill()
-        mend = None
-        try:
-            found = work()
-        except Exception as error:
-            mend = self.mend if type(error).__name__ in _OF_A_CELL else None
-            if mend is None:
-                raise
-        if mend is not None:  # here no traceback leads to the engine's error, which shows the cell
-            mend()
-            found = work()
+        for left in reversed(range(_TIMES)):
+            try:
+                found = work()
+                break
+            except Exception as error:
+                mend = self.mend(error) if left else None
+                if mend is None:
+                    raise
+            mend()  # here no traceback leads to the engine's error, which may show a cell
         self.unchanged()
         return found
 
@@ -262,12 +262,9 @@ class Source:
         if self.extract is not None or all(column in self.dtypes for column in columns):
             return
         hidden = self.could_be_a_row
-        for column in columns:
-            if column in self.dtypes:
-                continue
+        for column in (column for column in columns if column not in self.dtypes):
             if hidden or (self.from_header and not any(name in self.dtypes for name in columns)):
-                remedy = "if its first line is no header, name the columns: --names a,b,c"
-                said = f"the header of the file has no column {column!r}; check it, or, {remedy}"
+                said = f"the header of the file has no column {column!r}; {CHECK_HEADER}"
                 raise InvalidParameterError(said)
             known = self.columns
             near = get_close_matches(column, known, n=1)

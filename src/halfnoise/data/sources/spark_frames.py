@@ -1,7 +1,7 @@
 """Frames of Spark: text is valid and compared letter by letter, and a snapshot stays what it is."""
 
 import contextlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -9,7 +9,11 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from halfnoise.data.sources.source import Source, TextFormat, spelled
+from halfnoise.data.sources.spark_plans import FixedFiles
 from halfnoise.errors import InvalidParameterError
+
+# What Spark says where a block of a snapshot is gone with its worker, now and before version 4.
+_LOST = ("CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND", "Checkpoint block")
 
 
 def spark_source(data: Any, text: TextFormat, stack: ExitStack) -> Source:
@@ -21,16 +25,23 @@ def spark_source(data: Any, text: TextFormat, stack: ExitStack) -> Source:
     names = spelled(list(data.columns))
     frame = plain_text(data.toDF(*names.values()))
     source = Source.over(frame, text, names)
+    files = FixedFiles.below(data)
 
     def settle(columns: Collection[str], *, again: bool) -> nw.LazyFrame[Any]:
-        if not again:
+        if not again or files is not None:
             return source.frame
         own = frame.select(*(names[column] for column in columns))
-        # A block that is lost fails the release: it is never computed anew, which might differ.
+        # A block that is lost is never computed anew, which might differ: all is read again.
         kept: nw.LazyFrame[Any] = nw.from_native(own.localCheckpoint(eager=True)).lazy()
         return kept
 
-    return replace(source, settle=settle)
+    unchanged = source.unchanged if files is None else files.check
+    return replace(source, settle=settle, unchanged=unchanged, mend=_again)
+
+
+def _again(error: Exception) -> Callable[[], None] | None:
+    """Return what there is to do before all is read again, nothing, if a snapshot was lost."""
+    return (lambda: None) if any(words in str(error) for words in _LOST) else None
 
 
 @contextlib.contextmanager
@@ -58,9 +69,9 @@ def plain_text(frame: Any, among: Sequence[str] | None = None) -> Any:
 
     Spark shows all such bytes alike, and lets columns say that different texts are equal.
     """
-    from pyspark.sql import functions as f
     from pyspark.sql import types
 
+    f = functions_of(frame)
     plain: dict[str, Any] = {}
     for field in frame.schema.fields:
         if among is not None and field.name not in among:
@@ -68,13 +79,37 @@ def plain_text(frame: Any, among: Sequence[str] | None = None) -> Any:
         if isinstance(field.dataType, types.NullType):
             plain[field.name] = f.col(field.name).cast("string")
         elif isinstance(field.dataType, types.StringType | types.CharType | types.VarcharType):
-            plain[field.name] = _valid(f.col(field.name).cast("string"))
+            plain[field.name] = _valid(f, f.col(field.name).cast("string"))
     return frame.withColumns(plain) if plain else frame
 
 
-def _valid(text: Any) -> Any:
-    from pyspark.sql import functions as f
+def functions_of(frame: Any) -> Any:
+    """Return Spark's functions for a frame: of a session here, or of one far away (Connect)."""
+    if _is_far(frame):
+        from pyspark.sql.connect import functions as far
 
+        return far
+    from pyspark.sql import functions
+
+    return functions
+
+
+def window_of(frame: Any) -> Any:
+    """Return how rows that belong together are told, for the same frame."""
+    if _is_far(frame):
+        from pyspark.sql.connect.window import Window as Far
+
+        return Far
+    from pyspark.sql import Window
+
+    return Window
+
+
+def _is_far(frame: Any) -> bool:
+    return type(frame).__module__.startswith("pyspark.sql.connect.")
+
+
+def _valid(f: Any, text: Any) -> Any:
     if hasattr(f, "try_validate_utf8"):
         return f.try_validate_utf8(f.collate(text, "UTF8_BINARY"))
     stored = text.cast("binary")  # before version 4 there are no collations

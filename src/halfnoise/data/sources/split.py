@@ -10,6 +10,7 @@ from halfnoise.data.sources.lines import LONGEST, SEPARATOR, Readable
 from halfnoise.data.sources.source import TextFormat
 
 _MISSING = "chr(0)"
+CELL, PLACE = "hn_cell", "hn_place"  # a cell, and which of the wanted columns it is of
 Files = Sequence[Readable]
 
 
@@ -31,6 +32,15 @@ class Cells:
         lines = _lines(files, header=header, skip=self.text.skip)
         split = f"from {lines} select {self._split()} as cells"
         return _shown(files, {name: f"cells[{places[name]}]" for name in self.wanted}, split)
+
+    def in_rows(self, files: Files) -> str:
+        """Return what reads files: a row for each wanted cell, and which of the wanted it is."""
+        places = {name: place for place, name in enumerate(self.names, 1)}
+        lines = _lines(files, header=self.text.names is None, skip=self.text.skip)
+        wanted = ", ".join(str(places[name]) for name in self.wanted)
+        split = f"from {lines} select list_select({self._split()}, [{wanted}]) as cells"
+        each = f"unnest(cells) as {CELL}, unnest(range({len(self.wanted)})) as {PLACE}"
+        return _shown(files, {CELL: CELL}, f"from ({split}) select {each}", PLACE)
 
     def _split(self) -> str:
         """Return what splits a line into a list of cells.
@@ -143,13 +153,13 @@ def _lines(files: Files, *, header: bool, skip: int = 0) -> str:
     return _read_csv(paths, line, SEPARATOR, None, header=header, skip=skip)
 
 
-def _shown(files: Files, cells: dict[str, str], rows: str) -> str:
+def _shown(files: Files, cells: dict[str, str], rows: str, *more: str) -> str:
     """Return columns of cells that are null where there is nothing, or what cannot be read."""
     something = "nullif({0}, '')"
     if any(file.spoiled for file in files):
         something = f"case when {{0}} <> '' and not contains({{0}}, {_MISSING}) then {{0}} end"
     shown = (f"{something.format(cell)} as {_name(name)}" for name, cell in cells.items())
-    return f"from ({rows}) select {', '.join(shown) or '1'}"
+    return f"from ({rows}) select {', '.join([*shown, *more]) or '1'}"
 
 
 def _read_csv(

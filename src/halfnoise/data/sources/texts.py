@@ -14,6 +14,7 @@ from halfnoise.data.sources.encodings import MISSING
 from halfnoise.data.sources.lines import LONGEST, Lines, Readable
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.data.sources.values import is_a_value
+from halfnoise.data.spelling import SPACES
 from halfnoise.errors import DataError, InvalidParameterError
 
 # Of more files than that, none stays open until its rows are read: a process has only so many.
@@ -77,6 +78,10 @@ class TextFiles:
         headers = [self._header_line(path) for path in self.paths]
         names = headers[0]
         alike(headers, self.paths)
+        if names[0].startswith("sep=") and len("".join(names)) <= len("sep=;"):
+            mark = names[0][4:] or self.text.delimiter
+            said = "the first line is no header: it says to Excel by what cells are parted"
+            raise InvalidParameterError(f"{said}; say --skip 1 --delimiter {mark!r}")
         is_text = len(names) == 1 and MISSING not in names[0]
         for mark in (",", ";", "\t", "|") if is_text else ():
             if mark != self.text.delimiter and mark in names[0]:
@@ -138,7 +143,8 @@ def alike(headers: Sequence[object], paths: Sequence[Path]) -> None:
 
 
 def told_apart(names: Sequence[str]) -> list[str]:
-    """Return names of which none is there twice; refuse a header in which one is."""
+    """Return names, without spaces around them, none twice; refuse a header in which one is."""
+    names = [name.strip(SPACES) for name in names]
     twice = {name for name, count in Counter(names).items() if count > 1}
     if twice and not any(map(is_a_value, names)):
         said = "two columns of the header have the same name; rename one of the two"

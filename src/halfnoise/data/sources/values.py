@@ -5,6 +5,10 @@ from collections.abc import Collection
 from halfnoise.data.dialects import DIALECTS
 from halfnoise.data.spelling import NO, YES, lowered
 
+CHECK_HEADER = (
+    "check it: --skip 3 (or --header-row 4) passes over titles above it, --names a,b,c stands for"
+    " one that is not there, and lines end with a line feed"
+)
 _NOTHING = ("m", "na", "n/a", "nan", "null", "none")
 _ELSEWHERE = [word for own in DIALECTS.values() for word in (*own["yes"], *own["no"])]
 _ANSWERS = frozenset((*YES, *NO, *_NOTHING, *_ELSEWHERE))

@@ -4,5 +4,16 @@ from halfnoise.workload.sets.base import ContributionSet
 from halfnoise.workload.sets.by_cell import ByCell, Wanted
 from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.kinds import Answered, AtMost, Box, OneOf
+from halfnoise.workload.sets.squared import Squared
 
-__all__ = ["Answered", "AtMost", "Box", "ByCell", "ContributionSet", "Crossed", "OneOf", "Wanted"]
+__all__ = [
+    "Answered",
+    "AtMost",
+    "Box",
+    "ByCell",
+    "ContributionSet",
+    "Crossed",
+    "OneOf",
+    "Squared",
+    "Wanted",
+]

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, NamedTuple, Protocol, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 
@@ -88,13 +88,19 @@ class Mixture(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Channel:
-    """A block ready to be measured: values in ``quantum``, noise of ``scales`` times ``steps``."""
+    """A block ready to be measured: values in ``quantum``, noise of ``scales`` times ``steps``.
+
+    ``offset``: what has been taken from each person's value already. ``people``: what people are
+    counted in.
+    """
 
     shape: "ContributionSet"
     center: Center
     quantum: Fraction
+    offset: Fraction
     steps: tuple[Fraction, ...]
     scales: Scales
+    people: Fraction = Fraction(1)
 
 
 class ContributionSet(ABC):
@@ -111,6 +117,7 @@ class ContributionSet(ABC):
     highest_center: ClassVar[float] = 0.5  # up to here,
     balances: ClassVar[bool] = False  # and even where the number of people is given
     plain_center: ClassVar[Center] = None  # where it does not lean on the number of people
+    people_scale: ClassVar[int] = -1  # which scale is of what leans on it
 
     @property
     @abstractmethod
@@ -128,10 +135,13 @@ class ContributionSet(ABC):
         low, high = self.bounds or (0.0, 1.0)
         return high - low
 
-    @property
-    def reach(self) -> float:
-        """How far from zero a value can be."""
-        return max(map(abs, self.bounds or (1.0,)))
+    def reach(self, _center: Center) -> float:
+        """Return how far a value that is centred, or not, can be from where it counts from."""
+        return 1.0
+
+    def offset(self, _center: Center) -> Fraction:
+        """Return from where values count that are centred, or not: people from zero."""
+        return Fraction(0)
 
     def ends(self, center: Number) -> tuple[Number, Number]:
         """Return the bounds in the arithmetic of the centre: exact if it is."""
@@ -142,6 +152,12 @@ class ContributionSet(ABC):
     def size_of(x: Number) -> Number:
         """Return how far a number is from zero: ``abs`` forgets which type it is."""
         return max(x, -x)
+
+    @property
+    def finer(self) -> int:
+        """How many steps are one part of a person: halves, or equal shares of categories."""
+        people = self.grain is Grain.PEOPLE and not self.adjustable
+        return self.midpoint.denominator if people else 2
 
     @property
     def ones(self) -> int | None:
@@ -176,38 +192,43 @@ class ContributionSet(ABC):
         """Return how noises make up the errors of the estimates."""
         return Mixture((0, self.size), (), ((0, self.size, float(center or 0)),))
 
-    def on(self, _quantum: Fraction, _label: str) -> Self:
-        """Return the set with its bounds on the grid."""
+    def on(self, _quantum: Fraction, _wider: int = 0) -> Self:
+        """Return the set with bounds on the grid, around its own, ``wider`` by so many quanta."""
         return self
 
-    def center_on_grid(self, center: Center, scale: float) -> Center:
-        """Round a centre that was searched for to one short enough; midpoints move with K."""
+    def center_on_grid(self, center: Center, scale: float, bits: int = grid.SCALE_BITS) -> Center:
+        """Round a centre that was searched for to at most so many bits; midpoints move with K."""
         if center is None or not self.adjustable:
             return None if center is None else self.midpoint
-        bits = max(1, min(grid.SCALE_BITS, grid.MOST_SCALE_BITS - 2 - math.frexp(scale)[1]))
+        bits = max(1, min(bits, grid.MOST_SCALE_BITS - 2 - math.frexp(scale)[1]))
         return Fraction(round(center * 2**bits), 2**bits)
 
-    def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
+    def steps(
+        self, center: Center, quantum: Fraction, scales: Scales, people: Fraction
+    ) -> tuple[Fraction, ...]:
         """Return the steps of the scales: they divide the quantum and what the centre subtracts."""
-        finest = quantum if center is None else min(quantum, Fraction(1, center.denominator))
-        return (step_for(scales[0], finest, self.reach),)
+        more = (center or Fraction(0)) - self.offset(center)
+        finest = min(quantum, people / more.denominator) if more else quantum
+        return (step_for(scales[0], finest, self.reach(center)),)
 
     def spread(self, scales: Scales) -> Floats:
         """Return the scale of every sum that is measured."""
         return np.repeat(scales, self.size // len(scales))
 
-    def channel(self, quantum: Fraction, center: Center, scales: Scales) -> Channel:
+    def channel(
+        self, quantum: Fraction, center: Center, scales: Scales, people: Fraction = Fraction(1)
+    ) -> Channel:
         """Make the set, which is on the grid, ready; its scales are rounded up to the grid."""
-        steps = self.steps(center, quantum, scales)
+        steps = self.steps(center, quantum, scales, people)
         drawn = tuple(in_steps(scale, step) for scale, step in zip(scales, steps, strict=True))
-        return Channel(shape=self, center=center, quantum=quantum, steps=steps, scales=drawn)
+        made: dict[str, Any] = {"quantum": quantum, "offset": self.offset(center), "steps": steps}
+        return Channel(shape=self, center=center, scales=drawn, people=people, **made)
 
     def measure(self, channel: Channel, f: Ring, root: Ring, root_quantum: Fraction) -> Ring:
-        """Return h = f - c root in steps."""
+        """Return h = f - c root in steps, where f may lack its offset."""
         h = times(f, channel.quantum / channel.steps[0])
-        if channel.center is None:
-            return h
-        return h - times(root, channel.center * root_quantum / channel.steps[0])[:, None]
+        more = (channel.center or 0) - channel.offset
+        return h - times(root, more * root_quantum / channel.steps[0])[:, None] if more else h
 
     def recover(self, channel: Channel, h: Floats, root: Floats) -> Floats:
         """Return the estimates from noisy h: f^ = h^ + c root^."""

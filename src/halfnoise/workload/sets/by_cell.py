@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import NamedTuple, Self
 
-from halfnoise.workload.grid import Grain
-from halfnoise.workload.sets.kinds import bounds_on
+from halfnoise.workload.grid import Grain, around
 from halfnoise.workload.sets.residuals import Axes
 
 # Which part of the people answers are centred on: near the best for all weights, and a short one.
@@ -58,18 +57,21 @@ class ByCell:
     optional: bool = False
     grain: Grain = field(default=Grain.VALUES, repr=False)
     quantum: Fraction = field(default=Fraction(1), compare=False, repr=False)
+    more: Fraction = field(default=Fraction(0), compare=False, repr=False)  # see ``on``
 
-    @property
-    def reach(self) -> float:
-        """How far from zero a value can be."""
-        return max(-self.low, self.high)
+    def on(self, quantum: Fraction) -> "ByCell":
+        """Return the same with bounds on a grid, around its own; whole people are on it.
 
-    def on(self, quantum: Fraction, label: str) -> "ByCell":
-        """Return the same with its bounds on a grid; whole people are on it."""
+        Who changes cell moves every table by two values, each rounded with the total that it enters
+        or leaves: by less than a quantum otherwise than in other tables. As sqrt(D_A) is how far
+        one quantum moves a residual, and as a change in all of them costs at least 2 half^2 D_A on
+        average, that is less than sqrt(2) quanta more in ``half``. A value times a weight moves a
+        table by less than a quantum more than it is, which is less than two more in ``half``.
+        """
         if self.grain is not Grain.VALUES:
-            return self
-        low, high = bounds_on(quantum, (self.low, self.high), label)
-        return replace(self, low=low, high=high, quantum=quantum)
+            return replace(self, quantum=quantum)
+        low, high = around((self.low, self.high), quantum)
+        return replace(self, low=low, high=high, quantum=quantum, more=2 * quantum)
 
     @property
     def middle(self) -> Fraction:
@@ -77,9 +79,19 @@ class ByCell:
         return (Fraction(self.low) + Fraction(self.high)) / 2
 
     @property
+    def offset(self) -> Fraction:
+        """From where values count: the middle, and people from zero."""
+        return self.middle if self.grain is Grain.VALUES else Fraction(0)
+
+    @property
+    def finest(self) -> Fraction:
+        """What values, seen from the middle, are multiples of: people are half a person away."""
+        return self.quantum if self.grain is Grain.VALUES else self.quantum / 2
+
+    @property
     def half(self) -> Fraction:
-        """Half of the range: how far a value is from the middle."""
-        return (Fraction(self.high) - Fraction(self.low)) / 2
+        """Half of the range: how far a value is from the middle, and what rounding may add."""
+        return (Fraction(self.high) - Fraction(self.low)) / 2 + self.more
 
     @property
     def lean(self) -> float:

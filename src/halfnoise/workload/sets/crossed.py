@@ -95,6 +95,12 @@ class Crossed(ContributionSet):
         return Fraction(1)
 
     @property
+    def finer(self) -> int:
+        """A part is divided by the cells, and by shares of who answered, or halves of who did."""
+        share = SHARE.denominator if any(v.optional for v in self.values) else 2
+        return share * max(each.cells for each in self.classes)
+
+    @property
     def residuals(self) -> list[tuple[Layer, Axes]]:
         """All that is measured, in the order of its scales and of what comes out."""
         return [(layer, axes) for layer in self.layers for axes in layer.axes]
@@ -217,41 +223,44 @@ class Crossed(ContributionSet):
         found = [scales[place] for place in self.places.values()]
         return np.repeat(found, [each.cells for each in own])
 
-    def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
+    def steps(
+        self, center: Center, quantum: Fraction, scales: Scales, people: Fraction
+    ) -> tuple[Fraction, ...]:
         """Return the steps: N_A times a residual is a whole number of quanta."""
         del center, quantum
         found = []
         for each, scale in zip(self.classes, scales, strict=True):
-            (finest, reach), many = self._grain(self.layers[each.layer]), each.cells
+            (finest, reach), many = self._grain(self.layers[each.layer], people), each.cells
             found.append(step_for(scale * many, finest, reach * many, cells=many) / many)
         return tuple(found)
 
-    def _grain(self, layer: Layer) -> tuple[Fraction, float]:
+    def _grain(self, layer: Layer, people: Fraction) -> tuple[Fraction, float]:
         """Return what values of a layer, seen from their centre, are multiples of, and how far."""
         if layer.value is None:
-            return Fraction(1), 1.0
+            return people, 1.0
         if layer.answers:
-            return Fraction(1, SHARE.denominator), 1.0
+            return people / SHARE.denominator, 1.0
         value = self.values[layer.value]
-        return value.quantum / 2, float(value.half)
+        return value.finest, float(value.half)
 
     def measure(self, channel: Channel, f: Ring, root: Ring, root_quantum: Fraction) -> Ring:
         """Return every residual in steps, from the cells of all tables."""
         tables = self._apart_by_table(f)
-        crowd = tables[0] | {(): times(root, root_quantum)}
-        measured = []
+        people, measured = channel.people, list[Ring]()
+        crowd = tables[0] | {(): times(root, root_quantum / people)}
         for place, layer in enumerate(self.layers):
-            finest, _ = self._grain(layer)
+            finest, _ = self._grain(layer, people)
             for axes in layer.axes:
                 table = tables[place][axes]
                 if layer.answers:
-                    table = times(table, 1 / finest) - times(crowd[axes], SHARE / finest)
+                    share = times(crowd[axes], SHARE * people / finest)
+                    table = times(table, people / finest) - share
                 elif layer.value is not None:
                     value = self.values[layer.value]
-                    whole = tables[place + 1][axes] if value.optional else crowd[axes]
-                    table = times(table, value.quantum / finest) - times(
-                        whole, value.middle / finest
-                    )
+                    table = times(table, value.quantum / finest)
+                    if more := value.middle - value.offset:
+                        whole = tables[place + 1][axes] if value.optional else crowd[axes]
+                        table = table - times(whole, more * people / finest)
                 step = channel.steps[self.places[place, axes]]
                 factor = finest / (cells(self.levels, axes) * step)
                 measured.append(flat(times(centred(table), factor)))

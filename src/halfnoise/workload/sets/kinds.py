@@ -9,8 +9,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from halfnoise.errors import InvalidParameterError
-from halfnoise.workload.grid import LEAST_QUANTA, Floats, Grain, Ring, in_quanta, step_for, times
+from halfnoise.workload.grid import Floats, Grain, Ring, around, step_for, times
 from halfnoise.workload.sets.base import (
     Center,
     Channel,
@@ -60,15 +59,20 @@ class Box(ContributionSet):
         """List all combinations of the two ends."""
         return itertools.product((self.low, self.high), repeat=self.size)
 
-    def on(self, quantum: Fraction, label: str) -> Self:
-        """Return the set with its bounds on the grid; whole people are on it."""
+    def reach(self, center: Center) -> float:
+        """Return how far a value can be from the middle, or from zero if it is not centred."""
+        return _reach(self, center) if self.grain is Grain.VALUES else 1.0
+
+    def offset(self, center: Center) -> Fraction:
+        """Return the middle, if values are centred on it."""
+        centred = center is not None and self.grain is Grain.VALUES
+        return self.midpoint if centred else Fraction(0)
+
+    def on(self, quantum: Fraction, wider: int = 0) -> Self:
+        """Return the set with bounds on the grid, around its own; whole people are on it."""
         if self.grain is not Grain.VALUES:
             return self
-        return type(self)(self.size, *bounds_on(quantum, self.bounds, label), self.grain)
-
-    def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
-        """Return the step of the scale: half a quantum where midpoints are subtracted."""
-        return (step_for(scales[0], quantum if center is None else quantum / 2, self.reach),)
+        return type(self)(self.size, *around(self.bounds, quantum, wider), self.grain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +174,9 @@ class OneOf(ContributionSet):
             return plain._replace(own=(0, 0), shared=(halves, halves))
         return plain._replace(shared=((0, -v, ((0, v, 1.0),)),))
 
-    def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
+    def steps(
+        self, center: Center, quantum: Fraction, scales: Scales, _people: Fraction
+    ) -> tuple[Fraction, ...]:
         """Return the step of the scale: equal shares are whole numbers of it."""
         if center is None:
             return (step_for(scales[0], quantum),)
@@ -251,22 +257,30 @@ class Answered(ContributionSet):
         both = (1, 1, ((0, 1, middle), (1, 2, 1.0)))
         return Mixture((0, 1), (both,), ((0, 1, middle * c), (1, 2, c)))
 
-    def on(self, quantum: Fraction, label: str) -> Self:
-        """Return the set with its bounds on the grid."""
-        return type(self)(*bounds_on(quantum, self.bounds, label))
+    def reach(self, center: Center) -> float:
+        """Return how far a value can be from the middle, or from zero if it is not centred."""
+        return _reach(self, center)
 
-    def steps(self, center: Center, quantum: Fraction, scales: Scales) -> tuple[Fraction, ...]:
+    def offset(self, center: Center) -> Fraction:
+        """Return the middle, if values are centred on it."""
+        return Fraction(0) if center is None else self.middle
+
+    def on(self, quantum: Fraction, wider: int = 0) -> Self:
+        """Return the set with bounds on the grid, around its own."""
+        return type(self)(*around(self.bounds, quantum, wider))
+
+    def steps(
+        self, center: Center, quantum: Fraction, scales: Scales, people: Fraction
+    ) -> tuple[Fraction, ...]:
         """Return the steps of the value and of the number who answered."""
-        whole = Fraction(1) if center is None else Fraction(1, center.denominator)
-        return step_for(scales[0], quantum / 2, self.reach), step_for(scales[1], whole)
+        whole = people if center is None else people / center.denominator
+        return step_for(scales[0], quantum, self.reach(center)), step_for(scales[1], whole)
 
     def measure(self, channel: Channel, f: Ring, root: Ring, root_quantum: Fraction) -> Ring:
-        """Return the value, centred on who answered, and who answered, centred on the root."""
-        value, answered = f[:, 0], f[:, 1]
-        y = times(value, channel.quantum / channel.steps[0])
-        a = times(answered, 1 / channel.steps[1])
+        """Return the value, which lacks its middle, and who answered, centred on the root."""
+        y = times(f[:, 0], channel.quantum / channel.steps[0])
+        a = times(f[:, 1], channel.people / channel.steps[1])
         if channel.center is not None:
-            y = y - times(answered, self.middle / channel.steps[0])
             a = a - times(root, channel.center * root_quantum / channel.steps[1])
         return np.stack([y, a], axis=1)
 
@@ -279,13 +293,7 @@ class Answered(ContributionSet):
         return np.stack([y, a], axis=1)
 
 
-def bounds_on(quantum: Fraction, bounds: tuple[float, float], label: str) -> tuple[float, float]:
-    """Put bounds on the grid, which must tell values between them apart."""
-    low, high = (in_quanta(bound, quantum) for bound in bounds)
-    if high - low < LEAST_QUANTA:
-        raise InvalidParameterError(
-            f"the bounds of {label!r} are too close together for how far from zero they are,"
-            f" or for so small a budget, got {bounds[0]:.10g} to {bounds[1]:.10g}; subtract a"
-            " constant from the column first, or use a larger budget"
-        )
-    return float(low * quantum), float(high * quantum)
+def _reach(values: Box | Answered, center: Center) -> float:
+    """Return how far a value can be from the middle, or from zero if it is not centred."""
+    low, high = values.bounds
+    return max(-low, high) if center is None else high / 2 - low / 2

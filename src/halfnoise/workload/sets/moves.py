@@ -105,6 +105,41 @@ class Moves:
             found[at] += math.prod(each[axis] for axis in axes)
         return found
 
+    def number(self, *, leaves: bool) -> int:
+        """Return how many kinds there are."""
+        states = [len(kinds) for _, kinds in self.states]
+        pairs = math.prod(each * (each + 1) // 2 for each in states)
+        return math.prod(states) if leaves else pairs << len(self.used)
+
+    def kinds(self, *, leaves: bool) -> Iterator[Case]:
+        """List everybody who comes or goes, or everything that may change, by what it costs."""
+        states = [kinds for _, kinds in self.states]
+        if leaves:
+            for kind in itertools.product(*states):
+                yield case(self, None, [(state, state) for state in kind])
+            return
+        pairs = [itertools.combinations_with_replacement(kinds, 2) for kinds in states]
+        together = list(itertools.product(*map(list, pairs)))
+        for number in range(len(self.used) + 1):
+            for differ in itertools.combinations(self.used, number):
+                kappas = self.kappas(differ)
+                yield from (case(self, kappas, kind) for kind in together)
+
+
+def case(moves: Moves, kappas: Sequence[int] | None, pairs: Sequence[Pair]) -> Case:
+    """Return what a change costs exactly, class by class; without kappas, what one person does."""
+    far, found = dict[int, tuple[Fraction, Fraction]](), list[Fraction]()
+    for (layers, _), (one, other) in zip(moves.states, pairs, strict=True):
+        far |= {i: (one[k], other[k]) for k, i in enumerate(layers)}
+    for place, each in enumerate(moves.classes):
+        x, y = far[each.layer]
+        if kappas is None:
+            found.append(x**2 * each.distance)
+        else:
+            both = 2 * x * y * Fraction(kappas[place], each.cells)
+            found.append((x**2 + y**2) * each.distance - both)
+    return tuple(found)
+
 
 @dataclass(frozen=True)
 class Coming:
@@ -168,19 +203,9 @@ class Changing:
         at = int(total.argmax())
         last = len(moves.used) - 1
         kappas = moves.kappas(axis for i, axis in enumerate(moves.used) if at >> (last - i) & 1)
-        dearest = self._case(kappas, [pairs[best[at]] for best, pairs in chosen])
+        dearest = case(moves, kappas, [pairs[best[at]] for best, pairs in chosen])
         ends = [(kinds[0], kinds[1 % len(kinds)]) for _, kinds in moves.states]
-        return dearest, self._case([0] * len(kappas), ends)
-
-    def _case(self, kappas: Sequence[int], pairs: Sequence[Pair]) -> Case:
-        """Return what one change costs exactly, class by class."""
-        moves, far, found = self.moves, dict[int, tuple[Fraction, Fraction]](), list[Fraction]()
-        for (layers, _), (one, other) in zip(moves.states, pairs, strict=True):
-            far |= {i: (one[k], other[k]) for k, i in enumerate(layers)}
-        for each, kappa in zip(moves.classes, kappas, strict=True):
-            x, y = far[each.layer]
-            found.append((x**2 + y**2) * each.distance - 2 * x * y * Fraction(kappa, each.cells))
-        return tuple(found)
+        return dearest, case(moves, [0] * len(kappas), ends)
 
     def _most(self) -> Iterator[Fraction]:
         moves, far = self.moves, dict[int, list[tuple[Fraction, Fraction]]]()

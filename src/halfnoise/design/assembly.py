@@ -1,0 +1,89 @@
+"""The errors of all estimates, put together from noises on coordinates and across them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from halfnoise.design.covariance import Covariance, Run, Shared
+from halfnoise.design.cross_errors import CrossErrors
+from halfnoise.design.people import People, Size
+from halfnoise.workload.block import Block
+from halfnoise.workload.grid import Floats
+from halfnoise.workload.sets.base import Parts, Scales, Span
+from halfnoise.workload.sets.folding import Folded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assembly:
+    """Independent noises: ``scales`` across, by block, and ``stds`` on the coordinates.
+
+    ``held``: for each coordinate, the number of people last, how much of each noise it holds. That
+    of the number of people is the last noise, and the only one that it holds.
+    """
+
+    people: People
+    scales: Sequence[Scales]
+    stds: Floats
+    held: Floats
+
+    @property
+    def size_scale(self) -> float | None:
+        """The scale of the noise on the number of people; None where it is not measured."""
+        return float(self.stds[-1]) if self.people.size is Size.MEASURED else None
+
+    def _each(self) -> Iterator[tuple[int, Block, Folded, Scales]]:
+        places = range(len(self.people.blocks))
+        return zip(places, self.people.blocks, self.people.folds, self.scales, strict=True)
+
+    def _held(self, place: int) -> Floats:
+        """Return how much of each noise the coordinate of a block holds."""
+        found: Floats = self.held[self.people.order.index(place)]
+        return found
+
+    def parts(self) -> tuple[Parts, ...]:
+        """Return, for each line, the scales of the independent noises in its estimates."""
+        found = list[Parts]()
+        for place, block, fold, scales in self._each():
+            if fold.along:
+                held = np.abs(self._held(place)) * self.stds
+                found.append(fold.parts(scales, [x for x in held.tolist() if x]))
+            else:
+                found += block.parts(fold.shape.midpoint, scales, self.size_scale or 0.0)
+        return tuple(found)
+
+    def covariance(self) -> Covariance:
+        """Return the joint error of all estimates, the number of people last if it is measured."""
+        start, tables = 0, None
+        variances, shared = list[Run](), list[Shared]()
+        for _, block, fold, scales in self._each():
+            mixture = fold.mixture()
+            own = [(*mixture.own, scales[0] ** 2)] if any(mixture.own) else []
+            variances += _runs(own, start)
+            for scale, by, loadings in mixture.shared:
+                shared.append(Shared(scales[scale] ** 2 / by, _runs(loadings, start)))
+            if mixture.tables is not None:
+                tables = CrossErrors.under(start, mixture.tables, [scale**2 for scale in scales])
+            start += block.shape.size
+        noises = zip(self.stds.tolist(), self.held.T, strict=True)
+        shared += [Shared(std**2, self.loadings(held)) for std, held in noises]
+        sized = self.size_scale is not None
+        return Covariance(start + sized, tuple(variances), tuple(shared), tables)
+
+    def loadings(self, held: Floats) -> tuple[Run, ...]:
+        """Return what all estimates hold of a noise of which coordinates hold so much."""
+        start, found = 0, list[Run]()
+        for place, block, fold, _ in self._each():
+            if fold.along:
+                own, spans = float(held[self.people.order.index(place)]), fold.loads()
+            else:
+                own, spans = float(held[-1]), fold.mixture().lean
+            found += _runs(spans, start, own) if own else ()
+            start += block.shape.size
+        if self.people.size is Size.MEASURED and held[-1]:
+            found.append(Run(start, start + 1, float(held[-1])))
+        return tuple(found)
+
+
+def _runs(spans: Iterable[Span], start: int, times: float = 1.0) -> tuple[Run, ...]:
+    return tuple(Run(start + low, start + high, x * times) for low, high, x in spans)

@@ -1,0 +1,131 @@
+"""How far a design is from the least error of any Gaussian noise: a bound that no noise is below.
+
+By duality any prices on kinds of people bound the error of every noise from below (``duality``).
+Where all kinds can be listed the best prices are found. Where there are too many, some kinds, and
+averages over many of them, are priced: noise that keeps a promise to everybody keeps it to these,
+so the bound still holds, but may be lower than it could be.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from halfnoise.design.crowd import Crowd
+from halfnoise.design.design import Setting
+from halfnoise.design.duality import Programme, solve
+from halfnoise.design.people import People, Size, size_of
+from halfnoise.noise.law import Noise
+from halfnoise.text import percent
+from halfnoise.workload.block import Block
+from halfnoise.workload.grid import Floats
+from halfnoise.workload.likeness import gathered
+from halfnoise.workload.sets.folding import Folded, folded
+from halfnoise.workload.workload import Workload
+
+ROUNDING = 1e-6  # more than floating point can be off
+MOST_COORDINATES = 256
+NEAR = 0.005  # what is as good as the least
+LEVELS = (0.0, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0)
+
+
+def least_error(workload: Workload, mu: float, *, known_size: bool = False) -> float | None:
+    """Return what the error of no Gaussian noise is below; None where nothing can be said.
+
+    It is in squares, as ``Design.error`` is for the same workload.
+
+    **Guarantee.** It hangs on the workload and the budget alone, never on data.
+
+    >>> from halfnoise.workload.numbers import Counts
+    >>> round(least_error(Workload([Counts(2)]), 1.0), 3)
+    2.667
+    """
+    noise = Noise.GAUSSIAN
+    size = size_of(Setting(workload=workload, noise=noise, budget=mu, known_size=known_size))
+    if workload.objective != "total":
+        return None
+    blocks, weight, touched = gathered(workload.blocks), workload.size_weight, 1
+    if workload.touched > 1 and not workload.discovers:
+        crowd = Crowd.of(workload, blocks, size, some=True)
+        bound = None if crowd is None else solve(crowd.programme).bound / crowd.groups
+    else:
+        bound = _least(blocks, size, weight)
+        touched = workload.touched if workload.discovers else 1
+    one = mu / float(workload.blocks[0].weighing.heaviest)  # what a person of weight one may cost
+    return None if bound is None else bound * touched * (1 - ROUNDING) / one**2
+
+
+def words(error: float, bound: float) -> str:
+    """Say how far an error is from the bound.
+
+    >>> words(1.0009, 1.0)
+    'Its squared error is within 0.1% of the least that any Gaussian noise can have.'
+    >>> words(1.034, 1.0)[:58]
+    'Its squared error is at most 3.5% above the least that any'
+    """
+    above = max(0.0, error / bound - 1)
+    if above < NEAR:
+        within = next(x for x in (0.001, 0.002, NEAR) if above <= x)
+        said = f"within {percent(within)} of the least that any Gaussian noise can have"
+        return f"Its squared error is {said}."
+    part = percent(math.ceil(above * 1000) / 1000)
+    said = f"at most {part} above the least that any Gaussian noise can have"
+    return f"Its squared error is {said}; there are too many kinds of people to do better."
+
+
+def _least(blocks: Sequence[Block], size: Size, weight: float) -> float | None:
+    """Return the bound at a budget of one where a person moves one group."""
+    people = People.of(blocks, size, weight)
+    if people is not None:
+        return solve(people.programme).bound
+    folds = [folded(block.shape, leaves=size is not Size.PUBLIC, some=True) for block in blocks]
+    some = tuple(fold for fold in folds if fold is not None)
+    people = People(tuple(blocks), some, size, weight)
+    if len(some) < len(folds) or len(people.order) > MOST_COORDINATES:
+        return None
+    return solve(_glimpsed(people)).bound
+
+
+def _glimpsed(people: People) -> Programme:
+    """Price averages over people at several levels: of each set those who add so much."""
+    moved, distances = list[Floats](), list[Floats]()
+    for level in sorted({*LEVELS, *_peaks(people.folds)}):
+        seen = [_at(fold, level, people.size) for fold in people.folds]
+        own = list(zip((seen[i] for i in people.order), people.units, strict=True))
+        row = np.array([*((x[0] - middle) / half for x, (middle, half) in own), 1.0])
+        spread = np.array([*(x[1] / half**2 for x, (_, half) in own), 0.0])
+        last = len(own) + people.centred
+        moved.append((np.outer(row, row) + np.diag(spread))[:last, :last])
+        distances.append(np.concatenate([across for _, _, across in seen]))
+    some = people.weights.size > 0
+    return Programme(
+        moved=[np.array(moved)] if some else [],
+        weights=[people.weights] if some else [],
+        distances=np.array(distances),
+        line_weights=people.line_weights,
+        given=people.size is Size.GIVEN,
+    )
+
+
+def _peaks(folds: Sequence[Folded]) -> Iterator[float]:
+    """Go through the levels at which many like queries cost most."""
+    for fold in folds:
+        if (d := fold.shape.size) > 2:
+            yield from ((1 + sign / math.sqrt(d)) / 2 for sign in (-1, 1))
+
+
+def _at(fold: Folded, level: float, size: Size) -> tuple[float, float, Floats]:
+    """Return what people at a level add along on average, how it varies, and what lies across."""
+    along, across = [float(x) for x in fold.along or [0.0] * len(fold.across)], fold.across
+    if size is Size.PUBLIC:  # a change either way: nothing on average
+        order = sorted(range(len(along)), key=lambda k: abs(along[k]))
+        kind = order[round(level * (len(order) - 1))]
+        return 0.0, along[kind] ** 2, np.array(across[kind], dtype=float)
+    order = sorted(range(len(along)), key=lambda k: abs(along[k]))
+    place = level * (len(order) - 1)
+    low, high = order[math.floor(place)], order[math.ceil(place)]
+    part = place - math.floor(place)
+    mean = (1 - part) * along[low] + part * along[high]
+    spread = part * (1 - part) * (along[high] - along[low]) ** 2
+    one, other = (np.array(across[kind], dtype=float) for kind in (low, high))
+    return mean, spread, (1 - part) * one + part * other

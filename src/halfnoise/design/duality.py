@@ -1,0 +1,121 @@
+"""The least error of any Gaussian noise, and how to reach it, with a certificate at every step.
+
+One person moves what is measured by a vector; what matters of Gaussian noise is its information X,
+the inverse of its covariance. A person costs  tr(P X),  P the outer product of what they move, and
+the error is  tr(Q X^-1),  Q what squared errors weigh. By duality
+
+    min over X of tr(Q X^-1), everybody costing at most 1   =   max over pi of s(pi)^2,
+    s(pi) = tr (Q^1/2 M Q^1/2)^1/2,   M = sum over kinds of people of pi P,
+
+for prices pi on kinds of people that add up to one. Any prices bound the error of *every* noise
+from below by s^2; and  G = Q^1/2 (Q^1/2 M Q^1/2)^-1/2 Q^1/2  divided by what the dearest kind costs
+is noise that keeps the promise. Who costs more than the average gets a higher price, by a power of
+the cost that grows as long as the bound does, until the two agree.
+
+After symmetry X has blocks: small matrices, and ``lines``, numbers that each stand for the same
+information in many directions. (Averaging over permutations of like queries never hurts.)
+
+Where the number of people is given, everybody is measured from a centre that is free: the best one
+for given prices is the average person, and M is what people differ by from it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from halfnoise.workload.grid import Floats
+
+CLOSE = 5e-4  # how near the error of what is found comes to the bound
+MOST_ROUNDS = 400
+FASTER, SLOWER = 1.3, 4.0  # how the power of the costs grows, and shrinks where it was too large
+LEAST_PRICE, LEAST_ROOT = 1e-30, 1e-7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Programme:
+    """Kinds of people, and what errors weigh.
+
+    ``moved``: for each matrix block of the information, P of every kind of person; ``weights``: Q
+    of each. ``distances``: for every kind what a line is charged with; ``line_weights``: what the
+    error of each line weighs. ``given``: the number of people, last in every P and not in Q, is.
+    """
+
+    moved: Sequence[Floats]
+    weights: Sequence[Floats]
+    distances: Floats
+    line_weights: Floats
+    given: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Optimum:
+    """The information that was found, at a cost of one, its error, and the bound for any noise."""
+
+    matrices: tuple[Floats, ...]
+    lines: Floats
+    error: float
+    bound: float
+
+    @property
+    def sound(self) -> bool:
+        """Whether floats could hold it: weights of errors may be too far apart for them."""
+        axes = np.concatenate([*map(np.diag, self.matrices), self.lines])
+        return bool(np.isfinite(axes).all() and (axes > 0).all())
+
+
+def solve(programme: Programme, close: float = CLOSE) -> Optimum:
+    """Return noise whose error is as near to the least as is asked for, if rounds suffice."""
+    roots = [_roots(weight)[0] for weight in programme.weights]
+    kinds = len(programme.distances)
+    kept = prices = np.full(kinds, 1 / kinds)
+    least, bound, power = np.inf, 0.0, 1.0
+    found: tuple[list[Floats], Floats] = ([], np.empty(0))
+    for _ in range(MOST_ROUNDS):
+        s, matrices, lines = _priced(programme, roots, prices)
+        cost = programme.distances @ lines
+        for moved, matrix in zip(programme.moved, matrices, strict=True):
+            cost = cost + np.einsum("kij,ij->k", moved, matrix)
+        cost = np.maximum(cost, 0.0)
+        dearest = float(cost.max())
+        if s * dearest < least:
+            least, found = s * dearest, ([each / dearest for each in matrices], lines / dearest)
+        if least <= max(bound, s * s) * (1 + close):
+            bound = max(bound, s * s)
+            break
+        if s * s >= bound:
+            kept, moved_by, bound, power = prices, cost / dearest, s * s, FASTER * power
+        else:
+            power = max(1.0, power / SLOWER)
+        prices = np.maximum(kept * moved_by**power, LEAST_PRICE)
+        prices /= prices.sum()
+    return Optimum(matrices=tuple(found[0]), lines=found[1], error=float(least), bound=bound)
+
+
+def _priced(
+    programme: Programme, roots: Sequence[Floats], prices: Floats
+) -> tuple[float, list[Floats], Floats]:
+    """Return s, and the information that is best for an average person at these prices."""
+    s, matrices = 0.0, []
+    for moved, root in zip(programme.moved, roots, strict=True):
+        average = np.tensordot(prices, moved, 1)
+        to_center = _to_center(average) if programme.given else np.eye(len(average))
+        middle, inverse = _roots(root @ to_center @ average @ to_center.T @ root)
+        matrices.append(to_center.T @ root @ inverse @ root @ to_center)
+        s += float(np.trace(middle))
+    charged = prices @ programme.distances
+    s += float(np.sqrt(programme.line_weights * charged).sum())
+    return s, matrices, np.sqrt(programme.line_weights / np.maximum(charged, LEAST_PRICE))
+
+
+def _to_center(average: Floats) -> Floats:
+    """Return what makes of sums and the number of people the sums seen from the average person."""
+    return np.hstack([np.eye(len(average) - 1), -average[:-1, -1:] / average[-1, -1]])
+
+
+def _roots(matrix: Floats) -> tuple[Floats, Floats]:
+    """Return the square root of a matrix that is not negative, and the inverse of that root."""
+    values, vectors = np.linalg.eigh(matrix)
+    roots = np.sqrt(np.maximum(values, 0.0))
+    inverse = 1 / np.maximum(roots, LEAST_ROOT * roots[-1])
+    return (vectors * roots) @ vectors.T, (vectors * inverse) @ vectors.T

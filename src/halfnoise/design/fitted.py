@@ -1,0 +1,161 @@
+"""The fitted design: the least error of any Gaussian noise, for the workload at hand.
+
+Where closed forms are not the best there is, the best information is found by duality
+(``duality``) on what is left after symmetry (``people``), and measured row by row (``rows``):
+coordinates with parts of each other and of the number of people, and what lies across them.
+"""
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from flint import arb
+
+from halfnoise.design.assembly import Assembly
+from halfnoise.design.covariance import Covariance
+from halfnoise.design.design import Design, Setting
+from halfnoise.design.duality import solve
+from halfnoise.design.grid_rows import GridRows
+from halfnoise.design.people import People, Size, size_of
+from halfnoise.design.row_measurement import Across, RowMeasurement
+from halfnoise.design.rows import Rows
+from halfnoise.noise.law import Noise
+from halfnoise.proof import ball
+from halfnoise.workload.block import Block
+from halfnoise.workload.grid import Floats
+from halfnoise.workload.sets.base import Parts, Scales
+from halfnoise.workload.workload import Workload
+
+SLACK = 2.0**-40  # more than all rounding of a sum of positive numbers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitted(Design):
+    """Rows of coordinates with the scales of their noise, and the scales across, block by block."""
+
+    rows: Rows
+    row_scales: Scales
+    scales: tuple[Scales, ...]
+    size_is_given: bool = False
+
+    name = "fitted-gaussian"
+    noise = Noise.GAUSSIAN
+
+    @classmethod
+    def offers(cls, setting: Setting) -> "Iterator[Fitted]":
+        """Offer it where the kinds of people can be listed, and move one group at most.
+
+        Of groups that are discovered the noise of sizes decides which are found, so these stay
+        with closed forms.
+        """
+        workload = setting.workload
+        if setting.noise is not Noise.GAUSSIAN or workload.touched > 1 or workload.discovers:
+            return
+        people = People.of(workload.blocks, size_of(setting), workload.size_weight)
+        if people is not None and people.order:  # for categories and tables closed forms are best
+            yield from _fitted(people, setting.budget)
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks of the workload, in order."""
+        return self.rows.people.blocks
+
+    @property
+    def size_scale(self) -> float | None:
+        """The scale of the noise on the number of people; None where it is not measured."""
+        return self._assembly().size_scale
+
+    def worst(self) -> arb:
+        """Return what the worst person costs: everybody is listed."""
+        rows = (self.rows.moved / np.array(self.row_scales)) ** 2
+        return dearest(rows.sum(axis=1), self.rows.people.distances, self.scales)
+
+    def stretched(self, factor: float) -> Self:
+        """Return the design with all its scales times ``factor``."""
+        rows, scales = times(self.row_scales, factor), (times(s, factor) for s in self.scales)
+        return replace(self, row_scales=rows, scales=tuple(scales))
+
+    def _assembly(self) -> Assembly:
+        return Assembly(
+            people=self.rows.people,
+            scales=self.scales,
+            stds=np.array(self.row_scales),
+            held=self.rows.back,
+        )
+
+    def parts(self) -> tuple[Parts, ...]:
+        """Return, for each line, the scales of the independent noises in its estimates."""
+        return self._assembly().parts()
+
+    @property
+    def covariance(self) -> Covariance:
+        """The joint error of all estimates, the number of people last where it is measured."""
+        return self._assembly().covariance()
+
+    def remark(self, _errors: Mapping[str, float]) -> str:
+        """Say what it does not give."""
+        return without_size(self.rows.people.size)
+
+    def on_grid(self, workload: Workload, budget: float) -> RowMeasurement:
+        """Put blocks on the grid; the rows stay, and the scales are stretched to fit them."""
+        del workload
+        rows = self.rows.on(on_grid(self.rows.people, self.row_scales, self.scales))
+        final = replace(self, rows=rows).certified(budget)
+        return RowMeasurement(
+            design=final,
+            blocks=final.blocks,
+            across=Across.of(rows.people, final.scales),
+            rows=GridRows.of(rows, final.row_scales),
+        )
+
+
+def _fitted(people: People, budget: float) -> Iterator[Fitted]:
+    """Offer the best noise for these people, certified to cost the budget."""
+    found = solve(people.programme)
+    if not found.sound:
+        return
+    rows, row_scales = Rows.of(people, found.matrices, budget)
+    scales = across(people, found.lines, budget)
+    given = people.size is Size.GIVEN
+    design = Fitted(rows=rows, row_scales=row_scales, scales=scales, size_is_given=given)
+    yield design.stretched(design.loss() / budget).certified(budget)
+
+
+def across(people: People, lines: Floats, budget: float) -> tuple[Scales, ...]:
+    """Return the scales across, block by block, from their information at a cost of one."""
+    rates = iter(lines.tolist())
+    own = (itertools.islice(rates, len(fold.weights)) for fold in people.folds)
+    return tuple(tuple(1 / (budget * math.sqrt(rate)) for rate in block) for block in own)
+
+
+def dearest(rows: Floats, distances: Floats, scales: Iterable[Scales]) -> arb:
+    """Return what the worst of all people costs, given what rows cost each of them.
+
+    How far a person moves each row is exact; a sum of positive numbers in floating point is off by
+    far less than the slack.
+    """
+    own = np.array([scale for block in scales for scale in block], dtype=float)
+    cost = rows + distances @ own**-2.0
+    return (ball(float(cost.max())) * ball(1 + SLACK)).sqrt()
+
+
+def on_grid(people: People, row_scales: Scales, scales: tuple[Scales, ...]) -> list[Block]:
+    """Return the blocks on the grid that fits the noise that their values are under."""
+    order = people.order
+    own = (s or (row_scales[order.index(i)],) for i, s in enumerate(scales))
+    return [people.on_grid(i, *each) for i, each in enumerate(own)]
+
+
+def times(scales: Scales, factor: float) -> Scales:
+    """Return scales times a factor."""
+    return tuple(scale * factor for scale in scales)
+
+
+def without_size(size: Size) -> str:
+    """Say what a design does not give where the number of people is not used."""
+    if size is not Size.UNUSED:
+        return ""
+    return " It does not give the number of people, which has no importance here."

@@ -1,0 +1,188 @@
+"""Everybody who may be in a table, by kind, and the programme whose answer is the best noise.
+
+What is measured has coordinates (``workload.sets.folding``): of each set that has one what people
+add along it, and last, where it matters, the number of people; and directions across them. A kind
+of person is a kind of each set.
+"""
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from halfnoise.design.design import Setting
+from halfnoise.design.duality import Programme
+from halfnoise.privacy.definitions import Neighbors
+from halfnoise.workload.block import Block
+from halfnoise.workload.grid import Floats, Grain
+from halfnoise.workload.sets.folding import Folded, folded
+
+MOST_KINDS = 4096
+
+# What is done with the number of people: nothing, as nobody wants it; it is a coordinate; it is
+# given; or it is public, as people are replaced.
+Size = enum.Enum("Size", "UNUSED MEASURED GIVEN PUBLIC")
+
+
+@dataclass(frozen=True)
+class People:
+    """The kinds of people of all blocks together."""
+
+    blocks: tuple[Block, ...]
+    folds: tuple[Folded, ...]
+    size: Size
+    interest: float
+
+    @classmethod
+    def of(
+        cls, blocks: Sequence[Block], size: Size, interest: float = 0.0, most: int = MOST_KINDS
+    ) -> "People | None":
+        """Fold the sets of all blocks; None where there are too many kinds of people.
+
+        ``interest``: what a squared error in the number of people weighs by itself.
+        """
+        number, folds = 1, []
+        for block in blocks:
+            fold = folded(block.shape, leaves=size is not Size.PUBLIC)
+            number *= most + 1 if fold is None else len(fold.across)
+            if fold is None or number > most:
+                return None
+            folds.append(fold)
+        return cls(tuple(blocks), tuple(folds), size, interest)
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """Which block each coordinate is of, values first: people are counted in larger quanta."""
+        own = [i for i, fold in enumerate(self.folds) if fold.coordinates]
+        return tuple(sorted(own, key=lambda i: self._counted_in(i) is not Grain.VALUES))
+
+    def _counted_in(self, i: int) -> Grain:
+        kind = self.blocks[i]
+        return Grain.PEOPLE if kind.kind == "mean" else kind.shape.grain
+
+    @cached_property
+    def kinds(self) -> list[np.ndarray]:
+        """Of everybody, which kind of each set they are."""
+        numbers = [len(fold.across) for fold in self.folds]
+        return [each.ravel() for each in np.indices(numbers)]
+
+    @cached_property
+    def distances(self) -> Floats:
+        """Of everybody, what all scales across are charged with."""
+        seen = zip(self.folds, self.kinds, strict=True)
+        parts = [np.array(f.across, dtype=float).reshape(len(f.across), -1)[k] for f, k in seen]
+        return np.hstack(parts)
+
+    @property
+    def centred(self) -> bool:
+        """Whether coordinates are seen from the middle of their ranges, times people."""
+        return self.size in (Size.MEASURED, Size.GIVEN)
+
+    @cached_property
+    def seen_from(self) -> list[Fraction]:
+        """Of each coordinate, the middle of what one person adds, if people are at hand."""
+        if self.size is Size.UNUSED:
+            return [Fraction(0)] * len(self.order)
+        return [self.folds[i].middle for i in self.order]
+
+    def quantum(self, place: int, scale: float) -> Fraction:
+        """Return what a coordinate is counted in under noise of such a scale."""
+        i = self.order[place]
+        return self.folds[i].quantum(self.on_grid(i, scale).quantum)
+
+    def on_grid(self, i: int, *scales: float) -> Block:
+        """Return a block on the grid: values count from their middle where people are at hand."""
+        center = None if self.size is Size.UNUSED and self.folds[i].along_only else Fraction(0)
+        return self.blocks[i].on_grid(center, *scales)
+
+    @property
+    def quanta(self) -> list[Fraction]:
+        """What each coordinate is counted in, where blocks are on the grid."""
+        return [self.folds[i].quantum(self.blocks[i].quantum) for i in self.order]
+
+    @property
+    def offsets(self) -> list[Fraction]:
+        """From where people count in each coordinate, where blocks are on the grid."""
+        return [self.folds[i].offset(self.blocks[i].offset) for i in self.order]
+
+    @cached_property
+    def units(self) -> list[tuple[float, float]]:
+        """Of each coordinate, the middle and the half of its range, or zero and its reach."""
+        found = []
+        for i in self.order:
+            fold = self.folds[i]
+            reach = float(max(map(abs, fold.along)))
+            found.append((float(fold.middle), float(fold.half)) if self.centred else (0.0, reach))
+        return found
+
+    @cached_property
+    def scaled(self) -> list[Floats]:
+        """What the kinds of each coordinate add to it, in its unit."""
+        seen = zip(self.order, self.units, strict=True)
+        return [
+            np.array([(float(x) - middle) / half for x in self.folds[i].along])
+            for i, (middle, half) in seen
+        ]
+
+    @cached_property
+    def rows(self) -> Floats:
+        """What everybody adds to all coordinates, in their units, the number of people last."""
+        seen = zip(self.order, self.scaled, strict=True)
+        rows = [each[self.kinds[i]] for i, each in seen]
+        rows += [np.ones(len(self.distances))] * self.centred
+        return np.stack(rows, axis=1) if rows else np.empty((len(self.distances), 0))
+
+    @cached_property
+    def weights(self) -> Floats:
+        """What squared errors of coordinates weigh, in their units."""
+        last = int(self.size is Size.MEASURED)
+        found = np.zeros((len(self.order) + last,) * 2)
+        for place, (i, (middle, half)) in enumerate(zip(self.order, self.units, strict=True)):
+            lean = np.zeros(len(found))
+            lean[-1] = middle * last
+            lean[place] = half
+            own = self.blocks[i].importance * float(self.folds[i].along_weight)
+            found += own * np.outer(lean, lean)
+        if last:
+            found[-1, -1] += self.root_weight
+        return found
+
+    @cached_property
+    def line_weights(self) -> Floats:
+        """What squared scales across weigh."""
+        seen = zip(self.blocks, self.folds, strict=True)
+        return np.array([b.importance * float(w) for b, f in seen for w in f.weights])
+
+    @cached_property
+    def programme(self) -> Programme:
+        """What noise to look for."""
+        moved = np.einsum("ki,kj->kij", self.rows, self.rows)
+        return Programme(
+            moved=[moved] if self.weights.size else [],
+            weights=[self.weights] if self.weights.size else [],
+            distances=self.distances,
+            line_weights=self.line_weights,
+            given=self.size is Size.GIVEN,
+        )
+
+    @cached_property
+    def root_weight(self) -> float:
+        """What a squared error in the number of people weighs, with all that leans on it."""
+        seen = zip(self.blocks, self.folds, strict=True)
+        return self.interest + sum(b.importance * float(f.root_weight) for b, f in seen)
+
+
+def size_of(setting: Setting) -> Size:
+    """Return what is to be done with the number of people."""
+    workload = setting.workload
+    if workload.size_is_public:
+        return Size.PUBLIC
+    alone = workload.neighbors is Neighbors.ADD_REMOVE and not workload.grouped
+    if setting.known_size and alone:
+        return Size.GIVEN
+    leans = (folded(block.shape, leaves=True) for block in workload.blocks)
+    wanted = workload.size_importance or any(fold and fold.root_weight for fold in leans)
+    return Size.MEASURED if wanted or workload.needs_sizes else Size.UNUSED

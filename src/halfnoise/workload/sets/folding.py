@@ -1,0 +1,321 @@
+"""Sets folded along their symmetries: few kinds of people, and few directions that differ.
+
+Averaging noise over permutations of like queries never adds error, so of d like counts only their
+total and what lies across it are told apart: a person with j of them moves the total by j and the
+rest by  j (d-j)/d,  squared. Of a mean, the value minus the middle of its range is as likely to be
+measured with either sign, so it is a direction of its own beside the number who answered. Of
+categories and tables everybody moves all residuals alike.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import singledispatch
+
+import numpy as np
+
+from halfnoise.workload.grid import Floats, Ring, times
+from halfnoise.workload.sets.base import (
+    Case,
+    Cases,
+    Channel,
+    ContributionSet,
+    Mixture,
+    Number,
+    Parts,
+    Scales,
+    Span,
+)
+from halfnoise.workload.sets.crossed import Crossed
+from halfnoise.workload.sets.kinds import Answered, AtMost, Box, OneOf
+from halfnoise.workload.sets.squared import Squared
+
+MANY, FEW = 2**12, 2**8  # kinds of people, and of those in tables, that are listed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folded:
+    """The kinds of people of a set, here of one that leans on the number of people alone.
+
+    ``along``: what each kind adds to the coordinate of the set, empty where it has none;
+    ``along_weight``: what a squared error in that weighs; ``middle``: that of what a person adds
+    to it. ``across``: by kind, the squared
+    distance charged to each scale; ``weights``: what a squared scale weighs. ``root_weight``: what
+    an error in the number of people weighs where that is not a coordinate of its own.
+    """
+
+    shape: ContributionSet
+    along: tuple[Fraction, ...] = ()
+    along_weight: Number = 0
+    middle: Fraction = Fraction(0)
+    across: Cases
+    weights: tuple[Number, ...]
+    root_weight: Number = 0
+
+    @property
+    def coordinates(self) -> int:
+        """How many coordinates it has, beside what lies across: one or none."""
+        return 1 if self.along else 0
+
+    @property
+    def half(self) -> Fraction:
+        """Half of the range of what people add to the coordinate."""
+        return (max(self.along) - min(self.along)) / 2
+
+    def quantum(self, quantum: Fraction) -> Fraction:
+        """Return what the coordinate is counted in, given the quantum of the block."""
+        return quantum
+
+    def offset(self, offset: Fraction) -> Fraction:
+        """Return from where a person counts in the coordinate, given the offset of the block."""
+        return self.shape.size * offset
+
+    @property
+    def along_only(self) -> bool:
+        """Whether there is nothing across: then values count from zero if people do not help."""
+        return bool(self.along) and not self.weights
+
+    def coordinate(self, f: Ring) -> Ring:
+        """Return the coordinate, in its quanta, a number for each group."""
+        raise NotImplementedError
+
+    def channel(self, quantum: Fraction, scales: Scales) -> Channel | None:
+        """Make what lies across ready to be measured."""
+        return self.shape.channel(quantum, self.shape.midpoint, scales)
+
+    def spread(self, channel: Channel) -> Floats:
+        """Return the scale, in steps, of everything across that is measured."""
+        return channel.shape.spread(channel.scales)
+
+    def measure(self, channel: Channel, f: Ring, people: Ring) -> Ring:
+        """Return what lies across, in steps."""
+        return self.shape.measure(channel, f, people, Fraction(1))
+
+    def recover(self, channel: Channel | None, h: Floats, along: Floats, people: Floats) -> Floats:
+        """Return the estimates from noise across, the coordinate and the number of people."""
+        del along
+        if channel is None:
+            raise AssertionError
+        return self.shape.recover(channel, h, people)
+
+    def mixture(self) -> Mixture:
+        """Return how noises across, and that of the number of people, make up the errors."""
+        return self.shape.mixture(self.shape.midpoint)
+
+    def loads(self) -> tuple[Span, ...]:
+        """Return how much of the coordinate the estimates hold."""
+        return ()
+
+    def parts(self, scales: Scales, along: Sequence[float]) -> Parts:
+        """Return the noises in an estimate: across, and those of the coordinate."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alike(Folded):
+    """Like queries: their total, and what lies across it, which adds up to zero."""
+
+    def coordinate(self, f: Ring) -> Ring:
+        """Return the total."""
+        total: Ring = f.sum(axis=1, dtype=np.uint64)
+        return total
+
+    def channel(self, quantum: Fraction, scales: Scales) -> Channel | None:
+        """Make ready what is measured as categories are, with the total in the place of people."""
+        d = self.shape.size
+        return OneOf(d).channel(quantum, Fraction(1, d), scales) if d > 1 else None
+
+    def measure(self, channel: Channel, f: Ring, people: Ring) -> Ring:
+        """Return each minus its share of the total."""
+        del people
+        return channel.shape.measure(channel, f, self.coordinate(f), channel.quantum)
+
+    def recover(self, channel: Channel | None, h: Floats, along: Floats, people: Floats) -> Floats:
+        """Return what lies across, projected, and the share of the total."""
+        del people
+        return along[:, None] if channel is None else channel.shape.recover(channel, h, along)
+
+    def mixture(self) -> Mixture:
+        """Return the noise across, of which the projection takes the average away."""
+        d = self.shape.size
+        none = Mixture((0, 0), (), ())
+        return OneOf(d).mixture(Fraction(1, d))._replace(lean=()) if d > 1 else none
+
+    def loads(self) -> tuple[Span, ...]:
+        """Return the share of the total that each has."""
+        return ((0, self.shape.size, 1 / self.shape.size),)
+
+    def parts(self, scales: Scales, along: Sequence[float]) -> Parts:
+        """Return the noise across, projected, and a share of those of the total."""
+        d = self.shape.size
+        across = [scales[0] * (1 - 1 / d) ** 0.5] if d > 1 else []
+        return {"sum": [*across, *(part / d for part in along)]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answering(Folded):
+    """A value that not all give: how many do, and values minus the middle of their range."""
+
+    shape: Answered
+
+    def quantum(self, quantum: Fraction) -> Fraction:
+        """Return one person."""
+        del quantum
+        return Fraction(1)
+
+    def offset(self, offset: Fraction) -> Fraction:
+        """Return zero: people are counted."""
+        return Fraction(0) * offset
+
+    def coordinate(self, f: Ring) -> Ring:
+        """Return how many answered."""
+        return f[:, 1]
+
+    def channel(self, quantum: Fraction, scales: Scales) -> Channel | None:
+        """Make the value ready, which counts from the middle of its range."""
+        ready = self.shape.channel(quantum, Fraction(0), (*scales, 1.0))  # of who answered none
+        return replace(ready, steps=ready.steps[:1], scales=ready.scales[:1])
+
+    def spread(self, channel: Channel) -> Floats:
+        """Return the scale of the one value."""
+        return np.array(channel.scales)
+
+    def measure(self, channel: Channel, f: Ring, people: Ring) -> Ring:
+        """Return values minus the middle of their range."""
+        del people
+        return times(f[:, :1], channel.quantum / channel.steps[0])
+
+    def recover(self, channel: Channel | None, h: Floats, along: Floats, people: Floats) -> Floats:
+        """Return the sum of the values and the number who answered."""
+        del people
+        if channel is None:
+            raise AssertionError
+        value = h[:, 0] * float(channel.steps[0]) + float(self.shape.middle) * along
+        return np.stack([value, along], axis=1)
+
+    def mixture(self) -> Mixture:
+        """Return the value's own noise."""
+        return Mixture((0, 1), (), ())
+
+    def loads(self) -> tuple[Span, ...]:
+        """Return the middle of the range for the sum, and one for the number who answered."""
+        return (0, 1, float(self.shape.middle)), (1, 2, 1.0)
+
+    def parts(self, scales: Scales, along: Sequence[float]) -> Parts:
+        """Return the noises of the sum, of who answered, and of  value - middle * answered."""
+        middle, value = abs(float(self.shape.middle)), scales[0]
+        summed = [value, *(middle * part for part in along)]
+        return {"sum": summed, "answered": [*along], "mean": [value]}
+
+
+@singledispatch
+def folded(shape: ContributionSet, *, leaves: bool, some: bool = False) -> Folded | None:
+    """Fold a set by who is added or removed, who ``leaves``, or else by who changes answers.
+
+    None where there are too many kinds of people to list, or ``some`` of them, if that is enough;
+    and for sets of which nobody has worked it out.
+    """
+    del shape, leaves, some
+    return None
+
+
+@folded.register
+def _(shape: Box, *, leaves: bool, some: bool = False) -> Folded | None:
+    low, high = map(Fraction, shape.bounds)
+    return _alike(shape, shape.size, (low, high), leaves=leaves, some=some)
+
+
+@folded.register
+def _(shape: AtMost, *, leaves: bool, some: bool = False) -> Folded | None:
+    return _alike(shape, shape.most, (Fraction(0), Fraction(1)), leaves=leaves, some=some)
+
+
+@folded.register
+def _(shape: OneOf, *, leaves: bool, some: bool = False) -> Folded:
+    del some
+    view = shape.view(shape.midpoint, 2)
+    (case,) = (view.person if leaves else view.change).near((1.0,))
+    return Folded(shape=shape, across=(case,), weights=view.weights, root_weight=view.root_weight)
+
+
+@folded.register
+def _(shape: Answered, *, leaves: bool, some: bool = False) -> Folded:
+    del some
+    low, high = map(Fraction, shape.bounds)
+    width = high - low
+    far = (width**2 / 4,)
+    kinds: dict[Fraction, Case] = {Fraction(0): (Fraction(0),), Fraction(1): far}
+    if not leaves:
+        kinds = {Fraction(0): (width**2,), Fraction(1): far, Fraction(-1): far}
+    return Answering(
+        shape=shape,
+        along=(*kinds,),
+        along_weight=width**2,
+        middle=Fraction(1, 2),
+        across=(*kinds.values(),),
+        weights=(1,),
+    )
+
+
+@folded.register
+def _(shape: Squared, *, leaves: bool, some: bool = False) -> Folded | None:
+    del shape, leaves, some  # what ``Answered`` says of itself is not true of its squares
+    return None
+
+
+@folded.register
+def _(shape: Crossed, *, leaves: bool, some: bool = False) -> Folded | None:
+    view, moves = shape.view(None, 2), shape.moves
+    many = moves.number(leaves=leaves) > FEW
+    if many and not some:
+        return None
+    kinds = (view.person if leaves else view.change).near([1.0] * len(view.weights))
+    return Folded(
+        shape=shape,
+        across=kinds if many else tuple(moves.kinds(leaves=leaves)),
+        weights=view.weights,
+        root_weight=view.root_weight,
+    )
+
+
+def _alike(
+    shape: ContributionSet, most: int, ends: tuple[Fraction, Fraction], *, leaves: bool, some: bool
+) -> Folded | None:
+    """Fold d like queries of which at most so many are at the high end, all others at the low."""
+    d, (low, high) = shape.size, ends
+    width, numbers = high - low, list(range(min(most, MANY) + 1))
+    if most > MANY and not some:
+        return None
+    if most > MANY:  # where the dearest is, and the ends
+        near = (0, 1, d // 2, (d + 1) // 2, most - 1, most)
+        peaks = (
+            round((d + sign * math.sqrt(d)) / 2) + step for sign in (-1, 1) for step in (-1, 0, 1)
+        )
+        numbers = sorted({min(most, max(0, j)) for j in (*near, *peaks)})
+    people = [_ones(d, j) for j in numbers]
+    if not leaves:
+        people = [_swaps(d, most, sign * j) for j in numbers for sign in (-1, 1)[not j :]]
+    return Alike(
+        shape=shape,
+        along=tuple(d * low * leaves + width * more for more, _ in people),
+        along_weight=Fraction(1, d),
+        middle=d * low + width * Fraction(most, 2),
+        across=tuple((width**2 * distance,) if d > 1 else () for _, distance in people),
+        weights=(d - 1,) if d > 1 else (),
+    )
+
+
+def _ones(d: int, j: int) -> tuple[Fraction, Fraction]:
+    """Return what somebody adds for whom j of d queries hold: along, and across squared."""
+    return Fraction(j), Fraction(j * (d - j), d)
+
+
+def _swaps(d: int, most: int, more: int) -> tuple[Fraction, Fraction]:
+    """Return what changes where so many more hold than before, and as many as can have changed.
+
+    Of those that hold before or after, p are new and q are gone; p and q are at most ``most``, and
+    together at most d. For given p - q the farthest across are the most of both.
+    """
+    gone = min(most - abs(more), (d - abs(more)) // 2)
+    return Fraction(more), 2 * gone + abs(more) - Fraction(more**2, d)

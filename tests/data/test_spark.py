@@ -1,0 +1,178 @@
+"""Frames of Spark: how many jobs a release takes, and settings of a session that change nothing."""
+
+import functools
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import halfnoise as hn
+from halfnoise.data.sources.spark_plans import FixedFiles
+from support import engines
+from support.loss import Scale
+
+q: Any = hn  # queries also take lists, which their annotations do not say
+C, B = q.Choice("c", ["a", "b"]), q.Bins("x", [0, 5, 10])
+MIXED = [q.Count("a"), q.Items("i", ["u", "v"], split=";"), q.Table([C, B])]
+TWO: dict[str, Any] = {"by": "g", "groups": ["p", "q"], "max_groups": 2}
+FOUND: dict[str, Any] = {"by": "g", "groups": "discover"}
+ASKED: dict[str, Scale] = {
+    "a table": Scale([q.Table([C, B])]),
+    "items": Scale(MIXED[:2]),
+    "codes": Scale([q.Items("i", ["u", "u*", "v*"], at_most=1)]),
+    "a long list": Scale([q.Choice("c", [*"abdefhijklm"])]),
+    "all": Scale(MIXED, **TWO),
+    "found": Scale(MIXED, hn.ApproxDP(epsilon=1, delta=1e-6), **FOUND),
+}
+
+
+@functools.cache
+def rows() -> pa.Table:
+    """Return a small table, some of whose people are in several groups."""
+    draw, size = random.Random(3), 300
+    return pa.table(
+        {
+            "id": [draw.randrange(100) for _ in range(size)],
+            "a": [draw.random() < 0.5 for _ in range(size)],
+            "x": [draw.uniform(-1, 12) for _ in range(size)],
+            "c": draw.choices("abc", k=size),
+            "g": draw.choices("pqr", k=size),
+            "i": draw.choices(["u;v", "v", "", "w;u"], k=size),
+        }
+    )
+
+
+@contextmanager
+def set_to(session: Any, **settings: str) -> Iterator[None]:
+    """Let a session have other settings."""
+    names = {name.replace("_", "."): value for name, value in settings.items()}
+    before = {name: session.conf.get(name) for name in names}
+    for name, value in names.items():
+        session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            session.conf.set(name, value)
+
+
+def jobs(session: Any, scale: Scale, frame: Any) -> int:
+    """Return how many jobs Spark runs to add a frame up."""
+    context, group = session.sparkContext, f"jobs{random.random()}"
+    context.setJobGroup(group, group)
+    try:
+        scale.totals(frame)
+        context._jsc.sc().listenerBus().waitUntilEmpty()
+        return len(context.statusTracker().getJobIdsForGroup(group))
+    finally:
+        context.setJobGroup("", "")
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_files_take_one_job_of_spark(asked: str, tmp_path: Path) -> None:
+    """Tables, items and groups are added up in one job, and as elsewhere."""
+    session, scale = engines.spark_session(), ASKED[asked]
+    frame = engines.spark(rows(), tmp_path)
+    assert jobs(session, scale, frame) == 1
+    if asked != "found":  # in which order they are found, an engine decides
+        same(scale, frame)
+
+
+def same(scale: Scale, frame: Any) -> None:
+    """Hold that a frame has the totals of the same rows in memory."""
+    one, other = scale.totals(frame), scale.totals(rows())
+    assert [each.tolist() for each in one.sums] == [each.tolist() for each in other.sums]
+    assert one.everyone.tolist() == other.everyone.tolist()
+
+
+def test_what_may_change_takes_a_snapshot_of_spark(tmp_path: Path) -> None:
+    """Where rows might differ from scan to scan, one job more stores them; for one scan, none."""
+    session = engines.spark_session()
+    frame = engines.spark(rows(), tmp_path).limit(10**6)
+    assert jobs(session, ASKED["all"], frame) == 2
+    assert jobs(session, Scale([q.Count("a")]), frame) == 1
+
+
+def test_what_is_made_of_files_alone_in_spark(tmp_path: Path) -> None:
+    """Only what is the same in every scan is scanned again."""
+    session = engines.spark_session()
+    frame = engines.spark(rows(), tmp_path)
+    frame.createOrReplaceTempView("halfnoise_rows")
+    within = "select * from halfnoise_rows where id in (select id from range(3) limit 1)"
+    fixed = {
+        "a file": frame,
+        "a view": session.sql("select id + 1 as id from halfnoise_rows where a"),
+        "both": frame.union(frame),
+    }
+    others = {
+        "a limit": frame.limit(3),
+        "a sample": frame.sample(0.5),
+        "a join": frame.join(frame.select("id"), "id"),
+        "a query within": session.sql(within),
+        "drawn": session.sql("select * from halfnoise_rows where rand() < 0.5"),
+        "memory": session.range(3),
+    }
+    assert {
+        name: FixedFiles.below(each) is not None for name, each in fixed.items()
+    } == dict.fromkeys(fixed, True)
+    assert {
+        name: FixedFiles.below(each) is not None for name, each in others.items()
+    } == dict.fromkeys(others, False)
+
+
+def test_a_file_of_spark_that_is_written_to_is_refused(tmp_path: Path) -> None:
+    """What was added up by then is not released."""
+    path = engines.parquet(rows(), tmp_path)
+    frame = engines.spark_session().read.parquet(str(path))
+    files = FixedFiles.below(frame)
+    assert files is not None
+    files.check()
+    engines.parquet(rows()[:3], tmp_path).replace(path)
+    with pytest.raises(hn.TryAgainError, match="changed while it was read"):
+        ASKED["all"].totals(frame)
+
+
+SETTINGS: list[dict[str, str]] = [
+    {"spark_sql_ansi_enabled": "false", "spark_sql_adaptive_enabled": "true"},
+    {"spark_sql_session_timeZone": "Asia/Tokyo", "spark_sql_ansi_enabled": "true"},
+    {"spark_sql_caseSensitive": "true", "spark_sql_ansi_enabled": "false"},
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=["plain", "tokyo", "case"])
+def test_settings_of_spark_change_nothing(settings: dict[str, str], tmp_path: Path) -> None:
+    """Whether overflow is an error or silent, where a session lives, how it plans: same totals."""
+    session = engines.spark_session()
+    with set_to(session, **settings):
+        same(ASKED["all"], engines.spark(rows(), tmp_path))
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_numbers_that_overflow_in_spark(ansi: str, tmp_path: Path) -> None:
+    """Numbers at the end of their range neither fail nor wrap; text that is none is missing."""
+    largest = 2**63 - 1
+    table = pa.table(
+        {
+            "id": [*range(6)],
+            "n": pa.array([largest, largest, -largest - 1, 1, None, 0], pa.int64()),
+            "f": [1e308, 1e308, float("nan"), float("inf"), -1e308, None],
+            "t": ["9" * 400, "-1e400", "seven", "1e3", "", None],
+        }
+    )
+    bounds: Any = {"bounds": (0, 10)}
+    scale = Scale([q.Sum("n", **bounds), q.Sum("f", **bounds), q.Sum("t", **bounds)])
+    with set_to(engines.spark_session(), spark_sql_ansi_enabled=ansi):
+        found = scale.totals(engines.spark(table, tmp_path))
+    quanta = [block.quantum for block in scale.grid.blocks]
+    sums = [int(x) for ring in found.sums for x in ring[0]]
+    assert [x * quanta[0] for x in sums] == [21, 30, 10]
+
+
+@pytest.mark.parametrize("asked", ["items", "all"])
+def test_spark_connect_has_the_same_totals(asked: str, tmp_path: Path) -> None:
+    """A session far away adds up the same."""
+    same(ASKED[asked], engines.spark_connect(rows(), tmp_path))
