@@ -5,7 +5,19 @@ Other words keep the lines that hold them all, where a bench takes them: ``bench
 
 import sys
 
-from bench import files, groups, growth, ledger, noise, pages, release, spark, start, tables
+from bench import (
+    files,
+    groups,
+    growth,
+    ledger,
+    noise,
+    pages,
+    places,
+    release,
+    spark,
+    start,
+    tables,
+)
 
 WHOLE = {
     "noise": noise.main,
@@ -18,6 +30,7 @@ NARROWED = {
     "files": files.main,
     "growth": growth.main,
     "tables": tables.main,
+    "places": places.main,
     "pages": pages.main,
     "spark": spark.main,
 }

@@ -80,8 +80,8 @@ def _match(what: str, folder: Path, levels: Sequence[int], rows: int, most: Most
         what=what,
         ours=_ours("release", levels, path),
         start=_ours("release", (2,), ten),
-        theirs=_theirs(largest(levels, path)),
-        their_start=_theirs(["select 1"]),
+        theirs=theirs(largest(levels, path)),
+        their_start=theirs(["select 1"]),
         most=most,
     )
 
@@ -103,7 +103,8 @@ def _ours(part: str, levels: Sequence[int], path: Path | None = None) -> Command
     return [sys.executable, "-m", "bench.tables", part, json.dumps(levels), *given]
 
 
-def _theirs(queries: Sequence[str]) -> Command:
+def theirs(queries: Sequence[str]) -> Command:
+    """Return a process in which DuckDB runs some queries."""
     return python(f"""
 import duckdb
 duckdb.execute("set enable_progress_bar = false")

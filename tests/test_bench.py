@@ -2,10 +2,11 @@
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
-from bench import tables
+from bench import places, tables
 from bench.jobs import JOBS, Job
 from bench.made import Maker
 
@@ -51,6 +52,18 @@ def test_tables_are_those_of_the_rival(tmp_path: Path) -> None:
         (asked,) = (each for each in found.questions if each.name == ",".join(axes))
         cells = found.values[asked.start : asked.start + len(asked.names)].tolist()
         assert sorted(x for x in map(round, cells) if x) == sorted(row[-1] for row in rows)
+
+
+def test_places_are_those_of_the_rival(tmp_path: Path) -> None:
+    """Each place of the bench has as many people as DuckDB counts there."""
+    path = tmp_path / "people.parquet"
+    places.make((2, 3, 2), 300, path)
+    exact: Any = {"privacy": hn.GaussianDP(mu=1e6), "i_know": True, "ledger": None}
+    found = hn.release(path, places.asked((2, 3, 2)), row_is_person=True, **exact)
+    assert isinstance(found, hn.Release)
+    for state, county, tract, sex, number in duckdb.execute(places.counted(path)).fetchall():
+        cell = found[f"tract={state} > {county} > {tract}, sex={sex}"]
+        assert round(cell.estimate) == number
 
 
 def _missed(job: Job, sql: str, maker: Maker) -> list[float]:

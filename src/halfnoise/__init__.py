@@ -48,6 +48,7 @@ if (
     from halfnoise.workload.by import By
     from halfnoise.workload.categories import Bins, Choice, Items
     from halfnoise.workload.conditions import Where
+    from halfnoise.workload.nested import Nested
     from halfnoise.workload.numbers import Count, Counts, Mean, Sum
     from halfnoise.workload.tables import Table
     from halfnoise.workload.weights import Weight
@@ -79,6 +80,7 @@ _HOMES = {
     "MissingExtraError": "errors",
     "MixedDP": "privacy.definitions",
     "Neighbors": "privacy.definitions",
+    "Nested": "workload.nested",
     "NotSupportedError": "errors",
     "Outlook": "planning.outlook",
     "Plan": "planning.plan",
@@ -124,6 +126,7 @@ __all__ = [
     "MissingExtraError",
     "MixedDP",
     "Neighbors",
+    "Nested",
     "NotSupportedError",
     "Outlook",
     "Plan",

@@ -35,6 +35,7 @@ from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.groups import Grouping
 from halfnoise.workload.listing import Key
+from halfnoise.workload.nested import Nested
 from halfnoise.workload.question import SIZE
 from halfnoise.workload.tables import Table
 from halfnoise.workload.totals import Totals
@@ -261,9 +262,15 @@ def _template(plan: Plan, measurement: Measurement, request: Request) -> Release
     facts |= {"only": conditions} if conditions else {}
     tables = (query for query in workload.queries if isinstance(query, Table))
     in_tables = [attribute for table in tables for attribute in table.own]
+    places = (each for each in (*workload.queries, *in_tables) if isinstance(each, Nested))
+    levels = [level for nested in places for level in nested.choices]
     facts["meaning"] = {
         query.label: query.meaning
-        for query in (*asked, *in_tables)
+        for query in (
+            *asked,
+            *levels,
+            *(each for each in in_tables if not isinstance(each, Nested)),
+        )
         if isinstance(query.column, str)  # an expression has no words of its own
     }
     facts |= {"spec": request.spec} if request.spec else {}

@@ -57,6 +57,11 @@ QUERIES: dict[str, list[Any]] = {
         q.Table(["x", q.Choice("i", ["a", "A", "á"])]),
         q.Mean("x", bounds=(1, 5), by=["c"], name="m"),
     ],
+    "places": [
+        q.Nested("c", "i", places=[("a", "A"), ("a", "á"), ("A", "a"), ("b",)]),
+        q.Table(["i", q.Bins("x", [0, 3, 10])]),
+        q.Mean("x", bounds=(1, 5), by=["c"], name="m"),
+    ],
     "few items": [q.Count("a"), q.Items("i", ["a", "A", "á"], at_most=1)],
     "codes": [q.Items("i", ["a", "A*", "á*", "b"], split=";", at_most=2)],
 }
@@ -80,7 +85,7 @@ Row = dict[str, Any]
 @functools.cache
 def scale(asked: str, budget: str, grouped: str = "", weighted: str = "") -> Scale:
     """Return a workload with its noise; that of tables, and of heads, is Gaussian."""
-    gaussian = asked == "tables" or weighted == "with heads"
+    gaussian = asked in ("tables", "places") or weighted == "with heads"
     known = BUDGETS["gaussian" if gaussian else budget]
     return Scale(QUERIES[asked], known, **GROUPS[grouped], **WEIGHTS[weighted])
 
@@ -156,14 +161,15 @@ def cases(draw: st.DrawFn, engine: str) -> Case:
         fitting = [kind for kind in possible if kind in known]
         kinds[name] = draw(st.sampled_from(fitting or known))
     restless = engine in RESTLESS and draw(st.sampled_from([True, False]))
+    # Items, tables and people in several groups are what takes more than one scan.
+    asked = draw(st.sampled_from(["items", "tables", "places"] if restless else [*QUERIES]))
     return Case(
         engine=engine,
         kinds=kinds,
-        # Items, tables and people in several groups are what takes more than one scan.
-        asked=draw(st.sampled_from(["items", "tables"] if restless else [*QUERIES])),
+        asked=asked,
         budget=draw(st.sampled_from([*BUDGETS])),
-        grouped=draw(st.sampled_from([*GROUPS])),
-        weighted=draw(st.sampled_from([*WEIGHTS])),
+        grouped=draw(st.sampled_from([*GROUPS][: 1 if asked == "places" else None])),
+        weighted=draw(st.sampled_from([*WEIGHTS][: 1 if asked == "places" else None])),
         restless=restless,
         seed=draw(st.integers(0, 2**32)),
     )

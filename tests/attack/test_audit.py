@@ -36,6 +36,7 @@ CHOICE, MEAN = [q.Choice("c", ("a", "b", "d"))], [q.Mean("m", bounds=(-50, -40))
 MIXED = [q.Count("a"), q.Sum("x", bounds=(1, 4)), q.Mean("m", bounds=(0, 5))]
 TABLES = [q.Table([q.Choice("c", ("a", "b")), q.Choice("d", ("x",))]), q.Count("k", by=["d"])]
 TABLE = TABLES[:1]
+PLACES = [q.Nested("c", "d", places=[("a", "x"), ("a", "y"), ("b",)])]
 REPLACE = {"neighbors": hn.Neighbors.REPLACE}
 DISCOVER = {"by": "g", "groups": "discover", "privacy": hn.ApproxDP(epsilon=10, delta=1e-5)}
 TWO = {"groups": 3, "max_groups": 2}
@@ -58,6 +59,8 @@ PAIRS: dict[str, tuple[str, list[Any], dict[str, Any]]] = {
     "items": (CENTERED, ITEMS, {}),
     "counts at most": (CENTERED, [q.Counts(5)], {"at_most": 3}),
     "tables": (CENTERED, TABLES, {}),
+    "places": (CENTERED, PLACES, {}),
+    "places replaced": (GAUSSIAN, PLACES, REPLACE),
     "tables and a count": (CENTERED, [*TABLE, q.Count("a")], {}),
     "a mixture": (CENTERED, [*MIXED, *CHOICE], {}),
     "counts alone": (BEST, [q.Counts(5)], {}),

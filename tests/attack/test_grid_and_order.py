@@ -31,7 +31,7 @@ from halfnoise.data.contributions import Contribution
 from halfnoise.data.sources import connection
 from halfnoise.design.design import Recovered
 from halfnoise.design.measurement import CenteredMeasurement
-from halfnoise.workload.sets import Answered, Crossed, OneOf
+from halfnoise.workload.sets import Answered, Crossed, OneOf, Placed
 from halfnoise.workload.totals import Totals
 from support import engines
 from support.loss import exact_totals
@@ -43,6 +43,7 @@ q: Any = hn  # what strict types would refuse is tried, too
 MU, APPROX = hn.GaussianDP(mu=1), hn.ApproxDP(epsilon=1, delta=1e-6)
 SUMS = [q.Sum("x", bounds=(0.1, 19.7)), q.Sum("x", bounds=(-3, 5), name="s"), q.Count("a")]
 TABLE = q.Table([q.Choice("c", ["A", "B"]), q.Bins("x", [0, 3, 10], name="x")])
+PLACES = q.Nested("c", "a", places=[("A", True), ("A", False), ("B", True)])
 WEIGHT = q.Weight("x", bounds=(0, 3))
 REPLACE = {"neighbors": hn.Neighbors.REPLACE}
 ASKED: dict[str, tuple[list[Any], dict[str, Any]]] = {
@@ -52,6 +53,10 @@ ASKED: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "a choice": ([q.Choice("c", ["A", "B"]), q.Sum("x", bounds=(0, 7))], {}),
     "items": ([q.Items("c", ["A", "B", "Z"], at_most=1)], {}),
     "tables": ([TABLE, q.Table(["x", q.Choice("a", [True])]), q.Sum("x", bounds=(0, 7))], {}),
+    "places": (
+        [PLACES, q.Table(["a", q.Bins("x", [0, 3])]), q.Sum("x", bounds=(0, 7), name="s")],
+        {},
+    ),
     "tables in groups": ([TABLE], {"by": "a", "groups": [True, False]}),
     "weights": (SUMS, {"weight": q.Weight("x", bounds=(0.1, 5.3))}),
     "weighted items": ([q.Items("c", ["A", "B", "Z"], at_most=1)], {"weight": WEIGHT}),
@@ -181,7 +186,9 @@ def off_grid(name: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
             wrong += ["another grid"] * (repr(used) != repr(grid))
             wrong += ["no whole numbers"] * any(ring.dtype != np.uint64 for ring in rings)
             wrong += ["other bits"] * (bits(recover(grid, rings, known)) != bits(found))
-            wrong += strays(grid, found)
+            # Levels of places are weighed together: all that can be said of these are their bits.
+            weighed = any(isinstance(channel.shape, Placed) for channel in grid.channels)
+            wrong += [] if weighed else strays(grid, found)
     return wrong
 
 

@@ -57,6 +57,13 @@ QUERIES: dict[str, list[Any]] = {
         q.Count("a", by=["c", "item"]),
         q.Count("b"),
     ],
+    "places": [
+        q.Nested("c", "item", places=[("A", "i1"), ("A", "i2"), ("B", "i2"), ("Z",)]),
+        q.Table(["item", q.Bins("x", [0, 3, 10])]),
+        q.Sum("y", bounds=(-3, 5), where=ADULT, by=["c"]),
+        q.Mean("y", bounds=(-4, -1), by=["item", "x"], name="mean"),
+        q.Count("b"),
+    ],
     "items": [q.Items("item", ["i1", "i2", "i3", "i4"], at_most=2)],
     "one item": [q.Items("item", ["i1", "i2"], at_most=1), q.Items("item", ["i3"], name="box")],
     "all": [
@@ -81,7 +88,9 @@ def grids() -> Iterator[tuple[str, CenteredMeasurement, hn.Workload]]:
     """Return every kind of workload on its grid, with Gaussian and with Laplace noise."""
     for name, queries in QUERIES.items():
         workload = hn.Workload(queries)
-        for privacy in (hn.GaussianDP(mu=1), hn.PureDP(epsilon=1))[: 1 + (name != "tables")]:
+        for privacy in (hn.GaussianDP(mu=1), hn.PureDP(epsilon=1))[
+            : 1 + (name not in ("tables", "places"))
+        ]:
             yield (
                 f"{name} {type(privacy).__name__}",
                 grid_for(hn.plan(workload, privacy=privacy)),
@@ -110,7 +119,8 @@ def grids() -> Iterator[tuple[str, CenteredMeasurement, hn.Workload]]:
 
 def replaced() -> Iterator[tuple[str, CenteredMeasurement, hn.Workload]]:
     """Return workloads whose neighbours have one person replaced."""
-    for name in ("counts", "sums", "means", "variances", "choices", "bins", "items", "tables"):
+    kinds = ("counts", "sums", "means", "variances", "choices", "bins", "items", "tables", "places")
+    for name in kinds:
         workload = hn.Workload(QUERIES[name], neighbors=hn.Neighbors.REPLACE)
         yield name, grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1))), workload
     for listed, other in ((["A", "B"], "other"), (["A"], None)):

@@ -12,7 +12,19 @@ from halfnoise.data.sources import open_source
 from halfnoise.data.sources.source import TextFormat
 from support import engines, reference
 from support.measured import grid_for
-from support.nasty import ADULT, AMOUNTS, COUNTS, ITEMS, MANY, NOVEMBER, TABLES, WIDE, found, nasty
+from support.nasty import (
+    ADULT,
+    AMOUNTS,
+    COUNTS,
+    ITEMS,
+    MANY,
+    NOVEMBER,
+    PLACES,
+    TABLES,
+    WIDE,
+    found,
+    nasty,
+)
 from support.soak import SOAKS
 
 
@@ -44,10 +56,11 @@ WORKLOADS = {
     "items": hn.Workload(ITEMS),
     "some": hn.Workload([COUNTS[0], AMOUNTS[1], AMOUNTS[5], ITEMS[0]], where=[ADULT, NOVEMBER]),
     "tables": hn.Workload([*TABLES, COUNTS[0], AMOUNTS[1], AMOUNTS[8]]),
+    "places": hn.Workload([*PLACES, COUNTS[0]]),
     "weighted": hn.Workload([*MIXED, *TABLES], weight=INCOME, effective_size=True),
     "weighted by text": hn.Workload([*MIXED, AMOUNTS[7], *WIDE], weight=SPELLED),
     "weighted, at most": hn.Workload(COUNTS[3:8], at_most=2, weight=WHOLE, where=[ADULT]),
-    "few": hn.Workload([COUNTS[0], COUNTS[14], AMOUNTS[1], AMOUNTS[5], *KINDS]),
+    "few": hn.Workload([COUNTS[0], COUNTS[14], AMOUNTS[1], AMOUNTS[5], *KINDS, PLACES[0]]),
 }
 UNITS: dict[str, Sequence[str]] = {
     "person": ("person id",),
@@ -77,12 +90,12 @@ def expected(workload: str, unit: str, rows: str) -> tuple[list[list[int]], int]
     return typed
 
 
-TOTALS = ["counts", "at most", "amounts", "items", "some", "tables"]
+TOTALS = ["counts", "at most", "amounts", "items", "some", "tables", "places"]
 TOTALS += ["weighted", "weighted, at most"]
 READERS = (*engines.READERS, *engines.KEPT)
 SLOW = () if SOAKS else ("spark", *engines.KEPT)
 ASKED = dict.fromkeys(READERS, TOTALS) | {engine: ["each", "items"] for engine in SLOW}
-ASKED |= {} if SOAKS else {"spark": ["each", "items", "tables", "weighted"]}
+ASKED |= {} if SOAKS else {"spark": ["each", "items", "tables", "places", "weighted"]}
 
 
 @pytest.mark.parametrize(

@@ -99,18 +99,18 @@ def test_intervals_cover_and_margins_add_up(queries: Any, rules: dict[str, Any])
     assert wrong(found) == []
 
 
-def broken_projection(table: Floats) -> Floats:
+def broken_projection(table: Floats, _first: int = 1) -> Floats:
     """Leave a residual as it is measured."""
     return table
 
 
-def one_forgotten(levels: Any, table: Any, residuals: Any) -> Floats:
+def one_forgotten(levels: Any, table: Any, residuals: Any, _deep: int = 0) -> Floats:
     """Make tables without one residual."""
     less = {axes: 0 * each if axes == (0,) else each for axes, each in residuals.items()}
     return ORIGINAL(levels, table, less)
 
 
-def a_size_for_each(levels: Any, table: Any, residuals: Any) -> Floats:
+def a_size_for_each(levels: Any, table: Any, residuals: Any, _deep: int = 0) -> Floats:
     """Make tables each from a number of people of its own."""
     size = residuals[()]
     noisy = np.random.default_rng(hash(table) % 1000).normal(size.mean(), size.std(), size.shape)
@@ -142,5 +142,5 @@ def test_noise_before_centring_costs_more(monkeypatch: pytest.MonkeyPatch) -> No
     plan = hn.plan(tables((2, 3), (1, 2)), privacy=MU)
     declared = plan.measurement.design.loss() ** 2
     assert float(max(costs(plan).each)) <= declared
-    monkeypatch.setattr(crossed, "centred", lambda table: table * np.uint64(table[0].size))
+    monkeypatch.setattr(crossed, "centred", lambda table, _: table * np.uint64(table[0].size))
     assert float(max(costs(plan).each)) > 1.5 * declared

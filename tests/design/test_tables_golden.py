@@ -225,8 +225,8 @@ def test_laplace_noise_is_refused(privacy: Any) -> None:
 
 ITEMS: Any = hn.Items("i", ["u"])
 REFUSED: list[tuple[Any, str]] = [
-    (lambda: hn.Table([ITEMS]), "an axis must be a Choice, a Bins or the label"),
-    (lambda: hn.Workload([hn.Table(["i"]), hn.Items("i", ["u"])]), "label of a Choice or Bins"),
+    (lambda: hn.Table([ITEMS]), "an axis must be a Choice, Bins, Nested or a label"),
+    (lambda: hn.Workload([hn.Table(["i"]), ITEMS]), "label of a Choice, Bins or level"),
     (lambda: hn.Workload(tables((1025, 1025, 129), (3,))), "at most 2\\^27 cells, got 135,530,625"),
     (
         lambda: hn.plan(tables((500, 400, 300), (3,)), privacy=hn.GaussianDP(mu=1e-4)),

@@ -201,7 +201,7 @@ MUTANTS: dict[str, tuple[type, str, Any]] = {
         self.covariance.variance(a), self.covariance.variance(b), 0.0)),
     "the number of people without noise": (Covariance, "_in_common", lambda *_: 0.0),
     "blocks as if cells were independent": (CrossErrors, "block", lambda self, a, b, chosen:
-        math.prod(chosen) * self.covariance(a, b)),
+        math.prod(map(len, chosen)) * self.covariance(a, b)),
     "weights that are not projected": (CrossErrors, "weighted", lambda self, table, w:
         self.covariance(table, table) * float((w**2).sum())),
 }  # fmt: skip

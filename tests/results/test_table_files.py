@@ -287,3 +287,21 @@ def test_a_question_of_a_table_comes_back() -> None:
     """Through JSON it stays the same, and no name is made for it."""
     for question in everything().questions:
         assert Question.from_dict(json.loads(json.dumps(question.to_dict()))) == question
+
+
+def test_a_table_as_one_reads_it_in_text() -> None:
+    """CSV and Markdown of one table have its rows, columns and totals, and no formula starts."""
+    table = everything().table("region", "sex")
+    head, *lines = [*csv.reader(io.StringIO(table.to_csv()))]
+    assert head == [*table.to_polars().columns]
+    numbers = np.array([[float(x) for x in line[1:]] for line in lines])
+    assert numbers[:-1, :-1] == pytest.approx(table.estimates)
+    assert numbers[-1, :-1] == pytest.approx(table.estimates.sum(axis=0))
+    shown = table.to_markdown(digits=1).splitlines()
+    assert shown[0] == "**people by region,sex**"
+    assert len(shown) == len(lines) + 6
+    formula = hn.Table([hn.Choice("sex", ["=1+1"]), hn.Choice("region", ["@x"])])
+    found = released([formula]).table("sex", "region").to_csv()
+    assert not any(
+        cell.startswith(("=", "@")) for row in csv.reader(io.StringIO(found)) for cell in row
+    )

@@ -9,7 +9,8 @@ import halfnoise as hn
 from halfnoise.results import whole
 from halfnoise.results.formats import FORMATS
 from halfnoise.results.inference import Floats
-from halfnoise.results.whole import Labels, Tables, rounded
+from halfnoise.results.nest import Labels
+from halfnoise.results.whole import Tables, rounded
 from support.tabled import any_design, by_group, everything, known
 
 

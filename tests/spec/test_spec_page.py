@@ -64,6 +64,7 @@ def test_each_example_runs(word: str, tmp_path: Path) -> None:
     text += "" if said.keys() & set(BUDGET) else "mu = 1\n"
     text += "" if said.keys() & {"unit", "row-is-person"} else 'unit = "person_id"\n'
     (spec := tmp_path / "a.toml").write_text(text, encoding="utf-8")
+    (tmp_path / "places.csv").write_text("A,2026-01-05\nA,2026-01-06\nB\n", encoding="utf-8")
     survey = write_survey(tmp_path)
     rows = survey.read_text(encoding="utf-8")
     survey.write_text("A survey\n" * TITLES.get(word, 0) + rows, encoding="utf-8")

@@ -195,6 +195,22 @@ WIDE = [
     q.Mean("income", bounds=(-10, 200), by=["bands"], name="mean by one"),
 ]
 
+# Places inside places: days, texts and large numbers, of which one list is looked up in a table.
+WHERE = [
+    ("2026-11-15", "J45", BIG + 1),
+    ("2026-11-15", "J45", 3),
+    ("soon", "J45", 0),
+    ("soon", "-99", 2**63 - 1),
+    ("soon", "e"),
+    *((f"1999-01-{i:02}", "J45", i) for i in range(1, 29)),
+    ("1999-01-01", "G63.2*;G63.2", -BIG - 1),
+]
+PLACES = [
+    q.Nested("cell0", "codes", "order by", places=WHERE, missing="-99"),
+    q.Table(["codes", AMOUNTS[9]]),
+    q.Sum("income", bounds=(0.1, 99.7), by=["cell0", "flag"], name="by places"),
+]
+
 ITEMS = [
     q.Items("item", ["a", "b", "c", "nobody's"], at_most=2),
     q.Items("item", ["d", "A"], where=ADULT, missing=("A",), name="all items"),

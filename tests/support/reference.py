@@ -15,6 +15,7 @@ from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.crossing import TableBlock
+from halfnoise.workload.nested import Level, Nested
 from halfnoise.workload.numbers import Count, Mean, Squares, Sum
 from halfnoise.workload.sets import AtMost
 from halfnoise.workload.weights import Weight
@@ -136,9 +137,24 @@ def weighed(x: int, k: int, on: Block) -> int:
     return x * k // (1 << on.weighing.bits)
 
 
+def places_of(rows: Sequence[Row], nested: Nested, cells: SlowCells) -> list[int]:
+    """Put a person in the place that a row names farthest down, the first one in the list."""
+    found = list[tuple[int, int]]()
+    for row in rows:
+        said = [one_hot([row], choice, cells).index(1) for choice in nested.choices]
+        path = [choice.categories[at] for choice, at in zip(nested.choices, said, strict=True)]
+        for at, place in enumerate(nested.places):
+            agree = [one == other for one, other in zip(place, path, strict=False)]
+            found.append((-[*agree, False].index(False), at))
+    deep, at = min(found)
+    first = (*nested.places[at][:-deep], *[nested.other] * len(nested.columns))
+    return [level.paths.index(first[: i + 1]) for i, level in enumerate(nested.levels)]
+
+
 def crossed(rows: Sequence[Row], on: TableBlock, cells: SlowCells, k: int = 1) -> list[int]:
     """Put a person's values in one cell of every table of people, and of every value."""
-    own = [one_hot(rows, axis, cells).index(1) for axis in on.axes]
+    own = [] if on.nested is None else places_of(rows, on.nested, cells)
+    own += [one_hot(rows, a, cells).index(1) for a in on.axes if not isinstance(a, Level)]
     adds = [k]
     for query, value in zip(on.values, on.shape.values, strict=True):
         about: Any = {"kind": query.kind, "shape": query.shape, "label": query.label}

@@ -62,6 +62,7 @@ WRONG = {
     "no group": f"--count smoker --by nothing --groups discover {UNIT} {{approx}}",
     "week": f"--count smoker --by day:week --groups 1, {UNIT} {{mu}}",
     "data as a list": f"--choice blood=@{{data}} {UNIT} {{mu}}",
+    "data as places": f"--nested blood,age=@{{data}} {UNIT} {{mu}}",
     "data as groups": f"--count smoker --by blood --groups @{{data}} {UNIT} {{mu}}",
     "data as a spec": f"--count smoker --spec {{data}} {UNIT} {{mu}}",
     "data as output": f"--count smoker --out {{data}} --overwrite {UNIT} {{mu}}",
@@ -79,6 +80,7 @@ REPLACED = ("replaced", "rows replaced", "tables replaced")
 BY = {"by": "blood", "groups": ["A", "B"]}
 FIND = {"groups": "discover", "privacy": "approx"}
 TABLE = q.Table([q.Choice("blood", ["A", "B"]), q.Bins("age", [0, 18, 65])])
+PLACES = q.Nested("blood", "item", places=[("A", "a"), ("A", "b"), ("B", "c")])
 MANY = q.Table(["age", q.Choice("item", [*"abc", *map(str, range(60))])])
 BY_CELL = [q.Mean("income", bounds=(0, 100), by=["age"]), q.Count("smoker", by=["blood", "age"])]
 CALLED: dict[str, tuple[list[Any], dict[str, Any]]] = {
@@ -88,6 +90,7 @@ CALLED: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "items": ([q.Items("item", ["a", "b", "c"], at_most=2)], {}),
     "tables": ([TABLE, MANY, *BY_CELL], {}),
     "tables in groups": ([TABLE, *BY_CELL], BY),
+    "places": ([PLACES, q.Table(["item", q.Bins("age", [0, 18])]), BY_CELL[0]], {}),
     "tables in groups that are found": ([TABLE, q.Count("smoker")], FIND | {"by": "blood"}),
     "tables replaced": (
         [TABLE, MANY],

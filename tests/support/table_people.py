@@ -45,7 +45,7 @@ def corners(block: Block) -> Iterator[list[int]]:
         [(v.middle - v.half, 1), (v.middle + v.half, 1), *([none] if v.optional else [])]
         for v in values
     ]
-    for cell in itertools.product(*map(range, levels)):
+    for cell in cells_of(block):
         for given in itertools.product(*ends):
             row: list[int] = []
             for layer in block.shape.layers:
@@ -59,6 +59,18 @@ def corners(block: Block) -> Iterator[list[int]]:
                     table[tuple(cell[axis] for axis in axes)] = amount
                     row += table.ravel().tolist()
             yield row
+
+
+def cells_of(block: TableBlock) -> Iterator[tuple[int, ...]]:
+    """List where a person may be: in one category of each, in the places around one place."""
+    nested, levels = block.nested, block.shape.levels
+    if nested is None:
+        yield from itertools.product(*map(range, levels))
+        return
+    for path in nested.levels[-1].paths:
+        around = [level.paths.index(path[: i + 1]) for i, level in enumerate(nested.levels)]
+        for cell in itertools.product(*map(range, levels[len(around) :])):
+            yield (*around, *cell)
 
 
 def everybody(

@@ -53,6 +53,41 @@ def drawn(seed: int) -> hn.Workload:
     )
 
 
+PLACES: list[list[tuple[str, ...]]] = [
+    [("A", "x"), ("A", "y"), ("B", "x")],
+    [("A", "x"), ("B",)],
+    [("A", "x", "1"), ("A", "x", "2"), ("A", "y"), ("B", "x", "1")],
+    [("A",), ("B",)],
+]
+
+
+def in_places(seed: int) -> hn.Workload:
+    """Return a workload of tables by places inside places, and of anything beside or within."""
+    rng = random.Random(seed)
+    places = rng.choice(PLACES)
+    labels = [f"l{i}" for i in range(max(map(len, places)))]
+    nested = hn.Nested(*labels, places=places)
+    axes = [hn.Choice(f"a{i}", ["c", "d"][: rng.randint(1, 2)]) for i in range(rng.randint(0, 2))]
+    others = [axis.label for axis in axes]
+    plain = [c for k in range(len(others) + 1) for c in itertools.combinations(others, k)]
+    subsets = [(label, *own) for label in labels for own in plain]
+    subsets += [own for own in plain if own]
+    asked = rng.random() < 0.5
+    queries: list[Any] = [nested, *axes] if asked else [hn.Table([nested, *axes], margins=0.01)]
+    for table in rng.sample(subsets, rng.randint(asked and len(labels) == 1, min(3, len(subsets)))):
+        margins, weight = rng.choice([0.0, 0.01, 1.0]), 10 ** rng.uniform(-2, 2)
+        if (len(table) > 1 or not asked) and table != (labels[-1], *others):
+            queries.append(hn.Table(list(table), importance=weight, margins=margins))
+    queries += _values(rng, subsets)
+    rules: dict[str, Any] = rng.choice([{}, {}, {"neighbors": hn.Neighbors.REPLACE}])
+    weights = {labels[0]: 5.0} if asked and rng.random() < 0.3 else {}
+    objective = "largest" if seed % 7 == 4 else "total"
+    size = rng.choice([0.0, 0.0, 1.0])
+    return hn.Workload(
+        queries, importance=weights, size_importance=size, objective=objective, **rules
+    )
+
+
 def _values(rng: random.Random, subsets: list[tuple[str, ...]]) -> list[Any]:
     """Draw what is asked beside tables, and by their cells."""
     found: list[Any] = []

@@ -71,7 +71,10 @@ def test_the_dial_of_the_paper() -> None:
     [
         ({"queries": []}, "queries must hold at least one query"),
         ({"queries": "ab"}, "queries must be a list of queries"),
-        ({"queries": ["a"]}, "query must be a Count, Sum, Mean, Choice, Bins, Items or Table"),
+        (
+            {"queries": ["a"]},
+            "Sum, Mean, Choice, Bins, Items, Nested or Table, got",
+        ),
         ({"queries": [COUNT, COUNT]}, "the query 'a' is asked twice"),
         ({"queries": [COUNT, hn.Sum("a", bounds=(0, 1))]}, "the query 'a' is asked twice"),
         ({"neighbors": "replace"}, "neighbors must be Neighbors.ADD_REMOVE or"),

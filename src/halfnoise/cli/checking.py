@@ -36,6 +36,7 @@ from halfnoise.spec.toml import gather
 from halfnoise.spec.vocabulary import BUDGET
 from halfnoise.spec.words import for_plans, privacy, spark_master, text_format
 from halfnoise.workload.crossing import used
+from halfnoise.workload.nested import Nested
 from halfnoise.workload.numbers import Count, Counts, Mean, Sum
 from halfnoise.workload.queries import Asked
 from halfnoise.workload.tables import Table
@@ -173,7 +174,7 @@ def _look(found: Checked, request: Request, words: Words) -> None:
 
 def _of_columns(queries: Sequence[Asked]) -> list[Asked]:
     """Return the queries of columns that are named, and the tables that are by such alone."""
-    plain = [query for query in queries if not isinstance(query, Table)]
+    plain = [query for query in queries if not isinstance(query, Table | Nested)]
     nameless = {q.label for q in plain if isinstance(q, Counts) or q.column in NAMELESS}
 
     def axes(query: Asked) -> list[str]:

@@ -8,17 +8,19 @@ from typing import Any
 
 from halfnoise.cli.checking import Checked
 from halfnoise.data.codebook import open_questions
-from halfnoise.data.meaning import condition, kind_of, readings, weighed
+from halfnoise.data.meaning import Types, condition, kind_of, readings, weighed
 from halfnoise.data.sources.files import ending_of, unused
 from halfnoise.data.sources.source import PLACES, Source, TextFormat
+from halfnoise.data.spelling import Spelling
 from halfnoise.ledger.booking import NO_LEDGER
 from halfnoise.ledger.words import left
 from halfnoise.request import Request
 from halfnoise.spec.queries import Words
 from halfnoise.spec.vocabulary import TEXT
 from halfnoise.workload.crossing import TableBlock
+from halfnoise.workload.nested import Nested
 from halfnoise.workload.numbers import Count, Mean, Sum
-from halfnoise.workload.queries import Query
+from halfnoise.workload.queries import Asked, Query, each_alone
 from halfnoise.workload.tables import Table
 from halfnoise.workload.workload import Workload
 
@@ -111,11 +113,7 @@ def _asked(found: Checked, request: Request) -> dict[str, Any]:
             "name": query.label,
             "meaning": query.meaning,
             "columns": {c: kind_of(types[c]) for c in query.columns if c in types},
-            "read_as": [*_cells_of(query, workload)]
-            if isinstance(query, Table)
-            else [*readings(query, types, text.spelling), *_broken(query)]
-            if query.columns and all(column in types for column in query.columns)
-            else [],
+            "read_as": [*_read_as(query, workload, types, text.spelling)],
         }
         for query in workload.queries
     ]
@@ -138,6 +136,17 @@ def _asked(found: Checked, request: Request) -> dict[str, Any]:
         "weights": dict(workload.importance),
         "look_up": open_questions(workload, types, text, request.unit, rows=request.row_is_person),
     }
+
+
+def _read_as(query: Asked, workload: Workload, types: Types, spelling: Spelling) -> Iterator[str]:
+    """Say how the columns of a query are read, or of a table how many cells it has."""
+    if isinstance(query, Table):
+        yield from _cells_of(query, workload)
+    elif query.columns and all(column in types for column in query.columns):
+        for each in each_alone([query]) if isinstance(query, Nested) else [query]:
+            yield from (*readings(each, types, spelling), *_broken(each))
+        if isinstance(query, Nested):
+            yield ", ".join(f"{len(each.names):,} of {each.label}" for each in query.levels)
 
 
 def _cells_of(table: Table, workload: Workload) -> Iterator[str]:

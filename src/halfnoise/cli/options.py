@@ -52,6 +52,7 @@ OPTIONS = (
     Word("choice", "COL=A,B,C", ASK, "How many chose each; the rest is 'other'."),
     Word("bins", "COL=0,18,65", ASK, "How many are in each band of a number."),
     Word("items", "COL=a,b,c", ASK, "How many have each item; E11.* is all that begin so."),
+    Word("nested", "A,B=@FILE", ASK, "How many are in each place; state,county=@places.csv."),
     Word("table", "A,B", ASK, "How many are in each cell of a table by these choices and bands."),
     Word("margins", "W", ASK, "How much the margins of each table weigh: 0.01 unless given."),
     Word("by-cell", "NAME=A,B", ASK, "Break a count, sum or mean down by choices and bands."),

@@ -19,13 +19,15 @@ from halfnoise.data.columns import Columns
 from halfnoise.data.contributions import Contribution
 from halfnoise.data.groups import Frame, Groups, Values
 from halfnoise.data.handed import Handed
+from halfnoise.data.places import Places
 from halfnoise.data.sources import comes_in_rows
 from halfnoise.data.weighing import kept, size, together
 from halfnoise.workload.block import Block
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Ring, carried
-from halfnoise.workload.sets.residuals import Axes, flat
+from halfnoise.workload.nested import Level
+from halfnoise.workload.sets.residuals import Axes, cells, flat, place_of
 
 _WORD = 2**62  # a whole number holds the categories of so many attributes
 _FEW = 2**20  # cells: of more, counting people in them takes longer than handing them over
@@ -45,7 +47,7 @@ class TableTotals:
     listed: bool
     counted: bool
     words: Sequence[Axes]  # the attributes whose categories a column holds
-    orders: Sequence[Sequence[int]]  # of the categories of each attribute, their ranks
+    orders: Mapping[int, Sequence[int]]  # of the categories of each attribute, their ranks
     in_parts: Sequence[bool]  # of which layers a column of parts comes after that of quanta
 
     def ring(self, handed: Handed, places: Mapping[Values, int]) -> Ring:
@@ -62,19 +64,39 @@ class TableTotals:
         found = []
         for layer, in_parts in zip(shape.layers, self.in_parts, strict=True):
             rules = (people, (at, len(places)))
-            tables = added(shape.levels, layer.axes, next(summed), *rules)
+            tables = self._added(layer.axes, next(summed), *rules)
             if in_parts:  # each table and margin is rounded once
-                parts = added(shape.levels, layer.axes, next(summed), *rules)
+                parts = self._added(layer.axes, next(summed), *rules)
                 tables = {axes: carried(table, parts[axes]) for axes, table in tables.items()}
-            found += [self._in_order(axes, tables[axes]) for axes in layer.axes]
+            found += [flat(tables[axes]) for axes in layer.axes]
         return np.concatenate(found, axis=1)
+
+    def _added(self, wanted: Sequence[Axes], *given: Any) -> dict[Axes, Ring]:
+        """Return tables, those by coarser places too, with categories as they are listed."""
+        finest = [*dict.fromkeys(map(self._finest, wanted))]
+        tables = added(self.block.shape.levels, finest, *given)
+        ordered = {axes: self._in_order(axes, table) for axes, table in tables.items()}
+        return {axes: self._coarser(axes, ordered) for axes in wanted}
 
     def _in_order(self, axes: Axes, table: Ring) -> Ring:
         """Return a table with its categories in the order in which they are listed."""
         for i, axis in enumerate(axes, start=1):
             if self.orders[axis] != (*range(table.shape[i]),):
                 table = np.take(table, self.orders[axis], axis=i)
-        return flat(table)
+        return table
+
+    def _finest(self, axes: Axes) -> Axes:
+        """Return the table by the smallest places, which are those that are read."""
+        deep = self.block.shape.deep
+        return (deep - 1, *axes[1:]) if place_of(axes, deep) else axes
+
+    def _coarser(self, axes: Axes, tables: dict[Axes, Ring]) -> Ring:
+        """Return a table by coarser places, each summed from the next finer one."""
+        if axes not in tables and self.block.nested is not None:
+            level, *others = axes
+            finer = self._coarser((level + 1, *others), tables)
+            tables[axes] = self.block.nested.tree.summed(level + 1, finer, axis=1)
+        return tables[axes]
 
 
 def table_totals(
@@ -82,15 +104,17 @@ def table_totals(
 ) -> TableTotals:
     """Return what reads all tables of a block."""
     alone = not people
-    axes = [
-        Contribution(_block(axis), columns, f"axis{i}", alone=alone)
-        for i, axis in enumerate(block.axes)
-    ]
+    axes: dict[int, Contribution | Places] = {}
+    if block.nested is not None:
+        axes[block.shape.deep - 1] = Places.of(block.nested, columns, alone=alone)
+    for i, axis in enumerate(block.axes):
+        if not isinstance(axis, Level):
+            axes[i] = Contribution(_block(axis), columns, f"axis{i}", alone=alone)
     values = [
         Contribution(_value(block, i), columns, f"value{i}", alone=alone)
         for i in range(len(block.values))
     ]
-    table, group, parts = groups.rows, groups.columns, [*axes, *values]
+    table, group, parts = groups.rows, groups.columns, [*axes.values(), *values]
     for part in parts:
         table = part.looked_up(table)
     rows = {name: e for part in parts for name, e in part.rows.items()}
@@ -100,10 +124,10 @@ def table_totals(
         table = table.group_by(*people, *group).agg(*each, *together(block.weighing))
     elif rows:
         table = table.with_columns(**rows)
-    words = _words(block.shape.levels)
+    words = _words(block.shape.levels, tuple(axes))
     held = {f"word{i}": _held(axes, word, block) for i, word in enumerate(words)}
     layers = {f"layer{i}": e for i, e in enumerate(e for part in values for e in part.person)}
-    counted = _counts(groups, block)
+    counted = _counts(groups, block, tuple(axes))
     says = counted or block.weighing.bits > 0
     if says:
         layers = {"people": size(block.weighing), **layers}
@@ -117,17 +141,17 @@ def table_totals(
         listed=groups.number is not None,
         counted=says,
         words=words,
-        orders=[part.order for part in axes],
+        orders={axis: part.order for axis, part in axes.items()},
         in_parts=[False, *(kind for part in values for kind in _layers(part))],
     )
 
 
-def _counts(groups: Groups, block: TableBlock) -> bool:
+def _counts(groups: Groups, block: TableBlock, axes: Axes) -> bool:
     """Whether the engine counts who agrees: in few cells, or where each row is dear to fetch."""
     number = groups.number
     if number is None or comes_in_rows(groups.rows):
         return True
-    return number * math.prod(block.shape.levels) <= _FEW
+    return number * cells(block.shape.levels, axes) <= _FEW
 
 
 def _layers(part: Contribution) -> list[bool]:
@@ -147,17 +171,17 @@ def _value(block: TableBlock, i: int) -> Block:
     return replace(alone, shape=alone.shape.on(value.quantum), offset=value.offset, **about)
 
 
-def _words(levels: Sequence[int]) -> list[Axes]:
+def _words(levels: Sequence[int], axes: Axes) -> list[Axes]:
     """Return attributes in pieces, each of so few categories that a whole number holds them."""
     words: list[Axes] = [()]
-    for axis, level in enumerate(levels):
-        if math.prod(levels[other] for other in words[-1]) * level > _WORD:
+    for axis in axes:
+        if math.prod(levels[other] for other in words[-1]) * levels[axis] > _WORD:
             words.append(())
         words[-1] += (axis,)
     return words
 
 
-def _held(parts: Sequence[Contribution], word: Axes, block: TableBlock) -> nw.Expr:
+def _held(parts: Mapping[int, Contribution | Places], word: Axes, block: TableBlock) -> nw.Expr:
     """Return the categories of several attributes as one whole number."""
     levels = block.shape.levels
 
@@ -168,7 +192,7 @@ def _held(parts: Sequence[Contribution], word: Axes, block: TableBlock) -> nw.Ex
     return reduce(next_, others, _rank(parts[first]))
 
 
-def _rank(part: Contribution) -> nw.Expr:
+def _rank(part: Contribution | Places) -> nw.Expr:
     if part.rank_of_person is None:
-        raise AssertionError(part.block.label)
+        raise AssertionError(part)
     return part.rank_of_person

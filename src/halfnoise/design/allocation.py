@@ -22,6 +22,7 @@ from halfnoise.workload.workload import Workload
 MOST_ROUNDS, EXACT, CLOSE = 1000, 1e-9, 1e-6
 LEAST_PRICE = 1e-30
 MOST_CASES = 64  # kinds of people that are found one by one
+LEAST = 1e-3  # of a term of T: what is told from below is measured with that much nevertheless
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,11 @@ class Allocation:
     def own(self) -> float:
         """The blocks' terms of T."""
         return sum(rates.cost(self.noise) for rates in self.rates)
+
+    def root(self, weight: float) -> float:
+        """Return the term of n in T, which is less by what blocks tell of it themselves."""
+        whole = math.pow(weight, 1 / self.noise.q)
+        return max(whole - sum(view.root_told for view in self.views), LEAST * whole)
 
     def scales(self, power: float) -> tuple[Scales, ...]:
         """Return the scales of all blocks when together they may cost ``power``."""

@@ -16,9 +16,9 @@ from flint import arb
 from halfnoise.design.allocation import Allocation, size_weight
 from halfnoise.design.centers import gaussian_centers, known_size_centers, laplace_centers
 from halfnoise.design.covariance import Covariance, Run, Shared
-from halfnoise.design.cross_errors import CrossErrors
 from halfnoise.design.design import Design, Setting
 from halfnoise.design.measurement import CenteredMeasurement, Root
+from halfnoise.design.placed_errors import PlacedErrors, errors_of
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.proof import ball
@@ -83,8 +83,21 @@ class Centered(Design):
 
     def parts(self) -> tuple[Parts, ...]:
         """Return, for each line, the scales of the independent noises in its estimates."""
-        root = self.size_scale or 0.0
+        root = self.root_scale or 0.0
         return tuple(parts for b, c, scales in self._each() for parts in b.parts(c, scales, root))
+
+    @property
+    def root_scale(self) -> float | None:
+        """The scale of what n comes out with, of all that tells it; None where nothing does."""
+        if self.size_scale is None:
+            return None
+        told = (1 / block.shape.told(scales) for block, _, scales in self._each())
+        return 1 / math.sqrt(self.size_scale**-2 + sum(told))
+
+    @property
+    def size_std(self) -> float | None:
+        """The standard error of the number of people; None where it is not measured."""
+        return None if self.root_scale is None else self.noise.std([self.root_scale])
 
     def worst(self) -> arb:
         """Return what the worst person costs: mu, or epsilon with Laplace noise.
@@ -162,7 +175,9 @@ class Centered(Design):
             lean += runs(mixture.lean)
             if mixture.tables is not None:
                 drawn = [unit * scale**2 for scale in scales]
-                tables = CrossErrors.under(start, mixture.tables, drawn)
+                tables = errors_of(start, mixture.tables, drawn)
+                if isinstance(tables, PlacedErrors):
+                    lean += [Run(*span) for span in tables.leans()]
             start += block.shape.size
         if self.heads and self.size_scale is not None:
             # Of Gaussian noise, that of m is a share of that of n and the rest independent of it.
@@ -172,8 +187,8 @@ class Centered(Design):
             variances += runs([(0, 1, heads * beyond / size)])
             lean += runs([(0, 1, middle * heads / size)])
             start += 1
-        if self.size_scale is not None:
-            shared.append(Shared(unit * self.size_scale**2, (*lean, *runs([(0, 1, 1.0)]))))
+        if (root := self.root_scale) is not None:
+            shared.append(Shared(unit * root**2, (*lean, *runs([(0, 1, 1.0)]))))
             start += 1
         return Covariance(start, tuple(variances), tuple(shared), tables)
 
@@ -225,7 +240,7 @@ def best_scales(
     interest = workload.size_importance if interest is None else interest
     parts = Allocation.of(workload, blocks, centers, noise, interest)
     weight = parts.size or (size_weight(blocks) if size is Size.MEASURED else 0.0)
-    root = weight ** (1 / noise.q) if size in (Size.LEANED, Size.MEASURED) else 0.0
+    root = parts.root(weight) if size in (Size.LEANED, Size.MEASURED) else 0.0
     power = setting.budget**noise.p / (workload.touched or 1)
     for_blocks, for_root = (power * part / (parts.own + root) for part in (parts.own, root))
     if workload.touched and workload.neighbors is Neighbors.REPLACE:

@@ -18,29 +18,12 @@ from numpy.typing import NDArray
 
 from halfnoise.checks import finite, refuse, whole
 from halfnoise.design.cross_errors import CrossErrors
+from halfnoise.design.placed_errors import PlacedErrors
+from halfnoise.design.runs import Run, Shared, before, entries, entry, expand, runs
+
+__all__ = ["Covariance", "Run", "Shared"]
 
 Vector = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Equal entries of a vector, from ``start`` up to but without ``stop``."""
-
-    start: int
-    stop: int
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """A rank-one term: ``weight`` times the outer product of ``loadings`` with itself."""
-
-    weight: float
-    loadings: tuple[Run, ...]
-
-    def load(self, index: int) -> float:
-        """Return how much of it one estimate holds."""
-        return _entry(self.loadings, index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +54,7 @@ class Covariance:
 
     def diagonal(self) -> Vector:
         """Return the variance of every estimate."""
-        diagonal = _expand(self.size, self.variances)
+        diagonal = expand(self.size, self.variances)
         for term in self.shared:
             for run in term.loadings:
                 diagonal[run.start : run.stop] += term.weight * run.value**2
@@ -90,24 +73,67 @@ class Covariance:
 
     def between(self, one: int, other: int) -> float:
         """Return the covariance of two estimates."""
-        total = _entry(self.variances, one) if one == other else 0.0
+        total = entry(self.variances, one) if one == other else 0.0
         total += self._in_common(one, other)
         return total if self.tables is None else total + self.tables.covariance(one, other)
 
-    def block(self, one: int, other: int, chosen: Sequence[int]) -> float:
+    def matched(self, one: int, other: int) -> Vector:
+        """Return, by place, the covariance of a table's cells with what they are part of.
+
+        That is a margin of it, or any other estimate; what is by no places has one number.
+        """
+        here, there, tables = self._places(one), self._places(other), self.tables
+        if len(here) == 1 or tables is None:
+            return np.array([self.between(one, other)])
+        found, at = np.zeros(len(here)), self.around(one, other)
+        if self._in_tables(other):
+            found = tables.matched(one, other)
+        for term in self.shared:
+            loads = entries(term.loadings, here), entries(term.loadings, there)
+            found = found + term.weight * loads[0] * loads[1][at]
+        return found
+
+    def around(self, one: int, other: int) -> NDArray[np.int64]:
+        """Return which place of ``other`` each place of a table is in; there may be just one."""
+        if self.tables is not None and self._in_tables(one) and self._in_tables(other):
+            return self.tables.around(one, other)
+        return np.zeros(len(self._places(one)), dtype=np.int64)
+
+    def _in_tables(self, index: int) -> bool:
+        return self.tables is not None and self.tables.start <= index < self.tables.stop
+
+    def block(self, one: int, other: int, chosen: Sequence[Sequence[int]]) -> float:
         """Return the covariance of two sums over a block of cells (``CrossErrors.block``)."""
-        crossed = 0.0 if self.tables is None else self.tables.block(one, other, chosen)
-        return crossed + math.prod(chosen) ** 2 * self._in_common(one, other)
+        total = 0.0 if self.tables is None else self.tables.block(one, other, chosen)
+        weights, many = np.zeros(len(self._places(one))), math.prod(map(len, chosen))
+        places = chosen[0] if len(weights) > 1 else [0]
+        weights[[*places]] = many / len(places)
+        return total + self._of_table(one, other, weights)
 
     def weighted(self, table: int, weights: Vector) -> float:
         """Return the variance of a weighted sum of all cells of a table, by where it starts."""
         crossed = 0.0 if self.tables is None else self.tables.weighted(table, weights)
-        return crossed + float(weights.sum()) ** 2 * self._in_common(table, table)
+        own = weights.reshape(len(self._places(table)), -1).sum(axis=1)
+        return crossed + self._of_table(table, table, own)
+
+    def _places(self, table: int) -> NDArray[np.int64]:
+        """Return where the cells of each place of a table start."""
+        if self.tables is None or not self._in_tables(table):
+            return np.array([table])
+        number, cells = self.tables.places(table)
+        return table + cells * np.arange(number)
+
+    def _of_table(self, one: int, other: int, weights: Vector) -> float:
+        """Return what shared noises add to the covariance of sums over places, so weighted."""
+        here, there = self._places(one), self._places(other)
+        total = 0.0
+        for term in self.shared:
+            one_, other_ = (weights @ entries(term.loadings, at) for at in (here, there))
+            total += term.weight * float(one_) * float(other_)
+        return total
 
     def _in_common(self, one: int, other: int) -> float:
-        pairs = (
-            (t.weight, _entry(t.loadings, one), _entry(t.loadings, other)) for t in self.shared
-        )
+        pairs = ((t.weight, entry(t.loadings, one), entry(t.loadings, other)) for t in self.shared)
         return sum(weight * a * b for weight, a, b in pairs)
 
     def noises(self, weights: Mapping[int, float]) -> list[float]:
@@ -128,10 +154,10 @@ class Covariance:
     def given_last(self) -> tuple["Covariance", Vector]:
         """Return the covariance of the others given the last one, and how each leans on that."""
         *others, last = self.shared
-        if any(_entry(term.loadings, self.size - 1) for term in others):
+        if any(entry(term.loadings, self.size - 1) for term in others):
             return self._others_given_last()
         rest = replace(self, size=self.size - 1, shared=tuple(others))
-        return rest, _expand(self.size, last.loadings)[:-1]
+        return rest, expand(self.size, last.loadings)[:-1]
 
     def _others_given_last(self) -> tuple["Covariance", Vector]:
         """Return the same where the last estimate holds several noises: what they share goes."""
@@ -142,7 +168,7 @@ class Covariance:
         edges = [0, *(np.flatnonzero(np.diff(lean)) + 1).tolist(), len(lean)]
         runs = (Run(a, b, float(lean[a])) for a, b in itertools.pairwise(edges) if lean[a])
         gone = Shared(-float(shared[-1]), tuple(runs))
-        kept = (replace(term, loadings=_before(term.loadings, len(lean))) for term in self.shared)
+        kept = (replace(term, loadings=before(term.loadings, len(lean))) for term in self.shared)
         rest = replace(self, size=len(lean), shared=(*kept, gone))
         return rest, lean
 
@@ -158,7 +184,7 @@ class Covariance:
 
     def load(self, index: int) -> float:
         """Return how much of the last noise one estimate holds."""
-        return _entry(self.shared[-1].loadings, index)
+        return entry(self.shared[-1].loadings, index)
 
     def alone(self, *, last: bool) -> list[tuple[int, float, float]]:
         """Return the estimates that, given the last noise, are independent of all others.
@@ -169,7 +195,7 @@ class Covariance:
         leans = self.shared[-1] if last else Shared(0.0, ())
         root, free = math.sqrt(leans.weight), (r for r in self.variances if r.start not in tied)
         return [
-            (r.stop - r.start, math.sqrt(r.value), abs(_entry(leans.loadings, r.start)) * root)
+            (r.stop - r.start, math.sqrt(r.value), abs(entry(leans.loadings, r.start)) * root)
             for r in free
         ]
 
@@ -207,7 +233,7 @@ class Covariance:
     def terms_from(stored: Iterable[Mapping[str, Any]], size: int) -> tuple[Shared, ...]:
         """Read terms of so many estimates from plain values."""
         return tuple(
-            Shared(finite(weight=each["weight"]), _runs(each["loadings"], size)) for each in stored
+            Shared(finite(weight=each["weight"]), runs(each["loadings"], size)) for each in stored
         )
 
     @classmethod
@@ -215,10 +241,11 @@ class Covariance:
         """Read it from plain values; refuse what no covariance is."""
         size = whole(size=stored["size"])
         shared = cls.terms_from(stored["shared"], size)
-        tables = None if "tables" not in stored else CrossErrors.from_dict(stored["tables"])
+        kind = PlacedErrors if "children" in stored.get("tables", {}) else CrossErrors
+        tables = None if "tables" not in stored else kind.from_dict(stored["tables"])
         if tables is not None and tables.stop > size:
             raise refuse("tables", f"within {size} estimates", tables.stop)
-        found = cls(size, _runs(stored["variances"], size), shared, tables)
+        found = cls(size, runs(stored["variances"], size), shared, tables)
         least = min([run.value for run in found.variances], default=1.0)
         all_of_them = found.diagonal()
         if least <= 0 or all_of_them.min() < 0 or not all_of_them.max() <= cls.MOST**2:
@@ -226,35 +253,10 @@ class Covariance:
         return found
 
     def _own(self, weights: Mapping[int, float]) -> Iterator[float]:
-        return (w**2 * _entry(self.variances, i) for i, w in weights.items())
+        return (w**2 * entry(self.variances, i) for i, w in weights.items())
 
     @staticmethod
     def _common(weights: Mapping[int, float], terms: Iterable[Shared]) -> Iterator[float]:
         for term in terms:
-            loading = sum(w * _entry(term.loadings, i) for i, w in weights.items())
+            loading = sum(w * entry(term.loadings, i) for i, w in weights.items())
             yield term.weight * loading**2
-
-
-def _runs(stored: Iterable[Mapping[str, Any]], size: int) -> tuple[Run, ...]:
-    runs = tuple(Run(**{**run, "value": finite(value=run["value"])}) for run in stored)
-    reached = 0
-    for run in runs:
-        if not reached <= whole(least=0, start=run.start) < whole(stop=run.stop) <= size:
-            raise refuse("runs", f"within {size} estimates, one behind the other", run)
-        reached = run.stop
-    return runs
-
-
-def _before(runs: tuple[Run, ...], stop: int) -> tuple[Run, ...]:
-    return tuple(run for run in runs if run.start < stop)
-
-
-def _entry(runs: tuple[Run, ...], index: int) -> float:
-    return next((run.value for run in runs if run.start <= index < run.stop), 0.0)
-
-
-def _expand(size: int, runs: tuple[Run, ...]) -> Vector:
-    vector = np.zeros(size)
-    for run in runs:
-        vector[run.start : run.stop] = run.value
-    return vector

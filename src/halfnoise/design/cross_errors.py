@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from halfnoise.checks import finite, refuse, whole
 from halfnoise.workload.sets.base import Layered
-from halfnoise.workload.sets.residuals import Axes, Levels, cells, distance, within
+from halfnoise.workload.sets.residuals import Axes, Levels, cells, within
 
 Vector = NDArray[np.float64]
 
@@ -79,21 +79,27 @@ class CrossErrors:
         pairs = zip(self.loads[kind], self.loads[other], self._noise, strict=True)
         return ((a * b, noise) for a, b, noise in pairs if a * b)
 
-    def variance_of(self, table: int) -> float:
-        """Return the variance of every cell of a table."""
-        kind, axes, _, _ = self.tables[table]
-        total = 0.0
-        for load, noise in self._weights(kind, kind):
-            for part in within(axes):
-                others = cells(self.levels, (axis for axis in axes if axis not in part))
-                own = noise.get(part, 0.0) * float(distance(self.levels, part))
-                total += load * own / others**2
-        return total
+    def places(self, table: int) -> tuple[int, int]:
+        """Return how many places a table is by, and how many cells, all alike, are in each."""
+        return 1, cells(self.levels, self._table(table)[1])
+
+    def around(self, one: int, other: int) -> NDArray[np.int64]:
+        """Return which place of the margin ``other`` each place of a table is in."""
+        del one, other
+        return np.zeros(1, dtype=np.int64)
+
+    def matched(self, one: int, other: int) -> Vector:
+        """Return, by place, the covariance of cells with those of a margin that they are in.
+
+        ``one``, ``other``: the tables, by where they start; of the same, its variances.
+        """
+        return np.array([self.covariance(one, other)])
 
     def diagonal(self) -> Vector:
         """Return the variance of every cell."""
-        own = [self.variance_of(table) for table in range(len(self.tables))]
-        return np.repeat(own, [stop - start for _, _, start, stop in self.tables])
+        starts = [start for _, _, start, _ in self.tables]
+        each = (np.repeat(self.matched(at, at), self.places(at)[1]) for at in starts)
+        return np.concatenate([*each])
 
     def _cell(self, index: int) -> tuple[int, Axes, tuple[int, ...]]:
         place = int(np.searchsorted(self._starts, index, side="right")) - 1
@@ -129,15 +135,15 @@ class CrossErrors:
             total += sum(2 * w * v * self.covariance(i, j) for j, v in own[:number])
         return total
 
-    def block(self, one: int, other: int, chosen: Sequence[int]) -> float:
+    def block(self, one: int, other: int, chosen: Sequence[Sequence[int]]) -> float:
         """Return the covariance of the sums over a block of cells, in two tables by the same axes.
 
-        ``one``, ``other``: the tables, by where they start; ``chosen``: how many categories of each
+        ``one``, ``other``: the tables, by where they start; ``chosen``: which categories of each
         axis are in the block, k_i of v_i. With k_i ones along axis i, projected they have the
         squared length k_i (1 - k_i/v_i), and their mean is k_i/v_i.
         """
         (kind, axes), (kind_, _) = self._table(one), self._table(other)
-        many, total = dict(zip(axes, chosen, strict=True)), 0.0
+        many, total = {i: len(own) for i, own in zip(axes, chosen, strict=True)}, 0.0
         for load, noise in self._weights(kind, kind_):
             for part in within(axes):
                 inside = math.prod(many[i] * (1 - many[i] / self.levels[i]) for i in part)

@@ -1,6 +1,6 @@
 """The measurement of every centred design: from exact totals to what gets noise, and back."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Self
@@ -102,13 +102,26 @@ class CenteredMeasurement(Measurement):
             people = float(others[0][0, 0]) * float(self.everyone.step)
             root = root + float(self.everyone.center) * people
         stops = np.cumsum([each.shape.size for each in self.channels])
-        parts: Iterable[Floats] = np.split(values[:, : stops[-1]], stops[:-1], axis=1)
-        seen = zip(self.channels, parts, strict=True)
+        parts = np.split(values[:, : stops[-1]], stops[:-1], axis=1)
+        seen = [*zip(self.channels, parts, strict=True)]
+        if self.root is not None:
+            root = self._told(seen, root)
         estimates = np.concatenate([c.shape.recover(c, h, root) for c, h in seen], axis=1)
         sizes = None if self.root is None or self.root_is_total else root * whole
         people = None if people is None else people * whole
         found = np.concatenate([estimates * whole, *own], axis=1)
         return Recovered(estimates=found, sizes=sizes, people=people)
+
+    def _told(self, seen: Sequence[tuple[Channel, Floats]], root: Floats) -> Floats:
+        """Return the root as all that tells it, each weighed by how sure it is, has it."""
+        step, scale = (float(self.root.step), self.root.scale) if self.root else (0.0, 0.0)
+        whole = precision = (step * scale) ** -2
+        found = precision * root
+        for channel, h in seen:
+            if (told := channel.shape.tells(channel, h)) is not None:
+                more = 1 / channel.shape.told(channel.drawn)
+                found, whole = found + more * told, whole + more
+        return root if whole == precision else found / whole
 
     def discovering(self, most: int, delta: float) -> Self:
         """Return the same with the threshold at which groups of people in ``most`` groups show."""

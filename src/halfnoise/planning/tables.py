@@ -15,6 +15,7 @@ from halfnoise.views import Grid
 from halfnoise.workload.block import Block, Line
 from halfnoise.workload.categories import Bins, Choice
 from halfnoise.workload.crossing import TableBlock, used
+from halfnoise.workload.nested import Nested
 from halfnoise.workload.queries import Asked
 from halfnoise.workload.tables import Table
 from halfnoise.workload.workload import Workload
@@ -157,10 +158,10 @@ def _tables_alone(design: Design, workload: Workload) -> tuple[Workload, Design]
     """Return the tables of people with nothing beside them, and their design."""
     tables = [query for query in workload.queries if isinstance(query, Table)]
     axes, promised = used(tables, []), design.guarantee
-    kept = [q for q in workload.queries if isinstance(q, Table) or _is_axis(q, axes)]
-    if not tables or len(kept) == len(workload.queries) or not isinstance(promised, GaussianDP):
+    kept = [q for q in workload.queries if isinstance(q, Table | Nested) or _is_axis(q, axes)]
+    if not kept or len(kept) == len(workload.queries) or not isinstance(promised, GaussianDP):
         return workload, design
-    named = {query.label for query in kept}
+    named = {*(query.label for query in kept), *used([], [], kept)}
     weights = {name: w for name, w in workload.importance.items() if name in named}
     rules: dict[str, Any] = {"at_most": None, "size_importance": 0.0, "size_dial": None}
     alone = replace(workload, queries=kept, importance=weights, **rules)

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.noise.law import Noise, margin_of
+from halfnoise.results import by_place
 from halfnoise.results.inference import ANYTHING, Errors, Floats, Range, ratios
 
 Places: TypeAlias = NDArray[np.intp]
@@ -68,14 +69,14 @@ class Side:
         top, bottom, over = self.lines.top, self.lines.bottom, self.lines.over
         values, errors = self.values, self.errors
         if bottom is None:
-            x, one = values[:, top] / over, {int(top[0]): 1 / over}
-            margin = errors.margin(one, level)
-            return np.stack([x, np.full_like(x, errors.std(one)), x - margin, x + margin])
+            x = values[:, top] / over
+            std, margin = (each / abs(over) for each in by_place.some(errors, top, level))
+            return np.stack([x, np.broadcast_to(std, x.shape), x - margin, x + margin])
         pairs = [*zip(top.tolist(), bottom.tolist(), strict=True)]
         if errors.noise is Noise.LAPLACE:  # of which the variances do not tell all
             return np.stack([ratios(values, errors, pair, level) for pair in pairs], axis=2)
         rows = np.stack([values[:, top].ravel(), values[:, bottom].ravel()], axis=1)
-        found = ratios(rows, errors.both(*pairs[0]), (0, 1), level)
+        found = ratios(rows, by_place.some_beside(errors, top, bottom), (0, 1), level)
         return found.reshape(4, len(values), len(pairs))
 
     def parts(self, group: int, column: int, factor: float) -> Part:

@@ -12,7 +12,7 @@ import numpy as np
 
 from halfnoise.checks import refuse, unknown
 from halfnoise.errors import NotSupportedError
-from halfnoise.results import sampled, spread
+from halfnoise.results import by_place, sampled, spread
 from halfnoise.results.inference import (
     ANYTHING,
     Errors,
@@ -24,7 +24,9 @@ from halfnoise.results.inference import (
     ratios,
 )
 from halfnoise.results.labelled import Labelled
-from halfnoise.results.tabled import Cells, Tabled
+from halfnoise.results.listing import Tabled
+from halfnoise.results.pairs import Pairs
+from halfnoise.results.tabled import Cells
 from halfnoise.results.wide import Wide, between
 from halfnoise.text import spelled
 
@@ -91,8 +93,8 @@ class CrossTable(Cells):
 
     def _block(self, name: str, places: list[list[int]]) -> Estimate:
         release, start, inside = self.release, self.question.start, np.ix_(*places)
-        many = dict(zip(self.order, map(len, places), strict=True))
-        chosen = [many[axis] for axis in range(len(self.order))]
+        along = dict(zip(self.order, places, strict=True))
+        chosen = [along[axis] for axis in range(len(self.order))]
         below, covariance = start + self.question.cells, release.errors.covariance
         top = covariance.block(start, start, chosen)
         if self.question.is_mean:
@@ -161,16 +163,18 @@ class CrossTable(Cells):
     def shares(self, part: str = "total", *, of: Sequence[str] | None = None) -> Shares:
         """Return what part of its row, its column or the total each cell is.
 
-        ``of``: any margin, by the labels it has; () is the total. With V the variance of a cell of
-        the margin, which holds m cells, its covariance with each of these is V/m.
+        ``of``: any margin, by the labels it has; () is the total, and a coarser level of places is
+        the place around. With V the variance of a cell of a margin, which holds m cells, its
+        covariance with each of these is V/m.
         """
         by = {"row": self.rows, "column": self.columns, "total": ()}
         if part not in by:
             raise refuse("a share", f"of {', '.join(WORDS)}", part, "or say of=(labels)")
         margin = by[part] if of is None else (of,) if isinstance(of, str) else tuple(of)
-        if strange := [label for label in margin if label not in self.labels]:
+        around = self._around(margin)
+        if strange := [label for label in margin if label not in around]:
             raise unknown("label", strange[0], self.labels)
-        if len(margin) >= len(self.labels) or self.question.is_mean:
+        if tuple(around) == self.labels or self.question.is_mean:
             raise refuse(
                 "a share", "of a margin, and of people, counts or sums", margin or self.name
             )
@@ -190,21 +194,34 @@ class CrossTable(Cells):
             found=found.reshape(4, *self.shape),
         )
 
-    def _beside(self, labels: Sequence[str]) -> tuple[Floats, Errors]:
+    def _around(self, labels: Sequence[str]) -> dict[str, str]:
+        """Return the labels of a margin with those of this table's axes that lie inside them."""
+        found = dict[str, str]()
+        for own in self.labels:
+            around = next((x for x in labels if x == own or self.nest.holds(x, own)), None)
+            found |= {} if around is None else {around: own}
+        return found
+
+    def _beside(self, labels: Sequence[str]) -> tuple[Floats, Errors | Pairs]:
         """Return cells, each with its cell of a margin, and the errors of such a pair."""
         release, start, last = self.release, self.question.start, self.release.questions[-1].stop
         top = self.cells_of(release.values)
         if labels or self.name:
-            inside = [label for label in self.labels if label in labels]
-            margin = self.margin(*inside) if inside else self._whole
-            kept = [n if x in inside else 1 for x, n in zip(self.labels, self.shape, strict=True)]
-            below, at = margin.cells_of(release.values).reshape(kept), margin.question.start
+            found, nest = self._around(labels), self.nest
+            margin = self.margin(*found) if found else self._whole
+            below, at = margin.cells_of(release.values), margin.question.start
+            for axis, (around, own) in enumerate(found.items()):
+                if own != around:
+                    below = np.take(below, nest.above(own, around), axis)
+            held = {*found.values()}
+            kept = [n if x in held else 1 for x, n in zip(self.labels, self.shape, strict=True)]
+            below = below.reshape(kept)
         elif len(release.values) > last:
             below, at = release.values[last], last
         else:
             raise NotSupportedError("this release does not give the number of people; say of=...")
         pairs = [each.ravel() for each in np.broadcast_arrays(top, below)]
-        return np.stack(pairs, axis=1), release.errors.both(start, at)
+        return np.stack(pairs, axis=1), by_place.beside(release.errors, start, at, self._spread)
 
     def _parts(self, margin: Sequence[str], bounds: Range) -> Floats:
         """Return cells as parts of those of a margin."""
@@ -216,30 +233,39 @@ class CrossTable(Cells):
 
     def _inside(self, margin: Sequence[str]) -> Floats:
         """Return the number of people in each cell, and in its cell of the margin."""
-        gone = tuple(i for i, label in enumerate(self.labels) if label not in margin)
+        found = self._around(margin)
+        held = {*found.values()}
+        gone = tuple(i for i, label in enumerate(self.labels) if label not in held)
         own = self._people
-        both = np.broadcast_arrays(own, own.sum(axis=gone, keepdims=True))
+        total = own.sum(axis=gone, keepdims=True)
+        for around, label in found.items():
+            if label != around:
+                at = self.nest.above(label, around)
+                moved = np.moveaxis(total, self.labels.index(label), 0)
+                summed = np.zeros((int(at.max()) + 1, *moved.shape[1:]))
+                np.add.at(summed, at, moved)
+                total = np.moveaxis(summed[at], 0, self.labels.index(label))
+        both = np.broadcast_arrays(own, total)
         return np.stack([each.ravel() for each in both], axis=1)
 
     def _of_known(self, people: float) -> Floats:
         """Return cells as shares of a number of people without error; of nobody, anything."""
-        cells, one = self.cells_of(self.release.values).ravel(), {self.question.start: 1.0}
-        std, margin = self.release.errors.std(one), self.release.errors.margin(one, self.level)
+        cells, errors = self.cells_of(self.release.values).ravel(), self.release.errors
+        both = by_place.each(errors, self.question.start, self.level)
+        std, margin = map(self._spread, both)
         if not people:
-            std, margin, people = math.inf, math.inf, 1.0
-        x = cells[np.newaxis]
-        numbers = np.stack([x, np.full_like(x, std), x - margin, x + margin])
-        if math.isfinite(std):
+            std, margin, people = np.full_like(std, math.inf), np.full_like(std, math.inf), 1.0
+        numbers = np.stack([cells, std, cells - margin, cells + margin])[:, np.newaxis]
+        if np.isfinite(std).all():
             values = self.release.values[np.newaxis]
             numbers = sampled.sums(self.release, self.question, values, numbers)
         with np.errstate(over="ignore"):
-            shares, errors, *ends = numbers[:, 0] / people
-        return np.vstack([np.clip(shares, 0.0, 1.0), errors, np.clip(ends, 0.0, 1.0)])
+            shares, stds, *ends = numbers[:, 0] / people
+        return np.vstack([np.clip(shares, 0.0, 1.0), stds, np.clip(ends, 0.0, 1.0)])
 
     def _at(self, cell: tuple[int, ...]) -> int:
-        shape = tuple(len(categories) for _, categories in self.question.axes)
         own = [cell[axis] for axis in np.argsort(self.order)]
-        return self.question.start + int(np.ravel_multi_index(own, shape))
+        return self.question.start + int(np.ravel_multi_index(own, self._own_shape))
 
 
 def _estimate(name: str, numbers: Floats) -> Estimate:

@@ -6,6 +6,7 @@ same afterwards: a number within its margin of zero. To say so is post-processin
 
 from collections.abc import Iterator, Sequence
 
+from halfnoise.results import by_place
 from halfnoise.results.release import Release
 from halfnoise.workload.question import SIZE, Question
 
@@ -44,7 +45,7 @@ def _impossible(release: Release, question: Question) -> bool:
     if release.known_size is None or question.is_sum or question.is_mean:
         return False
     surely = SURELY if not question.axes else 1 - (1 - SURELY) / len(question.names)
-    margin = release.errors.margin({question.start: 1.0}, surely)
+    margin = float(by_place.each(release.errors, question.start, surely)[1].max())
     values = release.values[question.start : question.start + len(question.names)]
     return bool((values < -margin).any() or (values > release.known_size + margin).any())
 

@@ -15,10 +15,10 @@ from halfnoise.results import inference, sampled, spread
 from halfnoise.results.cross import CrossTable
 from halfnoise.results.deviation import deviation
 from halfnoise.results.inference import Columns, Errors, Estimate, Floats
+from halfnoise.results.listing import Listed, listed
 from halfnoise.results.reliability import FACT, Reliability
 from halfnoise.results.sampling import Sampling
-from halfnoise.results.surveyed import Surveyed
-from halfnoise.results.tabled import Listed, listed
+from halfnoise.results.surveyed import Surveyed, effective
 from halfnoise.results.together import shared_out, simultaneous_level
 from halfnoise.results.whole import whole
 from halfnoise.workload.question import SIZE, Question
@@ -104,30 +104,23 @@ class Estimates(Surveyed):
 
     @property
     def effective_size(self) -> Estimate | None:
-        """The effective sample size, (sum of weights)^2 / (sum of squared weights), if asked for.
-
-        Its interval joins those of the size and of the mean weight, each of half the error, so that
-        at least as many cover it.
-        """
+        """The effective sample size, (sum of weights)^2 / (sum of squared weights), if asked for."""
         if SQUARES not in self or not self.has_size:
             return None
         half = replace(self, level=(1 + self.level) / 2)
         n, mean = half.size, half.mean(SQUARES)
         if n is None or mean.estimate <= 0:
             return None
-        x, low = n.estimate / mean.estimate, max(n.low, 0.0) / mean.high
-        high = n.high / mean.low if mean.low > 0 else math.inf
-        per_size, per_square = 2 / mean.estimate, -1 / mean.estimate**2
-        weights = {self._index(SQUARES): per_square}
-        weights |= {} if self._size_index is None else {self._size_index: per_size}
-        std = self._linear("", weights).std
-        return Estimate(name="effective sample size", estimate=x, std=std, low=low, high=high)
+        weights = {self._index(SQUARES): -1 / mean.estimate**2}
+        weights |= {} if self._size_index is None else {self._size_index: 2 / mean.estimate}
+        return effective(n, mean, self._linear("", weights).std)
 
     @property
     def whole_values(self) -> Floats:
         """The estimates with all counts of tables in whole numbers that add up."""
         if self._whole is None:
-            found: Floats = whole(self.questions, self.values[np.newaxis], self.known_size)[0]
+            rows, about = self.values[np.newaxis], (self.errors.covariance, self.known_size)
+            found: Floats = whole(self.questions, rows, *about)[0]
             object.__setattr__(self, "_whole", found)
             return found
         return self._whole

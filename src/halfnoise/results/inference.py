@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.noise.law import Noise
+from halfnoise.results.pairs import Pairs
 
 Floats = NDArray[np.float64]
 Columns: TypeAlias = dict[str, NDArray[Any]]  # numbers as float64, all else as objects
@@ -103,9 +104,14 @@ class Errors:
         top, bottom = (self.covariance.variance(each) for each in (a, b))
         return self.two(top, bottom, self.covariance.between(a, b))
 
+    def three(self, pair: Pair) -> tuple[float, float, float]:
+        """Return the variances of two estimates and their covariance."""
+        top, bottom = (self.copies * self.covariance.variance(each) for each in pair)
+        return top, bottom, self.copies * self.covariance.between(*pair)
+
 
 def ratios(
-    values: Floats, errors: Errors, pair: Pair, level: float, bounds: Range = ANYTHING
+    values: Floats, errors: Errors | Pairs, pair: Pair, level: float, bounds: Range = ANYTHING
 ) -> Floats:
     """Return ratio, standard error and the ends of Fieller's interval, for each row of values.
 
@@ -118,17 +124,17 @@ def ratios(
         t = (a S +- z R b) / (b S -+ z V a),  S = sqrt(a^2 V + b^2 R - z^2 R V),  b > 0.
     """
     top, bottom = pair
-    lean, R, V = errors.split(top, bottom)
+    lean, R, V = (np.broadcast_to(x, len(values)) for x in errors.split(top, bottom))
     b = values[:, bottom]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         estimate = np.where(b == 0, 0.0, values[:, top] / b)
         std = np.sqrt(R + (estimate - lean) ** 2 * V) / np.abs(b)
     sure = np.abs(b) > errors.margin({bottom: 1.0}, level)
-    turned = np.sign(b[sure])
+    turned, (lean, R, V) = np.sign(b[sure]), (x[sure] for x in (lean, R, V))
     a, b = (values[sure, top] - lean * b[sure]) * turned, np.abs(b[sure])
     ends = []
     for sign in (-1, 1):
-        z, S = _reach(errors, pair, level, (a, b), sign)
+        z, S = _reach(errors, pair, level, (a, b, R, V), sign)
         end = np.full(len(values), sign * math.inf)
         with np.errstate(invalid="ignore"):
             t = (a * S + sign * z * R * b) / (b * S - sign * z * V * a)
@@ -138,7 +144,11 @@ def ratios(
 
 
 def _reach(
-    errors: Errors, pair: Pair, level: float, ab: tuple[Floats, Floats], sign: int
+    errors: Errors | Pairs,
+    pair: Pair,
+    level: float,
+    seen: tuple[Floats, Floats, Floats, Floats],
+    sign: int,
 ) -> tuple[Floats, Floats]:
     """Return z and S of one end of Fieller's interval.
 
@@ -146,12 +156,16 @@ def _reach(
     two noises: on the angle of  (sqrt(R), t sqrt(V)).  Seen from (b sqrt(R), a sqrt(V)), where
     t = a/b, the interval ends at the angle where  z = |(b sqrt(R), a sqrt(V))| sin(angle)/sqrt(RV).
     """
+    a, b, rest, below = seen
+    x, y = b * np.sqrt(rest), a * np.sqrt(below)
+    if errors.noise is Noise.GAUSSIAN or isinstance(errors, Pairs):
+        z = np.full_like(x, errors.noise.margin([1.0], level))
+        return z, np.sqrt(np.maximum(0.0, x**2 + y**2 - z**2 * rest * below))
     _, R, V = errors.split(*pair)
-    x, y = ab[1] * math.sqrt(R), ab[0] * math.sqrt(V)
-    if errors.noise is Noise.GAUSSIAN or not R * V:
+    if not R * V:
         some = pair[1] if V else pair[0]
         z = np.full_like(x, errors.margin({some: 1.0}, level) / math.sqrt(V or R or 1.0))
-        return z, np.sqrt(np.maximum(0.0, x**2 + y**2 - z**2 * R * V))
+        return z, np.hypot(x, y)
     waves, far, start = _waves(errors, pair, level), np.hypot(x, y), np.arctan2(y, x)
     low, high = np.zeros_like(x), math.pi / 2 - sign * start
     for _ in range(60):

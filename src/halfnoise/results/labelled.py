@@ -10,6 +10,7 @@ import numpy as np
 
 from halfnoise.checks import installed, refuse, unknown
 from halfnoise.results.inference import Estimate, Floats
+from halfnoise.results.lines import CSV, MARKDOWN
 from halfnoise.results.shown import shown, written
 from halfnoise.results.wide import TOTAL, Wide
 from halfnoise.text import spelled
@@ -133,6 +134,18 @@ class Labelled(Viewed):
     def to_arrow(self) -> Any:
         """Return it as a wide PyArrow table."""
         return installed("pyarrow").table(self._wide())
+
+    def to_csv(self) -> str:
+        """Return it as CSV as one reads it, unrounded: rows by all axes but the last."""
+        columns = {
+            title: each if isinstance(each, np.ndarray) else np.array(each, dtype=object)
+            for title, each in self._wide().items()
+        }
+        return (CSV.head(columns) + CSV.by_cell(columns)).decode()
+
+    def to_markdown(self, *, digits: int | None = None) -> str:
+        """Return it as Markdown as one reads it; ``digits`` behind the point."""
+        return self.wide(digits=digits).markdown(MARKDOWN.text)
 
     @staticmethod
     def _texts(x: Floats, std: Floats, digits: int | None) -> list[list[str]]:

@@ -19,6 +19,7 @@ from halfnoise.noise.law import Noise
 from halfnoise.privacy import definitions as dp
 from halfnoise.privacy import words as privacy
 from halfnoise.results.inference import Errors, Estimate
+from halfnoise.results.nest import Nest
 from halfnoise.results.release import GroupedRelease, Release, Released
 from halfnoise.results.reliability import Reliability
 from halfnoise.results.sampled import fault
@@ -159,6 +160,8 @@ def _check_tables(questions: tuple[Question, ...], covariance: Covariance) -> No
     for family in families(questions):
         by = {*family.tables} | ({()} if family.question.kind == "table" else set())
         _hold(all(each[:i] + each[i + 1 :] in by for each in by for i in range(len(each))))
+        nest = Nest.of(questions, covariance)
+        _hold(all(around in by for each in by for around in nest.around(each)))
     _hold(len(starts) == sum(len(family.tables) for family in families(questions)))
     return None
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from halfnoise.results import sampling
 from halfnoise.results.inference import Errors, Estimate, Floats, Pair, Range
+from halfnoise.results.pairs import Pairs
 from halfnoise.results.sampling import Reach, Sampling
 from halfnoise.workload.question import Question
 from halfnoise.workload.weights import SQUARES
@@ -106,7 +107,7 @@ def ratios(
     release: Sampled,
     numbers: Floats,
     values: Floats,
-    errors: Errors,
+    errors: Errors | Pairs,
     pair: Pair,
     *,
     bounds: Range,
@@ -126,7 +127,7 @@ def free_ratios(
     release: Sampled,
     numbers: Floats,
     values: Floats,
-    errors: Errors,
+    errors: Errors | Pairs,
     pair: Pair,
     *,
     bounds: Range,
@@ -138,9 +139,7 @@ def free_ratios(
     if of is not None and np.ndim(far.effect):
         far = far._replace(effect=np.repeat(far.effect, len(values) // len(of)))
     top, bottom = pair
-    noise = (errors.covariance.variance(top), errors.covariance.variance(bottom))
-    all_noise = (*noise, errors.covariance.between(top, bottom))
-    own, under, shared = (errors.copies * each for each in all_noise)
+    own, under, shared = errors.three(pair)
     two = (values[:, top], values[:, bottom])
     return sampling.of_ratios(
         numbers,

@@ -161,7 +161,7 @@ def of_sums(numbers: Floats, people: tuple[Floats, Floats], bounds: Range, reach
 def of_ratios(
     numbers: Floats,
     two: tuple[Floats, Floats],
-    noise: tuple[float, float, float],
+    noise: tuple[Floats | float, Floats | float, Floats | float],
     bounds: Range,
     reach: Reach,
     *,
@@ -176,7 +176,7 @@ def of_ratios(
     """
     (low, high), (top, bottom), (own, under, shared) = bounds, two, noise
     x, std, *noisy = numbers
-    sure = bottom > reach.z * math.sqrt(reach.heavier * under)
+    sure = bottom > reach.z * np.sqrt(reach.heavier * under)
     b = np.where(sure, bottom, 1.0)
     at = np.clip(top / b, low, high)
     drawn = Curve(own - 2 * at * shared + at**2 * under, 2 * (at * under - shared), under)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from halfnoise.results import sampled
+from halfnoise.results import by_place, sampled
 from halfnoise.results.deviation import deviations
-from halfnoise.results.inference import Columns, Errors, Floats, ratios
+from halfnoise.results.inference import Columns, Floats, ratios
 from halfnoise.results.release import Release
 from halfnoise.results.whole import whole
 from halfnoise.text import spelled
@@ -30,7 +30,8 @@ def columns(release: Release, values: Floats, asked: Sequence[Question]) -> Colu
     names, kinds = np.empty((2, numbers.shape[2]), dtype=object)
     shown = values
     if release.rounded_values:
-        shown = whole(release.questions, values, release.known_size)
+        covariance = release.errors.covariance
+        shown = whole(release.questions, values, covariance, release.known_size)
     most: Floats | float = math.inf
     if at:
         names[0], kinds[0] = SIZE, "size"
@@ -87,7 +88,7 @@ def _fill(
         numbers[:, :, 0] = wider
         return
     rows = [values[:, first : first + number].ravel() for first in pair]
-    two: Errors = errors.both(*pair)
+    two = by_place.beside(errors, *pair, lambda own: np.repeat(own, number // len(own)))
     top_bottom = np.stack(rows, axis=1)
     found = ratios(top_bottom, two, (0, 1), release.level, question.limits)
     found = sampled.ratios(release, found, top_bottom, two, (0, 1), bounds=limits, of=values)
@@ -103,11 +104,12 @@ def _linear(
     *,
     part: int = 0,
 ) -> None:
-    """Write sums or counts, which all have one standard error and one margin."""
-    start = question.start + part * question.cells
-    own, (values, shown), one = slice(start, start + question.cells), both, {start: 1.0}
-    margin = release.errors.margin(one, release.level)
-    numbers[0], numbers[1] = values[:, own], release.errors.std(one)
+    """Write sums or counts, which all have one standard error and one margin, or by place."""
+    start, cells = question.start + part * question.cells, question.cells
+    own, (values, shown) = slice(start, start + cells), both
+    found = by_place.each(release.errors, start, release.level)
+    std, margin = (np.repeat(each, cells // len(each)) for each in found)
+    numbers[0], numbers[1] = values[:, own], std
     numbers[2], numbers[3] = numbers[0] - margin, numbers[0] + margin
     if release.sampling is not None:
         numbers[:] = sampled.sums(release, question, values, numbers, part)

@@ -4,43 +4,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.checks import unknown
-from halfnoise.results import sampled
+from halfnoise.results import by_place, sampled
 from halfnoise.results.inference import ANYTHING, Errors, Floats, Range, ratios
 from halfnoise.results.labelled import PEOPLE, Labelled
+from halfnoise.results.listing import Listed, Tabled, listed, named, said
+from halfnoise.results.nest import Nest
+from halfnoise.results.pairs import Pairs
 from halfnoise.results.reliability import Reliability, marked, relative, spread
-from halfnoise.results.sampled import Sampled
 from halfnoise.results.shown import PEOPLE as PEOPLE_KINDS
 from halfnoise.results.shown import places, written
 from halfnoise.results.whole import rounded
 from halfnoise.results.wide import Wide, between
 from halfnoise.text import short, spelled
 from halfnoise.workload.question import Question
-
-
-class Tabled(Sampled, Protocol):
-    """A release, as far as its tables go."""
-
-    @property
-    def whole_values(self) -> Floats:
-        """The same with counts of tables in whole numbers."""
-
-    @property
-    def rounded_values(self) -> bool:
-        """Whether whole numbers are shown."""
-
-
-class Listed(NamedTuple):
-    """A table that a release has: by what, of which value if not of people, whether asked for."""
-
-    labels: tuple[str, ...]
-    of: str | None
-    asked: bool
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -59,8 +41,8 @@ class Cells(Labelled):
             own = [label for label, _ in question.axes]
             if wanted and named(question) == of and sorted(own) == sorted(wanted):
                 return cls._made(release, question, tuple(map(own.index, wanted)))
-        known = [_said(each) for each in listed(release)]
-        raise unknown("table", _said(Listed(tuple(wanted), of, asked=True)), known)
+        known = [said(each) for each in listed(release)]
+        raise unknown("table", said(Listed(tuple(wanted), of, asked=True)), known)
 
     @classmethod
     def _made(cls, release: Tabled, question: Question, order: tuple[int, ...]) -> Self:
@@ -94,8 +76,7 @@ class Cells(Labelled):
         return self._by_axes(values[start : start + self.question.cells])
 
     def _by_axes(self, cells: Floats) -> Floats:
-        shape = tuple(len(categories) for _, categories in self.question.axes)
-        return np.asarray(cells.reshape(shape).transpose(self.order))
+        return np.asarray(cells.reshape(self._own_shape).transpose(self.order))
 
     @cached_property
     def numbers(self) -> Floats:
@@ -103,22 +84,38 @@ class Cells(Labelled):
         errors, start = self.release.errors, self.question.start
         if self.question.is_mean:
             pair = [self.cells_of(self.release.values, part).ravel() for part in (0, 1)]
-            both = errors.both(start, start + self.question.cells)
+            both = by_place.beside(errors, start, start + self.question.cells, self._spread)
             return self._ratios(np.stack(pair, axis=1), both, self.question.limits)
-        one, values = {start: 1.0}, self.release.values[np.newaxis]
-        x, margin = values[:, start : self.question.stop], errors.margin(one, self.level)
-        noisy = np.stack([x, np.full_like(x, errors.std(one)), x - margin, x + margin])
+        values, many = self.release.values[np.newaxis], self.question.cells
+        own = by_place.each(errors, start, self.level)
+        std, margin = (np.repeat(each, many // len(each))[np.newaxis] for each in own)
+        x = values[:, start : self.question.stop]
+        noisy = np.stack([x, std, x - margin, x + margin])
         found = sampled.sums(self.release, self.question, values, noisy)
         _, std, low, high = (self._by_axes(each[0]) for each in found)
         shown = self.cells_of(self._shown)
         return np.stack([shown, std, np.minimum(low, shown), np.maximum(high, shown)])
 
-    def _ratios(self, rows: Floats, errors: Errors, bounds: Range) -> Floats:
+    def _ratios(self, rows: Floats, errors: Errors | Pairs, bounds: Range) -> Floats:
         """Return numbers of ratios of two numbers for each cell, by axes."""
         found = ratios(rows, errors, (0, 1), self.level, bounds)
         if bounds != ANYTHING:
             found = sampled.ratios(self.release, found, rows, errors, (0, 1), bounds=bounds)
         return found.reshape(4, *self.shape)
+
+    def _spread(self, own: Floats) -> Floats:
+        """Return what each cell has of what its place has; of no places, all have the same."""
+        cells = np.repeat(own, self.question.cells // len(own))
+        return np.asarray(cells.reshape(self._own_shape).transpose(self.order).ravel())
+
+    @cached_property
+    def nest(self) -> Nest:
+        """Which axes are places, and how these lie in each other."""
+        return Nest.of(self.release.questions, self.release.errors.covariance)
+
+    @property
+    def _own_shape(self) -> tuple[int, ...]:
+        return tuple(len(categories) for _, categories in self.question.axes)
 
     def margin(self, *labels: str) -> Self:
         """Return the margin by some of the axes."""
@@ -142,14 +139,19 @@ class Cells(Labelled):
         With a ``factor`` they are rounded to whole multiples of its inverse, together.
         """
         own = self._made(self.release, self.question, (*range(len(self.order)),))
-        shown = {each.labels: each.cells_of(self._shown) for each in (*own.margins(), own)}
+        nest = self.nest
+        by = [each.labels for each in (*own.margins(), own)]
+        by += [each for labels in by for each in nest.around(labels) if each not in ((), *by)]
+        shown = {each: own.margin(*each).cells_of(self._shown) for each in dict.fromkeys(by)}
         shown[()] = np.array(self._all(self._shown))
         if factor:
-            whole = rounded({each: factor * cells[np.newaxis] for each, cells in shown.items()})
+            tables = {each: factor * cells[np.newaxis] for each, cells in shown.items()}
+            whole = rounded(tables, nest)
             shown = {each: cells[0] / factor for each, cells in whole.items()}
         return {
             frozenset(each): cells.transpose([each.index(a) for a in self.labels if a in each])
             for each, cells in shown.items()
+            if {*each} <= {*self.labels}
         }
 
     def _all(self, values: Floats) -> float:
@@ -246,7 +248,7 @@ class Cells(Labelled):
     @property
     def _total_std(self) -> Floats:
         start, errors = self.question.start, self.release.errors
-        all_cells = [len(categories) for _, categories in self.question.axes]
+        all_cells = [range(number) for number in self._own_shape]
         variance = errors.covariance.block(start, start, all_cells)
         return np.array(errors.two(variance, 0.0, 0.0).std({0: 1.0}))
 
@@ -255,26 +257,3 @@ class Cells(Labelled):
         """By how much rounding moved the cells: the root mean square."""
         moved = self.cells_of(self._shown) - self.cells_of(self.release.values)
         return float(np.sqrt(np.mean(moved**2)))
-
-
-def named(question: Question) -> str | None:
-    """Return of which value a table is, None where it is of people."""
-    return None if question.kind == "table" else question.name
-
-
-def listed(release: Tabled) -> tuple[Listed, ...]:
-    """Return what tables there are, those that were asked for first."""
-    found = [
-        Listed(
-            tuple(label for label, _ in question.axes),
-            named(question),
-            question.asked,
-        )
-        for question in release.questions
-        if question.axes
-    ]
-    return tuple(sorted(found, key=lambda each: not each.asked))
-
-
-def _said(each: Listed) -> str:
-    return ",".join(each.labels) + (f" of {each.of}" if each.of else "")

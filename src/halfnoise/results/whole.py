@@ -9,6 +9,8 @@ away for k axes; swapping ones between pairs of categories along every axis, whi
 brings them nearer: to about 0.3 to 0.5 in the root mean square, where rounding each by itself has
 0.29. A table by one axis is rounded up or down, the largest remainders up.
 
+Places inside places are rounded from the first level on: those inside one add up to it.
+
 Cells below zero stay below zero: to cut them off would break the sums, and add people to every
 margin. Everything depends on the values of a table and its margins alone.
 """
@@ -19,20 +21,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from halfnoise.design.covariance import Covariance
 from halfnoise.results.inference import Floats
+from halfnoise.results.nest import Labels, Nest, Whole
 from halfnoise.workload.question import Question
 from halfnoise.workload.sets.residuals import flat
 
-Labels: TypeAlias = tuple[str, ...]
-Whole: TypeAlias = NDArray[np.int64]
 Tables: TypeAlias = Mapping[Labels, Floats]  # each with a first axis of groups
+PLAIN = Nest()
 SWAPS, FEWEST, WORK = 128, 4, 2**26  # how often pairs are tried: at most, at least, for all cells
 
 
-def rounded(tables: Tables) -> dict[Labels, Floats]:
+def rounded(tables: Tables, nest: Nest = PLAIN) -> dict[Labels, Floats]:
     """Return tables and all their margins in whole numbers that add up; () is their total.
+
+    Of tables by places those by coarser ones are among them.
 
     >>> cells, rows = np.array([[[1.4, 1.4], [1.4, 1.4]]]), np.array([[2.8, 2.8]])
     >>> found = rounded({(): np.array([5.6]), ("a",): rows, ("b",): rows, ("a", "b"): cells})
@@ -40,18 +44,29 @@ def rounded(tables: Tables) -> dict[Labels, Floats]:
     ([[2.0, 1.0], [1.0, 2.0]], [3.0, 3.0], [6.0])
     """
     found = dict[Labels, Floats]()
-    for labels in sorted(tables, key=len):
-        cells = tables[labels]
-        if len(labels) < 2:
-            made = np.rint(cells) if not labels else _one_way(cells, found[()])
-        else:
-            for axis, label in enumerate(labels, start=1):
-                margin = found[tuple(other for other in labels if other != label)]
-                lacking = np.expand_dims(margin, axis) - cells.sum(axis=axis, keepdims=True)
-                cells = cells + lacking / cells.shape[axis]
-            made = _nearer(_by_sums(cells), cells)
+    for labels in sorted(tables, key=nest.order):
+        cells, level = tables[labels], nest.level(labels)
+        margins = [found[labels[:axis] + labels[axis + 1 :]] for axis in range(len(labels))]
+        made = _fitting(cells, margins) if level < 0 else np.empty_like(cells)
+        if level >= 0:  # inside each place by itself, as in a table of its own
+            margins[0] = found[next(nest.around(labels))]
+            margins[0] = margins[0] if level else margins[0][:, np.newaxis]
+            for at, inside in nest.alike(level):
+                own = (margins[0][:, at], *(margin[:, inside] for margin in margins[1:]))
+                rows = [each.reshape(-1, *each.shape[2:]) for each in (cells[:, inside], *own)]
+                made[:, inside] = _fitting(rows[0], rows[1:]).reshape(cells[:, inside].shape)
         found[labels] = made + 0.0  # which makes a negative zero positive
     return found
+
+
+def _fitting(cells: Floats, margins: Sequence[Floats]) -> Floats:
+    """Return a table in whole numbers that add up to whole margins, one along each axis."""
+    if len(margins) < 2:
+        return _one_way(cells, margins[0]) if margins else np.rint(cells)
+    for axis, margin in enumerate(margins, start=1):
+        lacking = np.expand_dims(margin, axis) - cells.sum(axis=axis, keepdims=True)
+        cells = cells + lacking / cells.shape[axis]
+    return _nearer(_by_sums(cells), cells)
 
 
 def _one_way(cells: Floats, total: Floats) -> Floats:
@@ -137,19 +152,24 @@ def families(questions: Sequence[Question]) -> Iterator[Family]:
     yield from found.values()
 
 
-def whole(questions: Sequence[Question], values: Floats, known_size: float | None = None) -> Floats:
+def whole(
+    questions: Sequence[Question],
+    values: Floats,
+    covariance: Covariance,
+    known_size: float | None = None,
+) -> Floats:
     """Return estimates with all counts in tables, and the number of people, in whole numbers.
 
     ``values`` has a row for each group, the number of people last where it was measured.
     """
-    made, count = np.array(values), questions[-1].stop
+    made, count, nest = np.array(values), questions[-1].stop, Nest.of(questions, covariance)
     for family in (each for each in families(questions) if each.counts):
         cells = family.cells(values)
         if () not in cells:  # people, whose total is their number
             first = flat(next(iter(cells.values())))
             total = first.sum(axis=1) if known_size is None else np.full(len(values), known_size)
             cells[()] = values[:, count] if values.shape[1] > count else total
-        found = rounded(cells)
+        found = rounded(cells, nest)
         for labels, (start, shape) in family.tables.items():
             own = slice(start, start + math.prod(shape))
             made[:, own] = flat(found[labels])

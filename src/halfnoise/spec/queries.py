@@ -73,7 +73,7 @@ def queries(
         shown = [name for name in header.shown(patterns, [*named, *also]) if name not in unit]
         counts |= {text: matching(text, shown) for text in patterns}
     asked = [*(query for text in texts for query in counts[text]), *asked]
-    if not asked and not words.get("table"):
+    if not asked and not words.get("table") and not words.get("nested"):
         ask = "ask for something, for example --count smoker, or --counts 100 to try things out"
         raise InvalidParameterError(f"there is nothing to publish yet; {ask}")
     for query in asked:
@@ -81,7 +81,7 @@ def queries(
             remedy = "say it once for each column"
             raise refuse(f"--{query.kind}", "given one column", query.column, remedy)
     found = distinct(asked)
-    return crossed(words, found) if {*CROSSED} & {*words} else [*found]
+    return crossed(words, found, lists("nested")) if {*CROSSED} & {*words} else [*found]
 
 
 def count(text: str, columns: Collection[str] = (), lists: Lists = ANYWHERE) -> list[Count]:

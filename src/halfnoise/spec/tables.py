@@ -11,14 +11,16 @@ from difflib import get_close_matches
 from typing import Any
 
 from halfnoise.checks import number, refuse, said_twice, unknown
-from halfnoise.spec.lists import ANYWHERE
+from halfnoise.spec.lists import ANYWHERE, Lists
 from halfnoise.workload.categories import Bins, Choice
+from halfnoise.workload.crossing import used
+from halfnoise.workload.nested import Nested
 from halfnoise.workload.numbers import Count, Mean, Sum
 from halfnoise.workload.queries import Asked, Query
 from halfnoise.workload.tables import Table
 
 FILE = "file-table"
-_AXES = "labels of --choice or --bins that are said too"
+_AXES = "labels of --choice, --bins or --nested that are said too"
 _PARTS = ("axes", "importance", "margins")  # of a table in a spec
 
 
@@ -30,6 +32,7 @@ def parted(words: Mapping[str, Any]) -> dict[str, Any]:
     """
     own = {name: value for name, value in words.items() if name != "table"}
     axes = [t.partition("=")[0] for n in ("choice", "bins") for t in words.get(n) or ()]
+    axes += [label for t in words.get("nested") or () for label in t.partition("=")[0].split(",")]
     names = {i: _name(said, axes) for i, said in enumerate(words.get("table") or ())}
     asked = [said for i, said in enumerate(words.get("table") or ()) if names[i] is None]
     own |= {"table": asked} if asked else {}
@@ -52,9 +55,25 @@ def _name(said: object, axes: Sequence[str]) -> str | None:
     return names[0] if said.startswith('"') else said
 
 
-def tables(words: Mapping[str, Any], asked: Sequence[Query]) -> list[Table]:
+def nested(text: str, lists: Lists) -> Nested:
+    """Read ``--nested state,county=@places.csv``: levels, coarse ones first, and all places."""
+    columns, equals, listed = text.partition("=")
+    levels = lists.split(columns)
+    if not (equals and levels and listed.startswith("@")):
+        remedy = "for example --nested state,county,tract=@places.csv"
+        raise refuse("--nested", "written LEVEL,LEVEL=@FILE", text, remedy)
+    return Nested(*levels, places=lists.rows(listed, len(levels)))
+
+
+def _axes(asked: Sequence[Asked]) -> list[str]:
+    """Return the labels of all that may be axes."""
+    found = [query.label for query in asked if isinstance(query, Choice | Bins)]
+    return [*found, *used([], [], asked)]
+
+
+def tables(words: Mapping[str, Any], asked: Sequence[Asked]) -> list[Table]:
     """Read ``--table sex,age``, or a table of a spec; its axes are asked for as well."""
-    known = [query.label for query in asked if isinstance(query, Choice | Bins)]
+    known = _axes(asked)
     texts, rest = words.get("table") or (), {}
     if words.get("margins") is not None:
         rest["margins"] = number("--margins", words["margins"])
@@ -77,7 +96,7 @@ def tables(words: Mapping[str, Any], asked: Sequence[Query]) -> list[Table]:
     return found
 
 
-def _known_axis(flag: str, label: str, known: Sequence[str], asked: Sequence[Query]) -> None:
+def _known_axis(flag: str, label: str, known: Sequence[str], asked: Sequence[Asked]) -> None:
     """Refuse a label that is none of a choice's or of bands."""
     if label in known:
         return
@@ -89,14 +108,14 @@ def _known_axis(flag: str, label: str, known: Sequence[str], asked: Sequence[Que
     raise refuse(flag, _AXES, label, remedy)
 
 
-def by_cell(words: Mapping[str, Any], asked: Sequence[Query]) -> list[Query]:
+def by_cell(words: Mapping[str, Any], asked: Sequence[Asked]) -> list[Asked]:
     """Return the queries, broken down where ``--by-cell income=sex,region`` says so.
 
     What is said of one query again are further tables of it.
     """
     said = dict[str, list[tuple[str, ...]]]()
     numbers = {q.label: q for q in asked if isinstance(q, Count | Sum | Mean)}
-    axes = [query.label for query in asked if isinstance(query, Choice | Bins)]
+    axes = _axes(asked)
     for text in words.get("by-cell") or ():
         name, equals, labels = text.rpartition("=")
         listed = ANYWHERE.split(labels)
@@ -116,9 +135,10 @@ def by_cell(words: Mapping[str, Any], asked: Sequence[Query]) -> list[Query]:
     return [broken.get(query.label, query) for query in asked]
 
 
-def crossed(words: Mapping[str, Any], asked: Sequence[Query]) -> list[Asked]:
-    """Return queries with the tables of them that words ask for."""
-    return [*by_cell(words, asked), *tables(words, asked)]
+def crossed(words: Mapping[str, Any], asked: Sequence[Query], lists: Lists) -> list[Asked]:
+    """Return queries with the places and tables that words ask for; ``lists`` reads places."""
+    known = [*asked, *(nested(text, lists) for text in words.get("nested") or ())]
+    return [*by_cell(words, known), *tables(words, known)]
 
 
 def spec_tables(value: object) -> list[Any]:

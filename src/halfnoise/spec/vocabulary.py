@@ -1,7 +1,7 @@
 """The words themselves: which there are, and of which kind each is."""
 
 QUERIES = ("count", "counts", "sum", "mean", "choice", "bins", "items")
-CROSSED = ("table", "margins", "by-cell")  # and tables of them
+CROSSED = ("nested", "table", "margins", "by-cell")  # and tables of them
 GROUPS = ("by", "groups", "other", "missing-group", "max-groups", "no-group-sizes")
 SIZES = ("unweighted-size", "effective-size")
 YES = ("row-is-person", "no-group-sizes", "quote-newlines", "ignore-case", "i-know", *SIZES)

@@ -11,7 +11,7 @@ A file can be reviewed, repeated and kept in version control.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from halfnoise.checks import number, refuse, whole, whole_number
 from halfnoise.data.sources.source import TextFormat
@@ -36,11 +36,11 @@ from halfnoise.spec.vocabulary import LISTS, RULES, SIZES, TEXT
 from halfnoise.workload.categories import Items
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Where
+from halfnoise.workload.nested import Nested
 from halfnoise.workload.queries import Asked
 from halfnoise.workload.tables import Table
 from halfnoise.workload.workload import Workload
 
-Coded = TypeVar("Coded", bound=ColumnQuery | Where)  # what looks at answers, of which some are none
 # Marks that have a word, since they are hard to type or to see.
 _MARKS: Mapping[str, Mapping[str, str | None]] = {
     "delimiter": {"tab": "\t", "\\t": "\t"},
@@ -161,7 +161,7 @@ def _sampling(words: Words) -> Sampling | None:
 def for_plans(request: Request, words: Words) -> Iterator[InvalidParameterError]:
     """Yield what can be planned but not released."""
     for query in request.workload.queries:
-        if not isinstance(query, Table) and query.column in NAMELESS:
+        if not isinstance(query, Table | Nested) and query.column in NAMELESS:
             rule = "given a column to release"
             yield refuse(f"--{query.kind}", rule, query.label, "a plan does without")
     if (own := request.workload.weight) is not None and own.column == NAMELESS_WEIGHT:
@@ -202,26 +202,24 @@ def _workload(
     if split is not None and not has_items:
         raise refuse("split", "given together with items", split, "leave it out")
 
-    def coded(each: Coded) -> Coded:
-        return replace(each, missing=(*each.codes, *codes)) if codes else each
-
     def looking(query: Asked) -> Asked:
         if isinstance(query, Table):
-            axes = [axis if isinstance(axis, str) else coded(axis) for axis in query.axes]
+            axes = [axis if isinstance(axis, str) else axis.coded(codes) for axis in query.axes]
             return replace(query, axes=axes)
         if isinstance(query, Items) and most is not None and query.at_most is None:
             query = replace(query, at_most=most)
         if isinstance(query, Items) and split is not None and query.split is None:
             query = replace(query, split=split)
-        if not isinstance(query, ColumnQuery) or not codes:
-            return query
-        return replace(coded(query), where=None if query.where is None else coded(query.where))
+        if not isinstance(query, ColumnQuery):
+            return query.coded(codes) if isinstance(query, Nested) else query
+        where = None if query.where is None else query.where.coded(codes)
+        return replace(query.coded(codes), where=where)
 
     if codes and "by" in stored:
         bands = [each.bands is not None for each in stored["by"]]
         pairs = zip(stored["by"], bands, strict=True)
         stored["by"] = [replace(by, missing=codes) if it else by for by, it in pairs]
-    who = [coded(each) for each in (*stored["where"], *Where.several(own.get("where", ())))]
+    who = [each.coded(codes) for each in (*stored["where"], *Where.several(own.get("where", ())))]
     return Workload([*map(looking, asked)], **{**stored, **own, "where": who})
 
 

@@ -1,8 +1,8 @@
 """What all queries of a table share."""
 
 from collections.abc import Collection
-from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from halfnoise.checks import check_column, check_literals, is_name, refuse
 from halfnoise.errors import InvalidParameterError
@@ -44,6 +44,10 @@ class ColumnQuery:
     def codes(self) -> tuple[Literal, ...]:
         """The codes for no answer."""
         return check_literals("missing", self.missing)
+
+    def coded(self, codes: Collection[Literal]) -> Self:
+        """Return the same with further codes for no answer."""
+        return replace(self, missing=(*self.codes, *codes))
 
     @property
     def label(self) -> str:

@@ -6,9 +6,9 @@ It says what must hold; reading cells is another room's work.
 import datetime as dt
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Literal as Only
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 from halfnoise.checks import (
     check_column,
@@ -100,6 +100,10 @@ below, up_to, between, equals, is_in, got none
     def codes(self) -> tuple[Literal, ...]:
         """The codes for no answer."""
         return check_literals("missing", self.missing)
+
+    def coded(self, codes: Collection[Literal]) -> Self:
+        """Return the same with further codes for no answer."""
+        return replace(self, missing=(*self.codes, *codes))
 
     def _check_order(self) -> None:
         days = [day for day in map(as_date, self.values) if day is not None]

@@ -6,16 +6,25 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from halfnoise.errors import NotSupportedError
+from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.workload.block import Block, Line
 from halfnoise.workload.categories import Choice
 from halfnoise.workload.grid import LEAST_TABLE_BITS, REACH_BITS, TABLE_BITS, Grain
+from halfnoise.workload.nested import Level, Nested
 from halfnoise.workload.numbers import Count, Mean, Sum
 from halfnoise.workload.question import CellNames, Question, Shown
-from halfnoise.workload.sets import ByCell, Crossed, Wanted
+from halfnoise.workload.sets import ByCell, Crossed, Placed, Wanted
 from halfnoise.workload.sets.base import Center, Parts, Scales
-from halfnoise.workload.sets.residuals import Axes, cells, within
-from halfnoise.workload.tables import MOST_CELLS, Axis, Table, attributes, names_of
+from halfnoise.workload.sets.residuals import Axes, cells, inside, margins_of
+from halfnoise.workload.tables import (
+    MOST_CELLS,
+    Axis,
+    Said,
+    Table,
+    attributes,
+    names_of,
+    places_of,
+)
 
 Value: TypeAlias = Count | Sum | Mean
 Alike: TypeAlias = tuple[int | None, ...]
@@ -42,6 +51,7 @@ class TableBlock(Block):
 
     shape: Crossed
     axes: tuple[Axis, ...] = field(compare=False, repr=False)
+    nested: Nested | None = field(compare=False, repr=False)  # whose levels the first axes are
     values: tuple[Value, ...] = field(compare=False, repr=False)
     tables: tuple[Asked, ...] = field(compare=False, repr=False)
     alike: tuple[Alike, ...] = field(compare=False, repr=False)  # equal where errors are
@@ -102,7 +112,8 @@ class TableBlock(Block):
         del center  # always the middle
         if not self.values:
             return self
-        largest = max(cells(self.shape.levels, table.axes) for table in self.tables)
+        levels, deep = self.shape.levels, self.shape.deep
+        largest = max(inside(levels, table.axes, deep) for table in self.tables)
         bits = TABLE_BITS - math.ceil(math.log2(largest))
         bits, moved = min(REACH_BITS, max(LEAST_TABLE_BITS, bits)), list[ByCell]()
         for i, value in enumerate(self.shape.values):
@@ -149,24 +160,36 @@ class TableBlock(Block):
 
 def crossing(
     tables: Sequence[Table],
-    asked: Sequence[Axis],
+    asked: Sequence[Said],
     values: Sequence[Value],
     importance: Mapping[str, float],
 ) -> TableBlock:
-    """Return all tables as one block; ``asked``: choices and bands that are asked by themselves.
+    """Return all tables as one block; ``asked``: choices, bands and places asked by themselves.
 
     A choice that is an axis of some table is the table of one axis, of importance one unless a
-    weight says otherwise. Margins weigh what the table that weighs them most says.
+    weight says otherwise, and so is each level of places. Margins weigh what the table that weighs
+    them most says.
     """
-    axes = tuple(attributes(tables, asked, used(tables, values)).values())
+    labels = used(tables, values, asked)
+    found = attributes(tables, asked, labels)
+    nested, around = _places(tables, asked, labels)
+    axes = (*around, *(axis for axis in found.values() if not isinstance(axis, Level)))
     place = {axis.label: i for i, axis in enumerate(axes)}
-    levels = tuple(len(axis.names) for axis in axes)
+    levels, deep = tuple(len(axis.names) for axis in axes), len(around)
 
     def of(labels: Iterable[str]) -> Axes:
-        return tuple(sorted(place[label] for label in labels))
+        table = tuple(sorted(place[label] for label in labels))
+        if len(table) > 1 and table[1] < deep:
+            coarse, fine = (axes[each].label for each in table[:2])
+            rule = f"a table is by one level of places, got {coarse!r} and {fine!r}"
+            remedy = f"leave {coarse!r} out: a table by {fine!r} adds up to it"
+            raise InvalidParameterError(f"{rule}; {remedy}")
+        return table
 
-    people = _Weights(levels)
-    for axis in (axis for axis in asked if axis.label in place):
+    people = _Weights(levels, deep)
+    for label in used((), (), asked):
+        people.add(of([label]), importance.get(label, 1.0))
+    for axis in (each for each in asked if each.label in place and not isinstance(each, Nested)):
         number = len(axis.names)
         people.add(of([axis.label]), importance.get(axis.label, 1 / number) * number)
     for table in tables:
@@ -175,25 +198,29 @@ def crossing(
     shown, by_cell = list[Asked](), list[ByCell]()
     for i, query in enumerate(values):
         low, high = query.shape.bounds or (0.0, 1.0)
-        weight, own = importance.get(query.label, 1 / (high - low) ** 2), _Weights(levels)
+        weight, own = importance.get(query.label, 1 / (high - low) ** 2), _Weights(levels, deep)
         own.add(of(query.by), weight, MARGINS * weight)
-        for labels in query.within:
-            own.add(of(labels), weight)
-        for labels in (query.by, *query.within):  # people come with them, also where none lean
-            people.margins_of(of(labels), MARGINS)
+        for by in query.within:
+            own.add(of(by), weight)
+        for by in (query.by, *query.within):  # people come with them, also where none lean
+            people.margins_of(of(by), MARGINS)
         grain = Grain.PEOPLE if isinstance(query, Count) else Grain.VALUES
         optional = isinstance(query, Mean)
         by_cell.append(ByCell(low, high, own.wanted, optional, grain))
         shown += own.shown(i)
     listed = sorted([*people.shown(None), *shown], key=lambda table: not table.asked)
-    shape = Crossed(levels, people.wanted, tuple(by_cell))
+    shape: Crossed = Crossed(levels, people.wanted, tuple(by_cell))
+    if nested is not None:
+        shape = Placed(levels, people.wanted, tuple(by_cell), tree=nested.tree)
+    plain = (axis for axis in axes if not isinstance(axis, Level))
     return TableBlock(
         kind="table",
         shape=shape,
         importance=1.0,
         label="tables",
-        asked=(*axes, *values),
+        asked=(*(nested.choices if nested else ()), *plain, *values),
         axes=axes,
+        nested=nested,
         values=tuple(values),
         tables=tuple(listed),
         alike=tuple(_alike(shape, listed)),
@@ -201,21 +228,41 @@ def crossing(
 
 
 def _alike(shape: Crossed, tables: Iterable[Asked]) -> Iterator[Alike]:
+    if shape.deep:
+        return ((table.value, *table.axes) for table in tables)
     return ((table.value, *shape.made_of(table.value, table.axes)) for table in tables)
 
 
-def used(tables: Iterable[Table], values: Iterable[Value]) -> list[str]:
-    """Return the labels of all attributes that tables are by, each once, in order."""
+def _places(
+    tables: Sequence[Table], asked: Sequence[Said], labels: Sequence[str]
+) -> tuple[Nested | None, tuple[Level, ...]]:
+    """Return the nested attribute down to the last level that a table is by, and its levels."""
+    nested = places_of(tables, asked)
+    deep = [i for i, label in enumerate(nested.labels, 1) if label in labels] if nested else []
+    if nested is None or not deep:
+        return None, ()
+    kept = nested.upto(max(deep))
+    return kept, kept.levels
+
+
+def used(
+    tables: Iterable[Table], values: Iterable[Value], asked: Iterable[object] = ()
+) -> list[str]:
+    """Return the labels of all attributes that tables are by, each once, in order.
+
+    Places that are ``asked`` by themselves are by each of their levels.
+    """
     labels = [label for table in tables for label in table.labels]
     labels += [label for value in values for part in (value.by, *value.within) for label in part]
+    labels += [label for each in asked if isinstance(each, Nested) for label in each.labels]
     return [*dict.fromkeys(labels)]
 
 
 class _Weights:
     """What tables weigh, those that were asked for and their margins; and their cells."""
 
-    def __init__(self, levels: tuple[int, ...]) -> None:
-        self.levels = levels
+    def __init__(self, levels: tuple[int, ...], deep: int) -> None:
+        self.levels, self.deep = levels, deep
         self.own: dict[Axes, float] = {}
         self.margins: dict[Axes, float] = {}
         self.parts = 0
@@ -234,7 +281,7 @@ class _Weights:
             said = f"{rule}, got more with one by {len(table)} attributes"
             raise NotSupportedError(f"{said}; use fewer attributes, or several smaller tables")
         if weight:
-            for margin in within(table):
+            for margin in margins_of(table, self.deep):
                 self.margins[margin] = max(self.margins.get(margin, 0.0), weight)
             del self.margins[()]
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 from halfnoise.checks import check_at_most, refuse
 from halfnoise.errors import NotSupportedError
 from halfnoise.workload.block import Block
-from halfnoise.workload.categories import Bins, Choice
 from halfnoise.workload.crossing import crossing, used
+from halfnoise.workload.nested import Nested
 from halfnoise.workload.numbers import Count, Mean, Sum
 from halfnoise.workload.queries import Asked, Query
 from halfnoise.workload.sets import Answered, AtMost, Box, Crossed, OneOf
-from halfnoise.workload.tables import Table
+from halfnoise.workload.tables import Said, Table
 from halfnoise.workload.weights import Weighing, Weight
 
 WEIGHED = (Answered, AtMost, Box, Crossed, OneOf)  # whose sums know what a weight does to them
@@ -28,10 +28,10 @@ def blocks_of(
     counts: dict[float, list[Query]] = {}
     tables = [query for query in asked if isinstance(query, Table)]
     values = [q for q in asked if isinstance(q, Count | Sum | Mean) and q.by]
-    axes = [query for query in asked if isinstance(query, Choice | Bins)]
-    crossed = set(used(tables, values))
+    axes = [query for query in asked if isinstance(query, Said)]
+    crossed = set(used(tables, values, axes))
     inside = [*values, *(axis for axis in axes if axis.label in crossed)]
-    others = [q for q in asked if not isinstance(q, Table) and q not in inside]
+    others = [q for q in asked if not isinstance(q, Table | Nested) and q not in inside]
     for query in others:
         if query.kind == "count":
             counts.setdefault(importance.get(query.label, 1.0), []).append(query)

@@ -1,11 +1,14 @@
 """How much a squared error counts, relative to others: of a query, and of the number of people."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Protocol
 
 from halfnoise.checks import finite, not_negative, positive, refuse
+from halfnoise.errors import InvalidParameterError, NotSupportedError
+from halfnoise.workload.block import Block
+from halfnoise.workload.sets import Box
 
 OBJECTIVES = ("total", "largest")
 
@@ -55,6 +58,19 @@ def importance_of_dial(size_dial: float, d: int) -> float:
         raise refuse("size_dial", "at most 1e50", dial, "from there on it makes no difference")
     # sec:reduced-correlated-noise: C is the ratio of the two noises, C^4 = d + 4 w_0.
     return max(0.0, (dial**4 - d) / 4)
+
+
+def dialled(weighed: Weighed, blocks: Sequence[Block], dial: float) -> float:
+    """Return the importance of the number of people where it is said the paper's way."""
+    if weighed.size_importance:
+        rule = "give size_importance or size_dial, not both"
+        raise InvalidParameterError(f"{rule}: they say the same")
+    d = sum(block.shape.size for block in blocks)
+    if len(blocks) != 1 or blocks[0].shape != Box(d):
+        finite(size_dial=dial)
+        rule = "size_dial is defined for counts without at_most alone"
+        raise NotSupportedError(f"{rule}; use size_importance instead")
+    return importance_of_dial(dial, d) * blocks[0].importance
 
 
 def _within_reason(**named: float) -> float:

@@ -1,4 +1,4 @@
-"""What can be asked of each person: counts, sums, means, choices, bands, items; and tables."""
+"""What can be asked of each person: counts, sums, means, choices, bands, items; places, tables."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -7,11 +7,12 @@ from typing import TypeAlias
 from halfnoise.checks import refuse, said_twice
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.column_query import ColumnQuery
+from halfnoise.workload.nested import Nested
 from halfnoise.workload.numbers import Count, Counts, Mean, Sum
 from halfnoise.workload.tables import Table
 
 Query: TypeAlias = ColumnQuery | Counts
-Asked: TypeAlias = Query | Table
+Asked: TypeAlias = Query | Table | Nested
 
 
 def each_alone(queries: Sequence[Asked]) -> Iterator[Query]:
@@ -23,8 +24,9 @@ def each_alone(queries: Sequence[Asked]) -> Iterator[Query]:
     ['smoker', 'sex', 'age']
     """
     for query in queries:
-        if isinstance(query, Table):
-            yield from query.own
+        if isinstance(query, Table | Nested):
+            for axis in query.own if isinstance(query, Table) else (query,):
+                yield from axis.choices if isinstance(axis, Nested) else (axis,)
         elif isinstance(query, Count | Sum | Mean):
             yield replace(query, by=(), within=())
         else:
@@ -38,7 +40,8 @@ def check_queries(queries: Sequence[Asked]) -> None:
         raise InvalidParameterError(f'{rule}; for example [Count("smoker")]')
     for query in queries:
         if not isinstance(query, Asked):
-            raise refuse("query", "a Count, Sum, Mean, Choice, Bins, Items or Table", query)
+            known = "a Count, Sum, Mean, Choice, Bins, Items, Nested or Table"
+            raise refuse("query", known, query)
     # A mean has a name of its own beside those of its two sums.
     names = [query.label for query in queries if query.kind == "mean"]
     names += [name for query in queries for name in query.names]

@@ -5,10 +5,12 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar, TypeAlias
 
 from halfnoise.checks import is_name, known_keywords, not_negative, positive, refuse, said_twice
-from halfnoise.errors import InvalidParameterError
+from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.workload.categories import Bins, Choice
+from halfnoise.workload.nested import Level, Nested
 
-Axis: TypeAlias = Choice | Bins
+Axis: TypeAlias = Choice | Bins | Level
+Said: TypeAlias = Choice | Bins | Nested  # what an axis is said by
 MOST_CELLS = 2**27
 
 
@@ -17,16 +19,16 @@ MOST_CELLS = 2**27
 class Table:
     """How many people there are in each cell of a table, and in each of its margins.
 
-    ``axes``: what it is by: a Choice or Bins, which is not thereby asked for by itself, or the
-    label of one that stands elsewhere in the workload. ``importance``: how much the mean squared
-    error of its cells counts; ``margins``: that of each of its margins, which come out in any case
-    and add up with it. ``labels``: what the axes are called; ``label``: what the table is.
+    ``axes``: what it is by: a Choice or Bins, which is not thereby asked for by itself, a Nested,
+    by its last level, or the label of one, or of a level, in the workload. ``importance``: how much
+    the mean squared error of its cells counts; ``margins``: that of each of its margins, which come
+    out in any case and add up with it. ``labels``: what the axes are called; ``label``: the table.
 
     >>> Table([Choice("sex", ["f", "m"]), Bins("age", [18, 65]), "region"]).label
     'sex,age,region'
     """
 
-    axes: Sequence[Axis | str]
+    axes: Sequence[Said | str]
     _: KW_ONLY
     importance: float = 1.0
     margins: float = 0.01
@@ -40,10 +42,10 @@ class Table:
         if isinstance(axes, str) or not isinstance(axes, Sequence) or not axes:
             raise refuse("axes", "a list of choices, bands or labels", axes, example)
         for axis in axes:
-            if not isinstance(axis, Choice | Bins) and not is_name(axis):
-                raise refuse("an axis", "a Choice, a Bins or the label of one", axis, example)
+            if not isinstance(axis, Said) and not is_name(axis):
+                raise refuse("an axis", "a Choice, Bins, Nested or a label", axis, example)
         object.__setattr__(self, "axes", tuple(axes))
-        labels = tuple(axis if isinstance(axis, str) else axis.label for axis in axes)
+        labels = tuple(axis if isinstance(axis, str) else _label(axis) for axis in axes)
         object.__setattr__(self, "labels", labels)
         object.__setattr__(self, "label", ",".join(labels))
         if (twice := said_twice(self.labels)) is not None:
@@ -52,7 +54,7 @@ class Table:
         object.__setattr__(self, "margins", not_negative(margins=self.margins))
 
     @property
-    def own(self) -> tuple[Axis, ...]:
+    def own(self) -> tuple[Said, ...]:
         """The axes that are said here."""
         return tuple(axis for axis in self.axes if not isinstance(axis, str))
 
@@ -79,15 +81,31 @@ class Table:
         return (self.label,)
 
 
+def _label(axis: Said) -> str:
+    return axis.columns[-1] if isinstance(axis, Nested) else axis.label
+
+
+def places_of(tables: Sequence[Table], asked: Sequence[Said]) -> Nested | None:
+    """Return the one attribute that is nested, if there is one."""
+    said = (*asked, *(axis for table in tables for axis in table.own))
+    found = [*dict.fromkeys(axis for axis in said if isinstance(axis, Nested))]
+    if len(found) > 1:
+        rule = "one attribute of tables may be nested"
+        rule = f"{rule}, got {found[0].label!r} and {found[1].label!r}"
+        raise NotSupportedError(f"{rule}; use a Choice of one level for the other")
+    return found[0] if found else None
+
+
 def attributes(
-    tables: Sequence[Table], asked: Sequence[Axis], labels: Iterable[str]
+    tables: Sequence[Table], asked: Sequence[Said], labels: Iterable[str]
 ) -> dict[str, Axis]:
     """Return those axes that go by some labels, in their order: one column is one attribute.
 
-    ``asked``: the choices and bands of the workload itself.
+    ``asked``: the choices, bands and places of the workload itself.
     """
     found: dict[str, Axis] = {}
-    for axis in (*asked, *(axis for table in tables for axis in table.own)):
+    said = (*asked, *(axis for table in tables for axis in table.own))
+    for axis in (level for each in said for level in _levels(each)):
         known = found.setdefault(axis.label, axis)
         if known is not axis and known != axis:
             rule = f"the attribute {axis.label!r} has two lists of categories"
@@ -95,7 +113,7 @@ def attributes(
     used = [*dict.fromkeys(labels)]
     for label in sorted(set(used) - found.keys()):
         known_labels = ", ".join(map(repr, found)) or "none"
-        rule = f"the label of a Choice or Bins of the workload ({known_labels})"
+        rule = f"the label of a Choice, Bins or level of the workload ({known_labels})"
         raise refuse("an axis", rule, label)
     kept = {label: found[label] for label in used}
     for axis in kept.values():
@@ -104,6 +122,10 @@ def attributes(
             raise InvalidParameterError(f"{rule}; give it to the whole workload: where=...")
     _one_each(kept)
     return kept
+
+
+def _levels(axis: Said) -> Sequence[Axis]:
+    return axis.levels if isinstance(axis, Nested) else (axis,)
 
 
 def _one_each(kept: dict[str, Axis]) -> None:

@@ -6,21 +6,22 @@ from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import partial
 from typing import Any, Unpack
 
-from halfnoise.checks import finite, known_keywords, refuse
+from halfnoise.checks import known_keywords, refuse
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.workload.block import Block, Line
 from halfnoise.workload.categories import Items
 from halfnoise.workload.conditions import Where
+from halfnoise.workload.crossing import used
 from halfnoise.workload.gathering import blocks_of, weighed
 from halfnoise.workload.groups import Grouping
-from halfnoise.workload.importance import COMES_ALONG, check_importance, importance_of_dial
+from halfnoise.workload.importance import COMES_ALONG, check_importance, dialled
 from halfnoise.workload.listing import OTHER, Columns, Groups
+from halfnoise.workload.nested import Nested
 from halfnoise.workload.numbers import Mean, Squares
 from halfnoise.workload.queries import Asked, check_queries
 from halfnoise.workload.question import Question, only_rows
 from halfnoise.workload.rules import Rules, check_weight
-from halfnoise.workload.sets import Box
 from halfnoise.workload.weights import HEADS, Weight
 
 
@@ -90,13 +91,17 @@ class Workload:
         varies = any(isinstance(query, Mean) and query.variance for query in self.queries)
         check_weight(self.weight, self.neighbors, sizes=sizes, varies=varies)
         check_queries(self.asked)
-        named = {query.label for query in self.asked}
-        weights, size = check_importance(self, named)
+        named = {query.label for query in self.asked if not isinstance(query, Nested)}
+        weights, size = check_importance(self, {*named, *used([], [], self.asked)})
         _set(self, grouping=_check_groups(self), importance=weights, size_importance=size)
         found = blocks_of(self.asked, self.importance, self.at_most)
         _set(self, blocks=weighed(found, self.weight))
+        if self.grouped and any(block.shape.ungrouped for block in self.blocks):
+            rule = "places inside places do not go with groups (by)"
+            remedy = "make the groups a Choice and an axis of tables"
+            raise NotSupportedError(f"{rule}, whose numbers would not add up; {remedy}")
         if self.size_dial is not None:
-            _set(self, size_importance=_dialled(self, self.size_dial))
+            _set(self, size_importance=dialled(self, self.blocks, self.size_dial))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy what was said; the rest is worked out again."""
@@ -284,16 +289,3 @@ def _check_groups(workload: Workload) -> Grouping | None:
             " replacement each person is in one group, so keep one, or use add-remove"
         )
     return found
-
-
-def _dialled(workload: Workload, dial: float) -> float:
-    """Return the importance of the number of people where it is said the paper's way."""
-    if workload.size_importance:
-        rule = "give size_importance or size_dial, not both"
-        raise InvalidParameterError(f"{rule}: they say the same")
-    blocks, d = workload.blocks, workload.size
-    if len(blocks) != 1 or blocks[0].shape != Box(d):
-        finite(size_dial=dial)
-        rule = "size_dial is defined for counts without at_most alone"
-        raise NotSupportedError(f"{rule}; use size_importance instead")
-    return importance_of_dial(dial, d) * blocks[0].importance

@@ -5,23 +5,27 @@ have as many categories and weigh alike, there are three kinds of residuals.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from halfnoise.workload.sets.by_cell import Layer
-from halfnoise.workload.sets.residuals import Axes, Levels, cells, rank
+from halfnoise.workload.sets.residuals import Axes, Levels, cells, inside, rank
 
 DIGITS = 9  # in which what they weigh agrees
 
 
 @dataclass(frozen=True, slots=True)
 class Class:
-    """So many residuals of a layer, each of so many ``cells`` and dimensions, and r^2 of each."""
+    """So many residuals of a layer, each of so many ``cells`` and dimensions, and r^2 of each.
+
+    ``inside``: how many of the cells are in one place; all of them where there are no places.
+    """
 
     layer: int
     cells: int
     rank: int
     square: float
+    inside: int
     number: int = 1
 
     @property
@@ -36,15 +40,16 @@ class Class:
 
 
 def alike(
-    levels: Levels, layers: Sequence[Layer]
+    levels: Levels, layers: Sequence[Layer], deep: int = 0
 ) -> tuple[tuple[Class, ...], dict[tuple[int, Axes], int]]:
     """Return the classes of residuals, and which of them each is, by layer and axes."""
-    found: dict[tuple[int, int, int, str], int] = {}
+    found: dict[tuple[int, int, int, int, str], int] = {}
     classes, places, numbers = list[Class](), dict[tuple[int, Axes], int](), list[int]()
     for place, layer in enumerate(layers):
         for axes, square in zip(layer.axes, layer.squares, strict=True):
-            own = Class(place, cells(levels, axes), rank(levels, axes), square)
-            key = (place, own.cells, own.rank, f"{square:.{DIGITS}g}")
+            many, one = cells(levels, axes), inside(levels, axes, deep)
+            own = Class(place, many, rank(levels, axes, deep), square, one)
+            key = (place, own.cells, own.inside, own.rank, f"{square:.{DIGITS}g}")
             if (known := found.get(key)) is None:
                 known = found[key] = len(classes)
                 classes.append(own)
@@ -52,4 +57,4 @@ def alike(
             numbers[known] += 1
             places[place, axes] = known
     seen = zip(classes, numbers, strict=True)
-    return tuple(Class(c.layer, c.cells, c.rank, c.square, number) for c, number in seen), places
+    return tuple(replace(each, number=number) for each, number in seen), places

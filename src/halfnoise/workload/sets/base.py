@@ -55,12 +55,14 @@ class View:
 
     ``person``: what adding or removing a person can cost; ``change``: what changing one can.
     ``weights``, ``root_weight``: how much squared errors of scales, of the number of people, count.
+    ``root_told``: how much of the root of that weight is met by what the block tells of the number.
     """
 
     person: Kinds
     change: Kinds
     weights: tuple[Number, ...]
     root_weight: Number
+    root_told: float = 0.0
 
 
 class Layered(NamedTuple):
@@ -71,6 +73,7 @@ class Layered(NamedTuple):
     places: tuple[int, ...]  # of all residuals, which scale they have
     loads: tuple[tuple[float, ...], ...]
     tables: tuple[tuple[int, tuple[int, ...]], ...]
+    children: tuple[tuple[int, ...], ...] = ()  # of places inside places
 
 
 class Mixture(NamedTuple):
@@ -102,6 +105,12 @@ class Channel:
     scales: Scales
     people: Fraction = Fraction(1)
 
+    @property
+    def drawn(self) -> Scales:
+        """The scales as they are drawn, in people or values."""
+        pairs = zip(self.scales, self.steps, strict=True)
+        return tuple(scale * float(step) for scale, step in pairs)
+
 
 class ContributionSet(ABC):
     """The set K of one block: ``size`` sums come out, of contributions made of ``grain``."""
@@ -112,6 +121,7 @@ class ContributionSet(ABC):
     grain: Grain
 
     leans: ClassVar[bool] = False  # whether it makes no sense without the number of people
+    ungrouped: ClassVar[bool] = False  # whether it does not go with groups of people
     gaussian_only: ClassVar[bool] = False  # whether Laplace noise would cost more than it brings
     adjustable: ClassVar[bool] = False  # whether another centre than the midpoint can be better,
     highest_center: ClassVar[float] = 0.5  # up to here,
@@ -191,6 +201,14 @@ class ContributionSet(ABC):
     def mixture(self, center: Center) -> Mixture:
         """Return how noises make up the errors of the estimates."""
         return Mixture((0, self.size), (), ((0, self.size, float(center or 0)),))
+
+    def told(self, _scales: Scales) -> float:
+        """Return the variance with which it tells the number of people by itself, if it does."""
+        return math.inf
+
+    def tells(self, _channel: "Channel", _h: Floats) -> Floats | None:
+        """Return the number of people that it tells by itself, row by row, from noisy h."""
+        return None
 
     def on(self, _quantum: Fraction, _wider: int = 0) -> Self:
         """Return the set with bounds on the grid, around its own, ``wider`` by so many quanta."""

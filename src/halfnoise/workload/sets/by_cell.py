@@ -1,12 +1,13 @@
 """Values by cell: what each adds to the layers of noise that tables are made of."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
-from halfnoise.workload.grid import Grain, around
-from halfnoise.workload.sets.residuals import Axes
+from halfnoise.workload.grid import Floats, Grain, Ring, around
+from halfnoise.workload.sets.residuals import Axes, Levels
 
 # Which part of the people answers are centred on: near the best for all weights, and a short one.
 SHARE = Fraction(19, 32)
@@ -42,6 +43,18 @@ class Layer(NamedTuple):
         """Return a layer of residuals, small ones first."""
         order = sorted(squares, key=lambda axes: (len(axes), axes))
         return cls(tuple(order), tuple(weight * squares[axes] for axes in order), value, answers)
+
+    def grain(self, values: "Sequence[ByCell]", people: Fraction) -> tuple[Fraction, float]:
+        """Return what its values, from their centre, are multiples of, and how far they are.
+
+        ``people``: what people are counted in.
+        """
+        if self.value is None:
+            return people, 1.0
+        if self.answers:
+            return people / SHARE.denominator, 1.0
+        own = values[self.value]
+        return own.finest, float(own.half)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,3 +121,18 @@ class ByCell:
         if not self.optional:
             return (self.half, -self.half)
         return (1 - SHARE, 1 - SHARE, -SHARE) if answers else (self.half, -self.half, Fraction(0))
+
+
+def apart_by_table(
+    levels: Levels, layers: Sequence[Layer], rows: "Ring | Floats"
+) -> list[dict[Axes, Any]]:
+    """Return the cells of all tables, layer by layer, each in the shape of its table."""
+    found, start = list[dict[Axes, Any]](), 0
+    for layer in layers:
+        found.append({})
+        for axes in layer.axes:
+            shape = [levels[axis] for axis in axes]
+            stop = start + math.prod(shape)
+            found[-1][axes] = rows[:, start:stop].reshape(len(rows), *shape)
+            start = stop
+    return found

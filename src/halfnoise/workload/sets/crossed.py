@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -29,7 +29,8 @@ from halfnoise.workload.sets.base import (
     Span,
     View,
 )
-from halfnoise.workload.sets.by_cell import SHARE, ByCell, Layer, Wanted
+from halfnoise.workload.sets.by_cell import SHARE, ByCell, Layer, Wanted, apart_by_table
+from halfnoise.workload.sets.corners import corners
 from halfnoise.workload.sets.moves import Changing, Coming, Moves
 from halfnoise.workload.sets.residuals import (
     Axes,
@@ -38,7 +39,9 @@ from halfnoise.workload.sets.residuals import (
     centred,
     distance,
     flat,
+    inside,
     made_of,
+    place_of,
     projected,
     squares,
     within,
@@ -71,23 +74,35 @@ class Crossed(ContributionSet):
     moves: Moves = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        everyone = squares(self.levels, self.wanted)
+        everyone = squares(self.levels, self.wanted, self.deep)
         layers = []
         for i, value in enumerate(self.values):
-            own = squares(self.levels, value.wanted)
+            own = squares(self.levels, value.wanted, self.deep)
             for axes, square in own.items():
                 everyone[axes] = everyone.get(axes, 0.0) + value.lean**2 * square
+            own = self.measured(own)
             layers.append(Layer.of(own, i))
             if value.optional:
                 layers.append(Layer.of(own, i, weight=float(2 * value.half) ** 2, answers=True))
-        root = everyone.pop(())
+        object.__setattr__(self, "root", everyone[()])
+        everyone = self.measured(everyone)
+        del everyone[()]
         made = (Layer.of(everyone), *layers)
-        classes, places = alike(self.levels, made)
+        classes, places = alike(self.levels, made, self.deep)
         size = sum(each.number * each.cells for each in classes)
-        object.__setattr__(self, "moves", Moves(self.levels, self.values, classes, places))
-        found = {"layers": made, "root": root, "size": size, "classes": classes, "places": places}
+        moves = Moves(self.levels, self.values, classes, places, self.deep)
+        found = {"layers": made, "size": size, "classes": classes, "places": places, "moves": moves}
         for name, each in found.items():
             object.__setattr__(self, name, each)
+
+    @property
+    def deep(self) -> int:
+        """How many of the attributes, the first ones, are levels of one that is nested."""
+        return 0
+
+    def measured(self, squares: dict[Axes, float]) -> dict[Axes, float]:
+        """Return r^2 of what is measured, from that of all tables: here, the same."""
+        return squares
 
     @property
     def midpoint(self) -> Fraction:
@@ -98,7 +113,7 @@ class Crossed(ContributionSet):
     def finer(self) -> int:
         """A part is divided by the cells, and by shares of who answered, or halves of who did."""
         share = SHARE.denominator if any(v.optional for v in self.values) else 2
-        return share * max(each.cells for each in self.classes)
+        return share * max(each.inside for each in self.classes)
 
     @property
     def residuals(self) -> list[tuple[Layer, Axes]]:
@@ -130,23 +145,11 @@ class Crossed(ContributionSet):
 
     def corners(self) -> Iterator[tuple[float, ...]]:
         """List every cell, with the ends of every value."""
-        for cell in itertools.product(*map(range, self.levels)):
-            ends = [
-                [(v.low, 1.0), (v.high, 1.0), *([(0.0, 0.0)] if v.optional else [])]
-                for v in self.values
-            ]
-            for given in itertools.product(*ends):
-                amounts = {None: 1.0} | {i: pair[0] for i, pair in enumerate(given)}
-                row: list[float] = []
-                for layer, axes in self.residuals:
-                    shape = [self.levels[axis] for axis in axes]
-                    own = np.zeros(shape)
-                    amount = amounts[layer.value]
-                    if layer.answers and layer.value is not None:
-                        amount = given[layer.value][1]
-                    own[tuple(cell[axis] for axis in axes)] = amount
-                    row += own.ravel().tolist()
-                yield tuple(row)
+        return corners(self.levels, self.cells(), self.residuals, self.values)
+
+    def cells(self) -> Iterator[tuple[int, ...]]:
+        """List where one person may be, by attribute."""
+        return itertools.product(*map(range, self.levels))
 
     def made_of(self, value: int | None, table: Axes) -> Iterator[int]:
         """Return the classes of the residuals that a table is made of, in order."""
@@ -157,9 +160,9 @@ class Crossed(ContributionSet):
             for layer in range(own, own + self.values[value].layers):
                 yield from (places[layer, axes] for axes in parts)
 
-    def noises(self, place: int, table: Axes, scales: Scales) -> list[float]:
-        """Return the scales of the noises of one layer in a cell of a table, n's not among them."""
-        found = []
+    def noises(self, place: int, table: Axes, scales: Scales, root: float) -> list[float]:
+        """Return the scales of the noises of one layer, of people with that of n, in a cell."""
+        found = [] if place else [root / cells(self.levels, table)]
         for axes in within(table):
             if (at := self.places.get((place, axes))) is not None:
                 others = cells(self.levels, (axis for axis in table if axis not in axes))
@@ -168,14 +171,14 @@ class Crossed(ContributionSet):
 
     def parts_of(self, value: int | None, table: Axes, scales: Scales, root: float) -> Parts:
         """Return the noises in a cell of a table: of people, or of a value."""
-        size = [*self.noises(0, table, scales), root / cells(self.levels, table)]
+        size = self.noises(0, table, scales, root)
         if value is None:
             return {"sum": size}
         place, middle = self.layer_of(value), abs(float(self.values[value].middle))
-        own = self.noises(place, table, scales)
+        own = self.noises(place, table, scales, root)
         if not self.values[value].optional:
             return {"sum": [*own, *(middle * part for part in size)]}
-        answered = self.noises(place + 1, table, scales)
+        answered = self.noises(place + 1, table, scales, root)
         answered += [float(SHARE) * part for part in size]
         summed = [*own, *(middle * part for part in answered)]
         return {"sum": summed, "answered": answered, "mean": own}
@@ -230,26 +233,18 @@ class Crossed(ContributionSet):
         del center, quantum
         found = []
         for each, scale in zip(self.classes, scales, strict=True):
-            (finest, reach), many = self._grain(self.layers[each.layer], people), each.cells
+            layer, many = self.layers[each.layer], each.inside
+            finest, reach = layer.grain(self.values, people)
             found.append(step_for(scale * many, finest, reach * many, cells=many) / many)
         return tuple(found)
 
-    def _grain(self, layer: Layer, people: Fraction) -> tuple[Fraction, float]:
-        """Return what values of a layer, seen from their centre, are multiples of, and how far."""
-        if layer.value is None:
-            return people, 1.0
-        if layer.answers:
-            return people / SHARE.denominator, 1.0
-        value = self.values[layer.value]
-        return value.finest, float(value.half)
-
     def measure(self, channel: Channel, f: Ring, root: Ring, root_quantum: Fraction) -> Ring:
         """Return every residual in steps, from the cells of all tables."""
-        tables = self._apart_by_table(f)
+        tables = apart_by_table(self.levels, self.layers, f)
         people, measured = channel.people, list[Ring]()
         crowd = tables[0] | {(): times(root, root_quantum / people)}
         for place, layer in enumerate(self.layers):
-            finest, _ = self._grain(layer, people)
+            finest, _ = layer.grain(self.values, people)
             for axes in layer.axes:
                 table = tables[place][axes]
                 if layer.answers:
@@ -262,20 +257,19 @@ class Crossed(ContributionSet):
                         whole = tables[place + 1][axes] if value.optional else crowd[axes]
                         table = table - times(whole, more * people / finest)
                 step = channel.steps[self.places[place, axes]]
-                factor = finest / (cells(self.levels, axes) * step)
-                measured.append(flat(times(centred(table), factor)))
+                factor = finest / (inside(self.levels, axes, self.deep) * step)
+                first = 1 + len(place_of(axes, self.deep))
+                measured.append(flat(times(centred(table, first), factor)))
         return np.concatenate(measured, axis=1)
 
     def recover(self, channel: Channel, h: Floats, root: Floats) -> Floats:
         """Return the cells of all tables, from their noisy residuals."""
-        noisy = self._apart_by_table(h)
-        steps = [float(step) for step in channel.steps]
-        residuals = [
-            {a: projected(table * steps[self.places[place, a]]) for a, table in each.items()}
-            for place, each in enumerate(noisy)
-        ]
+        residuals, deep = self.residuals_from(channel, h), self.deep
         residuals[0][()] = root
-        made = [{axes: made_of(self.levels, axes, each) for axes in each} for each in residuals]
+        residuals = self.agreeing(channel, residuals)
+        made = [
+            {axes: made_of(self.levels, axes, each, deep) for axes in each} for each in residuals
+        ]
         for place, layer in enumerate(self.layers):
             if layer.value is None or layer.answers:
                 continue
@@ -287,14 +281,18 @@ class Crossed(ContributionSet):
         found = [flat(made[kind][axes]) for kind, axes in self.tables]
         return np.concatenate(found, axis=1)
 
-    def _apart_by_table(self, rows: "Ring | Floats") -> list[dict[Axes, Any]]:
-        """Return the cells of all tables, layer by layer, each in the shape of its table."""
-        found, start = list[dict[Axes, Any]](), 0
-        for layer in self.layers:
+    def residuals_from(self, channel: Channel, h: Floats) -> list[dict[Axes, Floats]]:
+        """Return what was measured, layer by layer, with its noise projected."""
+        steps, found = [float(step) for step in channel.steps], list[dict[Axes, Floats]]()
+        for place, each in enumerate(apart_by_table(self.levels, self.layers, h)):
             found.append({})
-            for axes in layer.axes:
-                shape = [self.levels[axis] for axis in axes]
-                stop = start + math.prod(shape)
-                found[-1][axes] = rows[:, start:stop].reshape(len(rows), *shape)
-                start = stop
+            for axes, table in each.items():
+                first = 1 + len(place_of(axes, self.deep))
+                found[-1][axes] = projected(table * steps[self.places[place, axes]], first)
         return found
+
+    def agreeing(
+        self, _channel: Channel, residuals: list[dict[Axes, Floats]]
+    ) -> list[dict[Axes, Floats]]:
+        """Return residuals from which tables can be made: here, they agree as they are."""
+        return residuals

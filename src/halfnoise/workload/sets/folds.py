@@ -72,7 +72,7 @@ def _(shape: Squared, *, leaves: bool, some: bool = False) -> Folded | None:
 def _(shape: Crossed, *, leaves: bool, some: bool = False) -> Folded | None:
     view, moves = shape.view(None, 2), shape.moves
     many = moves.number(leaves=leaves) > FEW
-    if many and not some:
+    if (many and not some) or shape.deep:  # places of all levels tell the size themselves
         return None
     kinds = (view.person if leaves else view.change).near([1.0] * len(view.weights))
     return Folded(

@@ -10,11 +10,14 @@ come out for all S in one pass for each attribute, with the matrix [[1, 1 - 1/v]
 terms of such a sum are at most rate * D, and the dearest change costs at least the sum of all
 (x^2 + y^2) rate * D, as kappa is 0 on average over all cells. So rounding, below 100 units in the
 last place of that sum for each of up to 16 attributes, is far less than ``SLACK``.
+
+Of places inside places two persons agree in so many levels, from the first on: there kappa is as
+above, and 0 in finer ones, in which each moves a place of their own.
 """
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -26,7 +29,7 @@ from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.alike import Class
 from halfnoise.workload.sets.base import Case, Cases
 from halfnoise.workload.sets.by_cell import ByCell
-from halfnoise.workload.sets.residuals import Axes, Levels
+from halfnoise.workload.sets.residuals import Axes, Levels, place_of
 
 State: TypeAlias = tuple[Fraction, ...]  # how far a person is from the centre of some layers
 Pair: TypeAlias = tuple[State, State]
@@ -42,11 +45,25 @@ class Moves:
     values: Sequence[ByCell]
     classes: Sequence[Class]
     places: Mapping[tuple[int, Axes], int]
+    deep: int = 0
 
     @cached_property
     def used(self) -> Axes:
-        """The attributes of all residuals."""
-        return tuple(sorted({axis for _, axes in self.places for axis in axes}))
+        """The attributes of all residuals, but for places."""
+        found = {axis for _, axes in self.places for axis in axes}
+        return tuple(sorted(axis for axis in found if axis >= self.deep))
+
+    @cached_property
+    def agree(self) -> list[int]:
+        """In how many levels of places two persons may agree: up to where one is parted."""
+        sizes = (1, *self.levels[: self.deep])
+        parted = (level for level in range(self.deep) if sizes[level + 1] > sizes[level])
+        return [*parted, self.deep]
+
+    def _parted(self, axes: Axes) -> tuple[int, Axes]:
+        """Return how many levels lie around a table, its own among them, and its other axes."""
+        own = place_of(axes, self.deep)
+        return own[0] + 1 if own else 0, axes[len(own) :]
 
     @cached_property
     def states(self) -> list[tuple[list[int], list[State]]]:
@@ -76,20 +93,28 @@ class Moves:
         ]
 
     @cached_property
-    def _masks(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Of each layer, which sets of attributes its residuals are of, and their classes."""
+    def _masks(self) -> list[tuple[np.ndarray, ...]]:
+        """Of each layer's residuals the sets of attributes, the classes, and the levels around."""
         bits = {axis: 1 << (len(self.used) - 1 - i) for i, axis in enumerate(self.used)}
-        found: list[tuple[list[int], list[int]]] = [([], []) for _ in self._by_layer]
+        found: list[tuple[list[int], ...]] = [([], [], []) for _ in self._by_layer]
         for (layer, axes), at in self.places.items():
-            found[layer][0].append(sum(bits[axis] for axis in axes))
-            found[layer][1].append(at)
-        return [(np.array(masks, int), np.array(own, int)) for masks, own in found]
+            around, plain = self._parted(axes)
+            entry = (sum(bits[axis] for axis in plain), at, around)
+            for each, number in zip(found[layer], entry, strict=True):
+                each.append(number)
+        return [tuple(np.array(each, int) for each in layer) for layer in found]
 
     def together(self, layer: int, rates: Sequence[float]) -> Floats:
-        """Return, for every set of attributes that differ, the sum of rate * kappa."""
-        masks, own = self._masks[layer]
-        found = np.zeros(2 ** len(self.used))
-        found[masks] = np.asarray(rates)[own]
+        """Return the sum of rate * kappa, for every set of attributes that differ.
+
+        One behind the other, for each number of levels of places that ``agree``.
+        """
+        return np.concatenate([self._in_common(layer, rates, level) for level in self.agree])
+
+    def _in_common(self, layer: int, rates: Sequence[float], level: int) -> Floats:
+        masks, own, around = self._masks[layer]
+        found, same = np.zeros(2 ** len(self.used)), around <= level
+        np.add.at(found, masks[same], np.asarray(rates)[own[same]])
         found = found.reshape((2,) * len(self.used))
         for place, axis in enumerate(self.used):
             part = 1 / self.levels[axis]
@@ -97,19 +122,39 @@ class Moves:
             found = np.stack([without + (1 - part) * held, without - part * held], place)
         return found.ravel()
 
-    def kappas(self, differ: Iterable[int]) -> list[int]:
-        """Return, class by class, the sum of N * kappa, a whole number."""
-        apart, found = set(differ), [0] * len(self.classes)
+    def kappas(self, at: int) -> list[int]:
+        """Return, class by class, the sum of N * kappa, a whole number, where ``together`` is."""
+        sets, last = 2 ** len(self.used), len(self.used) - 1
+        level, mask = self.agree[at // sets], at % sets
+        apart = {axis for i, axis in enumerate(self.used) if mask >> (last - i) & 1}
         each = [-1 if axis in apart else v - 1 for axis, v in enumerate(self.levels)]
-        for (_, axes), at in self.places.items():
-            found[at] += math.prod(each[axis] for axis in axes)
+        found = [0] * len(self.classes)
+        for (_, axes), own in self.places.items():
+            around, plain = self._parted(axes)
+            if around <= level:
+                found[own] += math.prod(each[axis] for axis in plain)
         return found
+
+    def least_and_most(self) -> Iterator[tuple[int, int]]:
+        """Go through classes: the least and the most that the sum of N * kappa can be."""
+        least, most = [0] * len(self.classes), [0] * len(self.classes)
+        for (_, axes), at in self.places.items():
+            around, plain = self._parted(axes)
+            levels = [self.levels[axis] for axis in plain]
+            whole = math.prod(v - 1 for v in levels)
+            most[at] += whole
+            # One attribute that differs makes it negative: the one of fewest categories.
+            if plain:
+                least[at] -= whole // (min(levels) - 1)
+            elif not around:
+                least[at] += whole
+        return zip(least, most, strict=True)
 
     def number(self, *, leaves: bool) -> int:
         """Return how many kinds there are."""
         states = [len(kinds) for _, kinds in self.states]
         pairs = math.prod(each * (each + 1) // 2 for each in states)
-        return math.prod(states) if leaves else pairs << len(self.used)
+        return math.prod(states) if leaves else (pairs * len(self.agree)) << len(self.used)
 
     def kinds(self, *, leaves: bool) -> Iterator[Case]:
         """List everybody who comes or goes, or everything that may change, by what it costs."""
@@ -120,10 +165,9 @@ class Moves:
             return
         pairs = [itertools.combinations_with_replacement(kinds, 2) for kinds in states]
         together = list(itertools.product(*map(list, pairs)))
-        for number in range(len(self.used) + 1):
-            for differ in itertools.combinations(self.used, number):
-                kappas = self.kappas(differ)
-                yield from (case(self, kappas, kind) for kind in together)
+        for at in range(len(self.agree) << len(self.used)):
+            kappas = self.kappas(at)
+            yield from (case(self, kappas, kind) for kind in together)
 
 
 def case(moves: Moves, kappas: Sequence[int] | None, pairs: Sequence[Pair]) -> Case:
@@ -136,7 +180,7 @@ def case(moves: Moves, kappas: Sequence[int] | None, pairs: Sequence[Pair]) -> C
         if kappas is None:
             found.append(x**2 * each.distance)
         else:
-            both = 2 * x * y * Fraction(kappas[place], each.cells)
+            both = 2 * x * y * Fraction(kappas[place], each.inside)
             found.append((x**2 + y**2) * each.distance - both)
     return tuple(found)
 
@@ -193,7 +237,7 @@ class Changing:
             return (tuple(self._most()),)
         whole = moves.whole(rates)
         differ = [moves.together(layer, rates) for layer in range(len(whole))]
-        total, chosen = np.zeros(2 ** len(moves.used)), list[tuple[np.ndarray, list[Pair]]]()
+        total, chosen = np.zeros_like(differ[0]), list[tuple[np.ndarray, list[Pair]]]()
         for layers, kinds in moves.states:
             pairs = list(itertools.combinations_with_replacement(kinds, 2))
             costs = np.array([_cost(pair, layers, whole, differ) for pair in pairs])
@@ -201,8 +245,7 @@ class Changing:
             total += costs.max(axis=0)
             chosen.append((best, pairs))
         at = int(total.argmax())
-        last = len(moves.used) - 1
-        kappas = moves.kappas(axis for i, axis in enumerate(moves.used) if at >> (last - i) & 1)
+        kappas = moves.kappas(at)
         dearest = case(moves, kappas, [pairs[best[at]] for best, pairs in chosen])
         ends = [(kinds[0], kinds[1 % len(kinds)]) for _, kinds in moves.states]
         return dearest, case(moves, [0] * len(kappas), ends)
@@ -213,18 +256,11 @@ class Changing:
             for k, layer in enumerate(layers):
                 own = {kind[k] for kind in kinds}
                 far[layer] = list(itertools.combinations_with_replacement(own, 2))
-        largest, smallest = [0] * len(moves.classes), [0] * len(moves.classes)
-        for (_, axes), at in moves.places.items():
-            levels = [moves.levels[axis] for axis in axes]
-            whole = math.prod(v - 1 for v in levels)
-            largest[at] += whole
-            # One attribute that differs makes it negative: the one of fewest categories.
-            smallest[at] -= whole // (min(levels) - 1)
-        for each, high, low in zip(moves.classes, largest, smallest, strict=True):
+        for each, ends in zip(moves.classes, moves.least_and_most(), strict=True):
             yield max(
-                (x**2 + y**2) * each.distance - 2 * x * y * Fraction(kappa, each.cells)
+                (x**2 + y**2) * each.distance - 2 * x * y * Fraction(kappa, each.inside)
                 for x, y in far[each.layer]
-                for kappa in (low, high)
+                for kappa in ends
             )
 
 

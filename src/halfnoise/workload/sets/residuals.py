@@ -7,12 +7,16 @@ residual of A is  h_A = (kron of C_i, i in A) f_A, and every table is made of th
 
 One person moves h_A by a vector of squared length D_A = prod (1 - 1/v_i), whatever their cell. The
 empty set is the number of people.
+
+The first ``deep`` attributes may be levels of one that is nested, coarse ones first: a table is by
+one of them at most, and a margin of it by that one, a coarser one or none. Of these nothing is
+taken away (``tree``): what is said above holds in each place by itself.
 """
 
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import TypeAlias, TypeVar
 
@@ -36,10 +40,27 @@ def within(table: Axes) -> Iterator[Axes]:
     return itertools.chain.from_iterable(itertools.combinations(table, k) for k in numbers)
 
 
-def closure(tables: Iterable[Axes]) -> tuple[Axes, ...]:
-    """Return tables and all their margins, each once, small ones first."""
-    found = {margin for table in tables for margin in within(table)}
-    return tuple(sorted(found, key=lambda axes: (len(axes), axes)))
+def place_of(table: Axes, deep: int) -> Axes:
+    """Return the level of places that a table is by, if it is by one."""
+    return table[:1] if table and table[0] < deep else ()
+
+
+def margins_of(table: Axes, deep: int) -> Iterator[Axes]:
+    """List a table and all its margins, by coarser places too.
+
+    >>> list(margins_of((1, 4), 3))
+    [(), (4,), (0,), (0, 4), (1,), (1, 4)]
+    """
+    own = place_of(table, deep)
+    coarser = [(), *((level,) for level in range(own[0] + 1))] if own else [()]
+    inner = list(within(table[len(own) :]))
+    return ((*place, *axes) for place in coarser for axes in inner)
+
+
+def made_from(table: Axes, deep: int) -> Iterator[Axes]:
+    """List the residuals that a table is made of: those of its margins in the same place."""
+    own = place_of(table, deep)
+    return ((*own, *axes) for axes in within(table[len(own) :]))
 
 
 def maximal(tables: Iterable[Axes]) -> tuple[Axes, ...]:
@@ -62,49 +83,46 @@ def cells(levels: Levels, axes: Iterable[int]) -> int:
     return math.prod([levels[axis] for axis in axes])
 
 
-def rank(levels: Levels, axes: Iterable[int]) -> int:
+def inside(levels: Levels, axes: Iterable[int], deep: int = 0) -> int:
+    """Return how many cells of a table are in one place."""
+    return math.prod([levels[axis] for axis in axes if axis >= deep])
+
+
+def rank(levels: Levels, axes: Iterable[int], deep: int = 0) -> int:
     """Return m, how many dimensions a residual has: it sums to zero along every axis."""
-    return math.prod([levels[axis] - 1 for axis in axes])
+    return math.prod([levels[axis] - (axis >= deep) for axis in axes])
 
 
-def distance(levels: Levels, axes: Axes) -> Fraction:
+def distance(levels: Levels, axes: Axes, deep: int = 0) -> Fraction:
     """Return D, what one person adds to the squared length of a residual."""
-    return Fraction(rank(levels, axes), cells(levels, axes))
+    return Fraction(rank(levels, axes, deep), cells(levels, axes))
 
 
-def overlap(levels: Levels, axes: Axes, differ: Iterable[int]) -> Fraction:
-    """Return how a person's residual lies to that of one whose cell differs in these attributes.
-
-    Their inner product, prod (1 - 1/v_i) over axes that agree and -1/v_i over those that differ.
-    """
-    apart = set(differ)
-    each = (Fraction(-1 if i in apart else levels[i] - 1, levels[i]) for i in axes)
-    return math.prod(each, start=Fraction(1))
-
-
-def squares(levels: Levels, wanted: Iterable[tuple[Axes, float]]) -> dict[Axes, float]:
+def squares(
+    levels: Levels, wanted: Iterable[tuple[Axes, float]], deep: int = 0
+) -> dict[Axes, float]:
     """Return r^2 of every residual: over wanted tables that hold it, a cell's weight over N."""
     found: defaultdict[Axes, float] = defaultdict(float)
     for table, weight in wanted:
         share = weight / cells(levels, table)
-        for axes in within(table):
+        for axes in margins_of(table, deep):
             found[axes] += share
     return dict(found)
 
 
-def centred(table: Ring) -> Ring:
+def centred(table: Ring, first: int = 1) -> Ring:
     """Return N_A h_A, whole numbers modulo 2^64: v x - (sum over the axis), along every axis.
 
-    The first axis is that of groups.
+    The axes before the ``first`` are those of groups and places.
     """
-    for axis in range(1, table.ndim):
+    for axis in range(first, table.ndim):
         table = table * np.uint64(table.shape[axis]) - table.sum(axis, np.uint64, keepdims=True)
     return table
 
 
-def projected(table: Floats) -> Floats:
+def projected(table: Floats, first: int = 1) -> Floats:
     """Return a residual with what its noise adds to its means taken away."""
-    for axis in range(1, table.ndim):
+    for axis in range(first, table.ndim):
         table = table - table.mean(axis=axis, keepdims=True)
     return table
 
@@ -115,11 +133,11 @@ def summed(table: Ring, axes: Axes, margin: Axes) -> Ring:
     return table.sum(gone, np.uint64) if gone else table
 
 
-def made_of(levels: Levels, table: Axes, residuals: Mapping[Axes, Floats]) -> Floats:
+def made_of(levels: Levels, table: Axes, residuals: Mapping[Axes, Floats], deep: int = 0) -> Floats:
     """Return a table from the residuals of its margins."""
     rows = len(residuals[()])
     made = np.zeros((rows, *(levels[axis] for axis in table)))
-    for axes in within(table):
+    for axes in made_from(table, deep):
         shape = [levels[axis] if axis in axes else 1 for axis in table]
         others = cells(levels, (axis for axis in table if axis not in axes))
         made += residuals[axes].reshape(rows, *shape) / others
@@ -129,8 +147,3 @@ def made_of(levels: Levels, table: Axes, residuals: Mapping[Axes, Floats]) -> Fl
 def flat(table: NDArray[Value]) -> NDArray[Value]:
     """Return a table with all its cells in one row for each group, of which there may be none."""
     return table.reshape(len(table), math.prod(table.shape[1:]))
-
-
-def shaped(levels: Levels, axes: Axes) -> Sequence[int]:
-    """Return how many categories a table has along each of its axes."""
-    return [levels[axis] for axis in axes]

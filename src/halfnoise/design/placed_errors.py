@@ -1,0 +1,260 @@
+"""The joint error of tables by places inside places, in closed form, place by place.
+
+As for plain tables (``cross_errors``), but that a residual A has in every place of every level a
+number of its own, brought together as ``workload.sets.tree`` says. In uneven trees errors differ
+from place to place; cells of one place have the same.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfnoise.checks import refuse, whole
+from halfnoise.design.cross_errors import CrossErrors, Vector
+from halfnoise.workload.sets.base import Layered, Span
+from halfnoise.workload.sets.residuals import Axes, cells, distance, made_from, place_of, within
+from halfnoise.workload.sets.tree import Children, Pooled, Tree
+
+
+@dataclass(frozen=True)
+class PlacedErrors(CrossErrors):
+    """The errors of tables of which the first attributes are the levels of a tree.
+
+    The noise of the number of people, from which that of the places is made, is not among them.
+    """
+
+    children: Children = field(default=(), kw_only=True)
+
+    @property
+    def deep(self) -> int:
+        """How many levels of places there are."""
+        return len(self.children)
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The places."""
+        return Tree(self.children)
+
+    @cached_property
+    def _pooled(self) -> list[dict[Axes, tuple[Pooled | None, float]]]:
+        """Of each layer and plain residual, how levels come together and what the whole varies."""
+        found = list[dict[Axes, tuple[Pooled | None, float]]]()
+        for noise in self._noise:
+            found.append({})
+            for plain in dict.fromkeys(axes[len(place_of(axes, self.deep)) :] for axes in noise):
+                keys = [(level, *plain) for level in range(self.deep)]
+                own = [noise[key] for key in keys if key in noise]
+                pooled = Pooled(self.tree, own) if own else None
+                top = noise.get(plain, 0.0)
+                found[-1][plain] = (pooled, pooled.top(top) if pooled else top)
+        return found
+
+    def leans(self) -> Iterator[Span]:
+        """Go through runs of cells that have as much of the noise of the number of people."""
+        people = self._pooled[0].get((), (None, 0.0))[0]
+        for kind, axes, start, stop in self.tables:
+            own, load = place_of(axes, self.deep), self.loads[kind][0]
+            many = cells(self.levels, axes[len(own) :])
+            carried = people.carried(own[0]) if people and own else np.ones(1)
+            ends = [*(np.flatnonzero(np.diff(carried)) + 1).tolist(), (stop - start) // many]
+            for low, high in zip((0, *ends), ends, strict=False):
+                yield start + low * many, start + high * many, load * float(carried[low]) / many
+
+    def _count(self, axes: Axes) -> int:
+        return cells(self.levels, place_of(axes, self.deep))
+
+    def places(self, table: int) -> tuple[int, int]:
+        """Return how many places a table is by, and how many cells there are in each."""
+        _, axes = self._table(table)
+        return self._count(axes), cells(self.levels, axes) // self._count(axes)
+
+    def around(self, one: int, other: int) -> NDArray[np.int64]:
+        """Return which place of the margin each place of a table is in."""
+        (level, _), (level_, _) = (self._apart(self._table(each)[1]) for each in (one, other))
+        if level_ < 0:
+            return np.zeros(1 if level < 0 else self.tree.sizes[level], dtype=np.int64)
+        return self.tree.above(level, level_)
+
+    def matched(self, one: int, other: int) -> Vector:
+        """Return, by place, the covariance of cells with those of a margin that they are in."""
+        (kind, axes), (kind_, axes_) = self._table(one), self._table(other)
+        (level, plain), (level_, plain_) = self._apart(axes), self._apart(axes_)
+        common, total = tuple(i for i in plain if i in plain_), np.zeros(self._count(axes))
+        for layer, load in self._shared(kind, kind_):
+            for part in within(common):
+                if part not in self._pooled[layer]:
+                    continue
+                pooled, top = self._pooled[layer][part]
+                varies = np.array([top])
+                if pooled is not None and level >= 0:
+                    above = pooled.spread(top)[level_] if level_ >= 0 else varies
+                    varies = pooled.carried(level, level_) * above[self.around(one, other)]
+                total += load * varies * self._kernel(part, plain, plain_)
+        return total
+
+    def _kernel(self, part: Axes, plain: Axes, plain_: Axes) -> float:
+        apart = cells(self.levels, (i for i in plain if i not in part))
+        apart *= cells(self.levels, (i for i in plain_ if i not in part))
+        return float(distance(self.levels, part)) / apart
+
+    def _apart(self, axes: Axes) -> tuple[int, Axes]:
+        """Return the level of a table, -1 for none, and its plain axes."""
+        own = place_of(axes, self.deep)
+        return own[0] if own else -1, axes[len(own) :]
+
+    def _shared(self, kind: int, other: int) -> Iterator[tuple[int, float]]:
+        pairs = zip(self.loads[kind], self.loads[other], strict=True)
+        return ((layer, a * b) for layer, (a, b) in enumerate(pairs) if a * b)
+
+    def covariance(self, one: int, other: int) -> float:
+        """Return the covariance of two estimates; what is no cell has none of these noises."""
+        if not all(self.start <= index < self.stop for index in (one, other)):
+            return 0.0
+        (kind, axes, x), (kind_, axes_, y) = self._cell(one), self._cell(other)
+        (level, plain), (level_, plain_) = self._apart(axes), self._apart(axes_)
+        here, there = dict(zip(axes, x, strict=True)), dict(zip(axes_, y, strict=True))
+        common, total = tuple(i for i in plain if i in plain_), 0.0
+        for layer, load in self._shared(kind, kind_):
+            for part in within(common):
+                if part not in self._pooled[layer]:
+                    continue
+                lie = math.prod((here[i] == there[i]) - 1 / self.levels[i] for i in part)
+                apart = cells(self.levels, (i for i in plain if i not in part))
+                apart *= cells(self.levels, (i for i in plain_ if i not in part))
+                pooled, top = self._pooled[layer][part]
+                two = (level, here.get(level, 0)), (level_, there.get(level_, 0))
+                total += load * lie / apart * (pooled.between(*two, top) if pooled else top)
+        return total
+
+    def block(self, one: int, other: int, chosen: Sequence[Sequence[int]]) -> float:
+        """Return the covariance of the sums over a block of cells, in two tables by the same axes.
+
+        ``chosen``: along each axis, which categories are in the block.
+        """
+        (kind, axes), (kind_, _) = self._table(one), self._table(other)
+        level, plain = self._apart(axes)
+        many, total = {i: len(own) for i, own in zip(axes, chosen, strict=True)}, 0.0
+        inside = np.zeros(self._count(axes))
+        inside[[*chosen[0]] if level >= 0 else 0] = 1.0
+        for layer, load in self._shared(kind, kind_):
+            for part in within(plain):
+                held = math.prod(many[i] * (1 - many[i] / self.levels[i]) for i in part)
+                beside = math.prod(many[i] / self.levels[i] for i in plain if i not in part)
+                total += load * held * beside**2 * self._quadratic(layer, part, level, inside)
+        return total
+
+    def weighted(self, table: int, weights: Vector) -> float:
+        """Return the variance of a weighted sum of all cells of a table, in a few passes."""
+        (kind, axes), total = self._table(table), 0.0
+        level, plain = self._apart(axes)
+        own = weights if level >= 0 else weights[np.newaxis]
+        for part in within(plain):
+            gone = tuple(1 + at for at, axis in enumerate(plain) if axis not in part)
+            held = own.mean(axis=gone) if gone else own
+            for axis in range(1, held.ndim):
+                held = held - held.mean(axis=axis, keepdims=True)
+            for layer, load in self._shared(kind, kind):
+                total += load * self._quadratic(layer, part, level, held)
+        return total
+
+    def _quadratic(self, layer: int, part: Axes, level: int, weights: Vector) -> float:
+        """Return the variance of sums of a residual over places, weighted, its cells apart."""
+        if part not in self._pooled[layer]:
+            return 0.0
+        pooled, top = self._pooled[layer][part]
+        if pooled is None or level < 0:
+            return top * float((weights**2).sum())
+        each = [np.zeros((n, *weights.shape[1:])) for n in self.tree.sizes[:level]]
+        noises, whole_ = pooled.noises([*each, weights])
+        pairs = zip(pooled.own, noises, strict=False)
+        own = sum(float((u @ (e**2).reshape(len(u), -1)).sum()) for u, e in pairs)
+        return own + top * float((whole_**2).sum())
+
+    def _made_of(self, kind: int, axes: Axes) -> Iterator[tuple[int, Axes]]:
+        """Go through the residuals, by layer, that a table is made of; n's places among them."""
+        for layer, load in enumerate(self.loads[kind]):
+            parts = made_from(axes, self.deep) if load else ()
+            yield from ((layer, part) for part in parts if part in self._noise[layer])
+
+    def _in_residuals(self, x: Vector) -> dict[tuple[int, Axes], Vector]:
+        """Return what weights on all cells come to in each residual, times its covariance."""
+        found: dict[tuple[int, Axes], Vector] = {}
+        for kind, axes, start, stop in self.tables:
+            shape = [self.levels[axis] for axis in axes]
+            own = x[start - self.start : stop - self.start].reshape((*shape, *x.shape[1:]))
+            for layer, part in self._made_of(kind, axes):
+                gone = tuple(place for place, axis in enumerate(axes) if axis not in part)
+                held = self.loads[kind][layer] * (own.mean(axis=gone) if gone else own)
+                level, plain = self._apart(part)
+                for axis in range(level >= 0, (level >= 0) + len(plain)):
+                    held = held - held.mean(axis=axis, keepdims=True)
+                found[layer, part] = found.get((layer, part), 0.0) + held
+        for layer, own_ in enumerate(self._pooled):
+            for plain, (pooled, top) in own_.items():
+                self._come_together(found, (layer, plain), pooled, top, x.shape[1:])
+        return found
+
+    def _come_together(
+        self,
+        found: dict[tuple[int, Axes], Vector],
+        key: tuple[int, Axes],
+        pooled: Pooled | None,
+        top: float,
+        columns: Sequence[int],
+    ) -> None:
+        """Multiply the weights on one residual of all levels with its covariance, in place."""
+        layer, plain = key
+        shape = (*(self.levels[axis] for axis in plain), *columns)
+        above = found.get(key, np.zeros(shape))
+        if pooled is not None:
+            deep = range(len(pooled.variances))
+            sizes = self.tree.sizes
+            each = [found.get((layer, (i, *plain)), np.zeros((sizes[i], *shape))) for i in deep]
+            noises, whole_ = pooled.noises(each)
+            above = top * (above + whole_)
+            drawn = [(u * e.T).T for u, e in zip(pooled.own, noises, strict=True)]
+            errors = pooled.errors(drawn, above)
+            found |= {(layer, (i, *plain)): x for i, x in enumerate(errors)}
+        else:
+            above = top * above
+        found[key] = above
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values, ready for JSON."""
+        return CrossErrors.to_dict(self) | {"children": self.children}
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
+        """Read it from plain values; refuse places that are not those of the levels."""
+        plain = CrossErrors.from_dict(stored)
+        children = tuple(
+            tuple(whole(children=each) for each in level) for level in stored["children"]
+        )
+        sizes, first = tuple(map(sum, children)), [len(level) for level in children]
+        if not children or first != [1, *sizes[:-1]] or plain.levels[: len(sizes)] != sizes:
+            raise refuse("children", "into how many places those of each level are parted", "more")
+        found = {(kind, axes) for kind, axes in plain.order} | {(0, ())}
+        every = [(kind, axes) for kind, layer in enumerate(plain.layers) for axes in layer]
+        levels = [[axis for axis in axes if axis < len(sizes)] for _, axes in every]
+        around = {
+            (k, (*([own[0] - 1] if own and own[0] else []), *axes[len(own) :]))
+            for (k, axes), own in zip(every, levels, strict=True)
+        }
+        if any(len(own) > 1 for own in levels) or not {*every, *around} <= found:
+            raise refuse("layers", "of all places around those that are measured", "fewer")
+        names = ("start", "levels", "layers", "variances", "loads", "order")
+        return cls(*(getattr(plain, name) for name in names), children=children)
+
+
+def errors_of(start: int, made: Layered, variances: Sequence[float]) -> CrossErrors:
+    """Return the errors of tables under noise of such variances, by scale."""
+    plain = CrossErrors.under(start, made, variances)
+    if not made.children:
+        return plain
+    about = (plain.levels, plain.layers, plain.variances, plain.loads, plain.order)
+    return PlacedErrors(start, *about, children=made.children)
