@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import halfnoise as hn
-from halfnoise.data import contributions, groups
+from halfnoise.data import contributions, groups, whole_numbers
 from halfnoise.data.sources import open_source
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.data.totals import prepared
@@ -295,11 +295,11 @@ def test_without_clipping_it_would_be_noticed(
     own: list[Row] = [("z", None, None, "1e9", "5", None, None)] * 3
     nobody = measured(frame([], tmp_path), grid, workload)
     assert loss(measured(frame(own, tmp_path), grid, workload), nobody, grid) <= declared(grid)
-    clip = contributions._clip
+    clip = whole_numbers.clipped
     # Rows are clipped to a range with zero, persons to their bounds.
     monkeypatch.setattr(
         contributions,
-        "_clip",
+        "clipped",
         lambda value, low, high: value if low > 0 else clip(value, low, high),
     )
     assert loss(measured(frame(own, tmp_path), grid, workload), nobody, grid) > declared(grid)

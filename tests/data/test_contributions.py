@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 import halfnoise as hn
-from halfnoise.data.contributions import quotient
+from halfnoise.data.whole_numbers import quotient
 from halfnoise.design.measurement import CenteredMeasurement
 from support.measured import grid_for
 from support.nasty import found

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import halfnoise as hn
-from halfnoise.data import contributions, tables
+from halfnoise.data import contributions, tables, whole_numbers
 from halfnoise.design.measurement import CenteredMeasurement
 from halfnoise.results.inference import Errors, ratios
 from halfnoise.workload import grid
@@ -156,12 +156,12 @@ def test_values_rounded_to_a_quantum_are_noticed(
     case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whole quanta of each value, without parts, add up to more than the noise."""
-    apart = contributions._apart
+    apart = whole_numbers.apart
 
     def rounded(place: Any, bits: int) -> tuple[Any, Any]:
         return apart(place + 0.5, bits)[0], apart(place, bits)[1] * 0
 
-    monkeypatch.setattr(contributions, "_apart", rounded)
+    monkeypatch.setattr(contributions, "apart", rounded)
     assert off(case, BOUNDS["usual"], 1.0) > 1
 
 

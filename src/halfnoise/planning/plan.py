@@ -13,12 +13,13 @@ from halfnoise.errors import InvalidParameterError
 from halfnoise.noise.law import Noise
 from halfnoise.planning import tables, weighted
 from halfnoise.planning.choice import best, compared, in_words, there
+from halfnoise.planning.plain import plain
 from halfnoise.planning.readers import AS_MEANS, DIVIDE, mean_margins
 from halfnoise.planning.spending import Discovery, Spending
 from halfnoise.privacy.account import BEYOND, Account
 from halfnoise.privacy.allowance import Allowance, still_fits, taken
 from halfnoise.privacy.composition import compose
-from halfnoise.privacy.definitions import ApproxDP, DiscoveryDP, Guarantee, Privacy, PureDP
+from halfnoise.privacy.definitions import ApproxDP, Guarantee, Privacy, PureDP
 from halfnoise.privacy.words import amounts, definition, spending
 from halfnoise.text import percent, short
 from halfnoise.views import Grid, Planned
@@ -94,11 +95,7 @@ class Plan(Planned):
 
     @cached_property
     def least_error_bound(self) -> float | None:
-        """What the error of no Gaussian noise at this budget is below, in squares.
-
-        None where nothing is known: for pure epsilon, for the least largest error, and where there
-        are too many different sums.
-        """
+        """What the error of no Gaussian noise is below, in squares; None where nothing is known."""
         mu = Spending.of(self.privacy, self.workload.grouping, self.releases).budget.mu
         given = any(design.size_is_given for design in self.designs)
         return None if mu is None else certificate.least_error(self.workload, mu, known_size=given)
@@ -295,27 +292,7 @@ class Plan(Planned):
             "least_error_bound": self.least_error_bound,
             "noise": {"chosen": self.chosen.noise.value, "ten_releases": self.ten_releases}
             | ({"share_of_limit": in_words(self.shares)} if self.shares else {}),
-            "designs": [_design(design, self, discovery) for design in self.designs],
+            "designs": [
+                plain(design, self.level, self.in_one_group, discovery) for design in self.designs
+            ],
         } | ({"tables": self.tables} if self.tables else {})
-
-
-def _design(design: Design, plan: Plan, discovery: Discovery | None) -> dict[str, Any]:
-    noise, margins, blocks = design.noise, design.margins(plan.level), []
-    means = mean_margins(design, plan.level, plan.in_one_group)
-    lines = zip(tables.entries(design.blocks), design.parts(), margins, means, strict=True)
-    for each, parts, margin, mean in lines:
-        line = each.line
-        entry = {"kind": line.kind, "label": line.label, "queries": line.queries}
-        entry |= {"std": noise.std(parts["sum"]), "margin": margin}
-        entry |= {f"{name}_std": noise.std(ps) for name, ps in parts.items() if name != "sum"}
-        entry |= {"mean_margin": mean} if mean != margin else {}
-        blocks.append(entry | each.facts(margin, plan.in_one_group))
-    shown: dict[str, Any] = {"name": design.name, "noise": noise.value, "blocks": blocks}
-    shown["size_std"] = design.size_std
-    if design.people_std is not None:
-        shown["people_std"] = design.people_std
-    shown["loss_mu" if noise is Noise.GAUSSIAN else "loss_epsilon"] = design.loss()
-    if discovery is None:
-        return shown | {"best_guess": design.guarantee.best_guess}
-    promised = DiscoveryDP(kept=design.guarantee, delta=discovery.delta)
-    return shown | {"discover_delta": discovery.delta, "best_guess": promised.best_guess}

@@ -13,7 +13,7 @@ from halfnoise.results.wide import Wide
 from halfnoise.workload.by import By
 from halfnoise.workload.spans import span_number
 
-MOST_PANELS = 12  # of one part; the tables have all
+MOST_PANELS = 9  # of one part; the tables have all
 MOST_ROWS = 24  # of one chart
 FEWEST_MOMENTS = 3  # fewer are no time series
 SHARE, PEOPLE = "share of people, %", "people"

@@ -12,7 +12,7 @@ import numpy as np
 
 from halfnoise.checks import refuse, unknown
 from halfnoise.errors import NotSupportedError
-from halfnoise.results import by_place, sampled
+from halfnoise.results import by_place, sampled, spread
 from halfnoise.results.inference import (
     ANYTHING,
     Errors,
@@ -110,7 +110,7 @@ class CrossTable(Cells):
         )
         one = _noisy(name, x, release, release.errors.two(top, 0.0, 0.0))
         people = self._people[inside].sum() if self.kind == "sum" else None
-        return sampled.block(release, self.question, one, people).moved(shown)
+        return spread.block(release, self.question, one, people).moved(shown)
 
     def difference(self, one: object, other: object) -> Estimate:
         """Return one cell minus another; noise that the two share cancels."""
@@ -127,7 +127,7 @@ class CrossTable(Cells):
         x, shown = (float(each[a] - each[b]) for each in (release.values, self._shown))
         variance = release.errors.covariance.of({a: 1.0, b: -1.0})
         one = _noisy(name, x, release, release.errors.two(variance, 0.0, 0.0))
-        return sampled.linear(release, one, {a: 1.0, b: -1.0}).moved(shown)
+        return spread.linear(release, one, {a: 1.0, b: -1.0}).moved(shown)
 
     def _wider(self, pair: Pair, numbers: Floats) -> Floats:
         release, limits = self.release, self.question.limits
@@ -158,7 +158,7 @@ class CrossTable(Cells):
             float((w * self.cells_of(each)).sum()) for each in (self.release.values, self._shown)
         )
         one = _noisy(name, x, self.release, self.release.errors.two(variance, 0.0, 0.0))
-        return sampled.cells(self.release, self.question, one, own).moved(shown)
+        return spread.cells(self.release, self.question, one, own).moved(shown)
 
     def shares(self, part: str = "total", *, of: Sequence[str] | None = None) -> Shares:
         """Return what part of its row, its column or the total each cell is.
@@ -229,7 +229,7 @@ class CrossTable(Cells):
         if self.kind != "sum" or self.release.sampling is None:
             return self._ratios(rows, errors, bounds)
         found = ratios(rows, errors, (0, 1), self.level, bounds)
-        return sampled.parts_of_sums(self.release, found, rows, self._inside(margin), self.question)
+        return spread.parts_of_sums(self.release, found, rows, self._inside(margin), self.question)
 
     def _inside(self, margin: Sequence[str]) -> Floats:
         """Return the number of people in each cell, and in its cell of the margin."""

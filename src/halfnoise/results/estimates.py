@@ -11,14 +11,14 @@ import numpy as np
 from halfnoise.checks import finite, fraction, positive, refuse, unknown
 from halfnoise.errors import NotSupportedError
 from halfnoise.privacy.definitions import Guarantee, Privacy
-from halfnoise.results import inference, sampled
+from halfnoise.results import inference, sampled, spread
 from halfnoise.results.cross import CrossTable
 from halfnoise.results.deviation import deviation
 from halfnoise.results.inference import Columns, Errors, Estimate, Floats
 from halfnoise.results.listing import Listed, listed
-from halfnoise.results.published import Published
 from halfnoise.results.reliability import FACT, Reliability
 from halfnoise.results.sampling import Sampling
+from halfnoise.results.surveyed import Surveyed
 from halfnoise.results.together import shared_out, simultaneous_level
 from halfnoise.results.whole import whole
 from halfnoise.workload.question import SIZE, Question
@@ -26,7 +26,7 @@ from halfnoise.workload.weights import SQUARES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class Estimates(Published):
+class Estimates(Surveyed):
     """Noisy values, their joint error, and everything that may be concluded from them.
 
     ``values`` are the estimates as they came out, the number of people last where it was measured;
@@ -189,13 +189,6 @@ class Estimates(Published):
                 return self._ratio(name, row.place, below, question.limits)
         raise refuse("name", "that of a Mean or a Sum", name)
 
-    def deviation(self, name: str) -> Estimate:
-        """Return the standard deviation of one person's value, of a mean with its variance."""
-        for question in self.questions:
-            if question.name == name and question.deviates:
-                return deviation(self, question)
-        raise refuse("name", "that of a Mean with variance=True", name)
-
     def _people(self, question: Question) -> Question | None:
         """Return the table of people by the same axes, if by any."""
         alike = (each for each in self.questions if each.kind == "table")
@@ -221,20 +214,6 @@ class Estimates(Published):
         elif simultaneous:
             level = simultaneous_level(self.errors, *self.counted, level)
         return list(replace(self, level=level))
-
-    def with_sampling(
-        self, method: str | Sampling | None, *, design_effect: float | None = None
-    ) -> Self:
-        """Return the same with intervals that cover who was asked, too, or no more with None.
-
-        ``method``: "srs", a simple random sample. ``design_effect``: by how much more it varies
-        than one, as where clusters were drawn. A count stands for what samples of as many people
-        give on average.
-        """
-        how = Sampling.of(method, design_effect)
-        if how is not None and (lacks := sampled.fault(self, sized=self.has_size)):
-            raise NotSupportedError(lacks)
-        return replace(self, sampling=how)
 
     def with_known_size(self, n: float) -> Self:
         """Return the same release, knowing the number of people: every interval gets narrower."""
@@ -290,7 +269,7 @@ class Estimates(Published):
 
     def _linear(self, name: str, weights: Mapping[int, float]) -> Estimate:
         found = self.errors.linear(name, self.values, weights, self.level)
-        return sampled.linear(self, found, weights)
+        return spread.linear(self, found, weights)
 
     def _ratio(self, name: str, top: int, bottom: int, bounds: inference.Range) -> Estimate:
         pair, rows = (top, bottom), self.values[np.newaxis]
@@ -299,7 +278,7 @@ class Estimates(Published):
             found = sampled.ratios(self, found, rows, self.errors, pair, bounds=bounds)
         x, std, low, high = found[:, 0].tolist()
         one = Estimate(name=name, estimate=x, std=std, low=low, high=high)
-        return sampled.quotient(self, one, pair) if bounds == inference.ANYTHING else one
+        return spread.quotient(self, one, pair) if bounds == inference.ANYTHING else one
 
     def _per_person(self, name: str, index: int, bounds: inference.Range) -> Estimate:
         if self.known_size is not None:

@@ -151,17 +151,16 @@ class Output:
 
 def as_csv(release: Released, *, excel: bool = False) -> bytes:
     """Return the table as CSV; ``excel``: for where the comma is the decimal mark."""
-    return as_lines(_columns(release), EXCEL if excel else CSV)
+    return as_lines(with_reliability(release), EXCEL if excel else CSV)
 
 
 def with_reliability(release: Released) -> Columns:
     """Return the table by column with relative standard errors and marks."""
-    return beside(release.columns(), Reliability.of(release.facts))
+    return _told(release, beside(release.columns(), Reliability.of(release.facts)))
 
 
-def _columns(release: Released) -> Columns:
+def _told(release: Released, columns: Columns) -> Columns:
     """Return the same; where intervals cover more than the noise, the last column says it."""
-    columns = with_reliability(release)
     if release.sampling is None:
         return columns
     title, taken = COVERS, {each.casefold() for each in columns}
@@ -237,7 +236,7 @@ def frame(release: Released, library: str) -> Any:
     """Return the table as a frame of a library that is installed."""
     columns = {
         title: table.one_type(each.tolist()) if each.dtype == object else each
-        for title, each in _columns(release).items()
+        for title, each in _told(release, release.columns()).items()
     }
     if library == "pandas":  # which would make fractions of whole numbers with gaps
         columns |= {name: np.array(each, object) for name, each in columns.items() if None in each}
@@ -255,7 +254,7 @@ def relation(release: Released) -> Any:
     """Return the table as DuckDB has it, each column of keys with its type."""
     import duckdb
 
-    hn_table = dict(_columns(release))
+    hn_table = dict(_told(release, release.columns()))
     titles, picked = [*hn_table], list[str]()
     keys = titles.index(table.COLUMNS[0])
     for title in (*titles[:keys], *titles[keys + len(table.COLUMNS) :]):
@@ -288,7 +287,7 @@ COMPARED: dict[str, Callable[[Comparison], bytes]] = {
 
 # How each ending is written.
 FORMATS: dict[str, Callable[[Released], bytes]] = {
-    ".csv": lambda release: as_lines(_columns(release), CSV, mark=codecs.BOM_UTF8),
+    ".csv": lambda release: as_lines(with_reliability(release), CSV, mark=codecs.BOM_UTF8),
     ".json": lambda release: release.to_json().encode(),
     ".jsonl": lambda release: as_json_lines(release).encode(),
     ".parquet": _as_parquet,

@@ -8,17 +8,13 @@ import numpy as np
 
 from halfnoise.checks import fraction, refuse, unknown
 from halfnoise.design.covariance import Shared
-from halfnoise.results import sampled
+from halfnoise.results import spread
 from halfnoise.results.estimates import Estimates
 from halfnoise.results.inference import (
     Columns,
     Errors,
     Estimate,
     Floats,
-    Pair,
-    Range,
-    apart,
-    ratios,
 )
 from halfnoise.results.published import Published
 from halfnoise.results.sampling import Sampling
@@ -139,7 +135,9 @@ class GroupedRelease(Published):
             if one == other:
                 return Estimate(name=title, estimate=0.0, std=0.0, low=0.0, high=0.0)
             two = (self.values[[one]], self.values[[other]])
-            x, std, low, high = self._apart(two, pair, (least, most))[:, 0].tolist()
+            ends, shared = (least, most), self._shared
+            own = spread.groups_apart(self.template, two, pair, ends, shared, over=self.most > 1)
+            x, std, low, high = own[:, 0].tolist()
             difference = Estimate(name=title, estimate=x, std=std, low=low, high=high)
             return difference.within(least - most, most - least)
         values = self.values[one] - self.values[other]
@@ -149,22 +147,7 @@ class GroupedRelease(Published):
         if one == other:
             return found
         rows = (self.values[one], self.values[other])
-        return sampled.between(self.template, found, name, rows, overlap=self.most > 1)
-
-    def _apart(self, two: tuple[Floats, Floats], pair: Pair, bounds: Range) -> Floats:
-        """Return a ratio in one group minus that in another; samples may have people in common."""
-
-        def wider(rows: Floats, numbers: Floats) -> Floats:
-            return sampled.free_ratios(
-                self.template, numbers, rows, self.errors, pair, bounds=bounds
-            )
-
-        if self.sampling is None or self.most == 1:
-            own = None if self.sampling is None else wider
-            return apart(two, self.errors, pair, self.level, self._shared, wider=own)
-        one, other = (wider(rows, ratios(rows, self.errors, pair, self.level)) for rows in two)
-        ends = [one[2] - other[3], one[3] - other[2]]
-        return np.array([one[0] - other[0], one[1] + other[1], *ends])
+        return spread.between(self.template, found, name, rows, overlap=self.most > 1)
 
     def total(self, groups: Iterable[object] | None = None) -> Release:
         """Return the sum over groups, over all of them unless some are named.

@@ -12,6 +12,8 @@ from halfnoise.workload.sets import Box
 
 OBJECTIVES = ("total", "largest")
 
+COMES_ALONG = 0.01  # what weighs so much costs little: margins of tables, and sizes of groups
+
 
 class Weighed(Protocol):
     """What a workload says of how much squared errors count."""

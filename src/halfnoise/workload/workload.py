@@ -15,7 +15,7 @@ from halfnoise.workload.conditions import Where
 from halfnoise.workload.crossing import used
 from halfnoise.workload.gathering import blocks_of, weighed
 from halfnoise.workload.groups import Grouping
-from halfnoise.workload.importance import check_importance, dialled
+from halfnoise.workload.importance import COMES_ALONG, check_importance, dialled
 from halfnoise.workload.listing import OTHER, Columns, Groups
 from halfnoise.workload.nested import Nested
 from halfnoise.workload.numbers import Mean, Squares
@@ -24,16 +24,14 @@ from halfnoise.workload.question import Question, only_rows
 from halfnoise.workload.rules import Rules, check_weight
 from halfnoise.workload.weights import HEADS, Weight
 
-COMES_ALONG = 0.01  # what weighs so much costs little: margins of tables, and sizes of groups
-
 
 @known_keywords
 @dataclass(frozen=True, slots=True)
 class Workload:
     """The queries of one release, and the rules under which it is made.
 
-    ``where``: who is in the table: rows that do not meet all of these conditions are as if they
-    were not there, so sizes, groups and shares are of the people whom the others are about.
+    ``where``: who is in the table: rows that do not meet all of these conditions are not there, so
+    sizes, groups and shares are of the people whom the others are about.
     ``neighbors``: which two tables must look alike. ``weight``: how often a person counts, where
     not once; ``unweighted_size``: whether the number of people comes out, too; ``effective_size``:
     whether the sum of squared weights does. ``by``: the column, or columns, that say which group a
@@ -164,7 +162,7 @@ class Workload:
     @property
     def size_is_public(self) -> bool:
         """Whether the number of people is public: nobody is added or removed, or changes group."""
-        return self.touched == 0
+        return not self.touched
 
     @property
     def needs_sizes(self) -> bool:

@@ -1,0 +1,53 @@
+"""What a survey asks of a release: who was asked, and how values vary."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+from halfnoise.checks import refuse
+from halfnoise.errors import NotSupportedError
+from halfnoise.results import sampled
+from halfnoise.results.deviation import deviation
+from halfnoise.results.inference import Errors, Estimate, Floats
+from halfnoise.results.published import Published
+from halfnoise.results.sampling import Sampling
+from halfnoise.workload.question import Question
+
+
+class Surveyed(Published):
+    """A release, as far as a survey goes."""
+
+    __slots__ = ()
+    questions: tuple[Question, ...]
+    values: Floats
+    errors: Errors
+    level: float
+    known_size: float | None
+    sampling: Sampling | None
+    facts: Mapping[str, Any]
+
+    @property
+    def has_size(self) -> bool:
+        """Whether the number of people is known or measured."""
+        raise NotImplementedError
+
+    def with_sampling(
+        self, method: str | Sampling | None, *, design_effect: float | None = None
+    ) -> Self:
+        """Return the same with intervals that cover who was asked, too, or no more with None.
+
+        ``method``: "srs", a simple random sample. ``design_effect``: by how much more it varies
+        than one, as where clusters were drawn. A count stands for what samples of as many people
+        give on average.
+        """
+        how = Sampling.of(method, design_effect)
+        if how is not None and (lacks := sampled.fault(self, sized=self.has_size)):
+            raise NotSupportedError(lacks)
+        return replace(self, sampling=how)  # type: ignore[type-var]  # its heirs are dataclasses
+
+    def deviation(self, name: str) -> Estimate:
+        """Return the standard deviation of one person's value, of a mean with its variance."""
+        for question in self.questions:
+            if question.name == name and question.deviates:
+                return deviation(self, question)
+        raise refuse("name", "that of a Mean with variance=True", name)
