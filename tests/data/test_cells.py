@@ -1,5 +1,6 @@
 import datetime as dt
 import decimal
+from fractions import Fraction
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -14,6 +15,7 @@ from halfnoise.data.cells import Cell
 from halfnoise.data.spelling import Spelling
 from support.measured import grid_for
 from support.nasty import found
+from support.quanta import out_of_quanta
 
 q: Any = hn  # what strict types would refuse is tried, too
 
@@ -26,12 +28,12 @@ class Mute:
         raise ValueError
 
 
-def ask(data: Any, query: Any) -> list[int]:
+def ask(data: Any, query: Any) -> list[Fraction]:
     """Return the totals of one query, each row a person."""
     workload = hn.Workload([query])
     grid = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1)))
     sums: list[int] = found(data, workload, grid, ())[0][0]
-    return sums
+    return out_of_quanta(sums, grid.blocks[0], len(data))
 
 
 def column(values: list[Any], dtype: Any = None) -> pl.DataFrame:

@@ -221,6 +221,18 @@ def test_rules_that_come_later_are_told_too() -> None:
     assert told in said(weighted.compare(other))
 
 
+def test_samples_are_not_compared() -> None:
+    """Intervals cover the noise of both, and that is said; of a deviation, the mean is compared."""
+    one, other = (released([hn.Mean("age", bounds=(0, 100), variance=True)]) for _ in range(2))
+    found = one.with_sampling("srs").compare(other)
+    assert "these do not" in said(found)
+    assert found.to_dict()["rows"] == one.compare(other).to_dict()["rows"]
+    assert "age deviation" not in found.table["name"].tolist()
+    assert found.difference("age").estimate == pytest.approx(
+        one["age"].estimate - other["age"].estimate
+    )
+
+
 def test_old_releases_do_not_tell_what_they_read() -> None:
     """Before meanings were kept, nobody can know; that is said, once."""
     one, other = released(), released()

@@ -94,6 +94,14 @@ def test_discovering_is_told_with_its_probability() -> None:
         assert not found & {"gaussian", "pure"}
 
 
+def test_a_sample_is_told() -> None:
+    """What intervals cover then, and no sentence that they cover less."""
+    sampled = everything().with_sampling("srs", design_effect=1.5)
+    assert {"interval_sampled", "sampled", "errors_sampled"} <= told(sampled)
+    assert not told(sampled) & {"interval", "noise_only", "errors"}
+    assert "(Designeffekt 1,5)" in " ".join(note(sampled, "de").text())
+
+
 def test_rounding_marks_and_tables() -> None:
     """What was done to numbers for readers is told, and what a sample or a weight means."""
     release = everything()

@@ -90,6 +90,15 @@ def test_every_number_is_that_of_the_json(release: Any) -> None:
                 assert row[title] in ("∞", "-∞")
 
 
+def test_a_deviation_is_an_estimate_too() -> None:
+    """What a mean brings with it stands in its row."""
+    rows = pl.DataFrame({"id": range(300), "x": [i % 7 for i in range(300)]})
+    asked = [hn.Mean("x", bounds=(0, 6), variance=True)]
+    release = hn.release(rows, asked, unit="id", privacy=hn.GaussianDP(mu=1), ledger=None)
+    names = [row["name"] for row in rows_of(opened(release)["estimates"])]
+    assert names == ["number of people", "x", "x sum", "x answered", "x deviation"]
+
+
 def test_shares_are_those_of_the_release() -> None:
     """With Fieller's intervals, in per cent, by group too."""
     for release in (everything(), everything().with_known_size(500)):
@@ -97,6 +106,10 @@ def test_shares_are_those_of_the_release() -> None:
             share = release.share(row["name"])
             own = [share.estimate, share.std, share.low, share.high]
             assert [row[title] for title in ROW] == pytest.approx(own, rel=1e-9)
+    for release in (everything().with_sampling("srs", design_effect=2),):
+        for row in rows_of(opened(release)["shares"]):
+            share = release.share(row["name"])
+            assert [row["standard error"], row["high"]] == pytest.approx([share.std, share.high])
     grouped = released(["a"], by="g", groups=["x", "y"])
     rows = rows_of(opened(grouped)["shares"])
     assert {row["g"]: row["estimate"] for row in rows} == pytest.approx(

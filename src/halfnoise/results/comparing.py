@@ -22,6 +22,10 @@ COVERED = (
     "Intervals cover the noise of both releases, which was drawn independently, not who was asked"
     " or how they answered."
 )
+SAMPLED = (
+    "Those of the releases themselves cover who was asked, too; these do not: what is beyond the"
+    " noise may still be chance in who was asked."
+)
 IN_BOTH = (
     "The same people may be in both: their noise is independent, they are not. A difference is then"
     " one of the same people, and whoever is in both is protected by both together"
@@ -142,9 +146,10 @@ def lines_of(release: Release, *, shares: bool, size: int | None = None) -> Iter
 
 def _own(question: Question) -> Iterator[Lines]:
     """Go through the numbers of a question: of a mean itself, the sum and who answered."""
-    places, number = np.arange(question.start, question.stop), question.cells
+    many = len(question.sums)  # of a deviation, which is none, its mean is compared
+    places, number = question.start + np.arange(many), question.cells
     sums, people = places[:number], places[number if question.is_mean else 0 :]
-    names, keys = _names(question.names), _keys(question.names)
+    names, keys = _names(question.names)[:many], _keys(question.names)[:many]
     above = question.bounds is None or question.bounds[0] >= 0
     if question.is_mean:
         mean = Lines(
@@ -210,6 +215,8 @@ def _only(what: str, when: str, names: Sequence[str]) -> list[str]:
 def _beside(later: Released, earlier: Released, level: float, rows: int) -> Iterator[str]:
     """Say what intervals cover, who may be in both, and how often noise alone looks like more."""
     yield COVERED
+    if later.sampling is not None or earlier.sampling is not None:
+        yield SAMPLED
     if later.facts.get("unit") == earlier.facts.get("unit"):
         guess = percent(compose(later.guarantee, earlier.guarantee).best_guess)
         yield f"{IN_BOTH}: the best guess is then right in {guess} of cases."

@@ -175,7 +175,7 @@ def _drawn(release: Released) -> Released:
 
 def _as_drawn(release: Release) -> Release:
     facts = {name: fact for name, fact in release.facts.items() if name != FACT}
-    return replace(release, facts=facts, rounded_values=False)
+    return replace(release, facts=facts, rounded_values=False, sampling=None)
 
 
 @cache
@@ -210,11 +210,11 @@ def _protection(release: Released) -> Iterator[Sentence]:
 
 def _reading(release: Released) -> Iterator[Sentence]:
     """Say what intervals cover, and what noise does to small numbers and sums."""
-    yield "interval", {"level": Share(release.level)}
-    sampling = getattr(release, "sampling", None)
+    level, sampling = {"level": Share(release.level)}, release.sampling
     if sampling is None:
-        yield "noise_only", {}
+        yield from (("interval", level), ("noise_only", {}))
     else:
+        yield "interval_sampled", level
         yield "sampled", {"effect": float(sampling.design_effect)}
     tables = [each for each in release.questions if each.in_tables]
     others = len(tables) < len(release.questions)
@@ -249,7 +249,7 @@ def _for_experts(release: Released, composed: Composed | None) -> Iterator[Sente
     ]
     if ranges:
         yield "bounds", {"bounds": ranges}
-    yield "errors", {}
+    yield "errors" if release.sampling is None else "errors_sampled", {}
     if composed is None:
         yield "alone", {}
     elif composed.releases == 1:

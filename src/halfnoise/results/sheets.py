@@ -18,11 +18,12 @@ from halfnoise.checks import installed
 from halfnoise.results import render
 from halfnoise.results.between import Side
 from halfnoise.results.comparing import lines_of
-from halfnoise.results.inference import Columns
+from halfnoise.results.inference import Columns, Floats
 from halfnoise.results.lines import FORMULA
 from halfnoise.results.release import GroupedRelease, Release, Released
 from halfnoise.results.reliability import LEFT_OUT, RELATIVE, Reliability, beside, said
 from halfnoise.results.shown import places
+from halfnoise.results.table import width
 from halfnoise.results.tabled import Cells
 from halfnoise.scratch import own_folder
 from halfnoise.text import spelled
@@ -137,7 +138,7 @@ def _estimates(book: Book, release: Released) -> None:
 def _asked(release: Release) -> Iterator[bool]:
     """Say of each row of a group whether somebody asked for it."""
     for question in release.questions:
-        yield from [question.asked] * (question.cells * (3 if question.is_mean else 1))
+        yield from [question.asked] * width(question)
 
 
 def _listed(book: Book, name: str, columns: Columns, release: Released) -> None:
@@ -204,12 +205,23 @@ def _shares(book: Book, release: Released) -> None:
         return
     numbers = np.concatenate(found, axis=2)
     numbers[[0, 2, 3]] = np.clip(numbers[[0, 2, 3]], 0.0, 1.0)
+    if template.sampling is not None:  # whose error hangs on each number
+        numbers = _one_by_one(release, names)
     table: Columns = {"name": np.tile(np.array(names, dtype=object), len(values))}
     table["kind"] = np.full(numbers[0].size, "share", dtype=object)
     table |= {title: each.ravel() for title, each in zip(NUMBERS, numbers, strict=True)}
     if isinstance(release, GroupedRelease):
         table = release.keyed(table, release.group_keys)
     _listed(book, "shares", table, release)
+
+
+def _one_by_one(release: Released, names: Sequence[str]) -> Floats:
+    """Return shares by group and name, with the error of a sample."""
+    groups = (
+        [each for _, each in release.items()] if isinstance(release, GroupedRelease) else [release]
+    )
+    shares = [[group.share(name) for name in names] for group in groups]
+    return np.array([[[getattr(x, n) for x in row] for row in shares] for n in NUMBERS])
 
 
 def _laid_out(book: Book, release: Released) -> None:

@@ -1,5 +1,6 @@
 """What a survey asks of a release: who was asked, and how values vary."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
@@ -51,3 +52,13 @@ class Surveyed(Published):
             if question.name == name and question.deviates:
                 return deviation(self, question)
         raise refuse("name", "that of a Mean with variance=True", name)
+
+
+def effective(n: Estimate, mean: Estimate, std: float) -> Estimate:
+    """Return the effective sample size of a size and the mean weight of those who make it up.
+
+    Its interval joins those of the two, each of half the error, so that at least as many cover it.
+    """
+    x, low = n.estimate / mean.estimate, max(n.low, 0.0) / mean.high
+    high = n.high / mean.low if mean.low > 0 else math.inf
+    return Estimate(name="effective sample size", estimate=x, std=std, low=low, high=high)

@@ -26,7 +26,7 @@ def columns(release: Release, values: Floats, asked: Sequence[Question]) -> Colu
     where tables are among them, a column for each axis says the category.
     """
     at = int(release.has_size)
-    numbers = np.empty((len(NUMBERS), len(values), at + sum(map(_width, asked))))
+    numbers = np.empty((len(NUMBERS), len(values), at + sum(map(width, asked))))
     names, kinds = np.empty((2, numbers.shape[2]), dtype=object)
     shown = values
     if release.rounded_values:
@@ -37,7 +37,7 @@ def columns(release: Release, values: Floats, asked: Sequence[Question]) -> Colu
         names[0], kinds[0] = SIZE, "size"
         most = _size(release, values, shown, numbers[:, :, :1])
     for question in asked:
-        own = slice(at, at + _width(question))
+        own = slice(at, at + width(question))
         _name(question, names[own], kinds[own])
         _fill(release, question, (values, shown), numbers[:, :, own], most)
         at = own.stop
@@ -77,7 +77,7 @@ def _fill(
         _linear(release, question, both, numbers, most)
         return
     for part in (0, 1):
-        own = numbers[:, :, 1 + part : _width(question) : 3]
+        own = numbers[:, :, 1 + part : width(question) : 3]
         _linear(release, question, both, own, most, part=part)
     if question.deviates:
         numbers[:, :, 3] = deviations(release, question, values)
@@ -160,10 +160,10 @@ def _axes(asked: Sequence[Question], sized: int) -> Columns:
         title, taken = label, {each.casefold() for each in (*COLUMNS, *found)}
         while title.casefold() in taken:
             title += " (axis)"
-        column = np.empty(sized + sum(map(_width, asked)), dtype=object)
+        column = np.empty(sized + sum(map(width, asked)), dtype=object)
         at = sized
         for question in asked:
-            own = column[at : at + _width(question)]
+            own = column[at : at + width(question)]
             if label in dict(question.axes):
                 own[:] = _along(label, question)
             at += len(own)
@@ -181,7 +181,8 @@ def _along(label: str, question: Question) -> Any:
     return np.repeat(cells, 3) if question.is_mean else cells
 
 
-def _width(question: Question) -> int:
+def width(question: Question) -> int:
+    """Return how many rows a question takes in a table."""
     return question.cells * (3 if question.is_mean else 1) + question.deviates
 
 
