@@ -63,8 +63,7 @@ class Estimates(Surveyed):
     @property
     def counted(self) -> tuple[int, int]:
         """How many estimated sums and how many means there are."""
-        means = sum(question.cells for question in self.questions if question.is_mean)
-        return self.questions[-1].stop, means
+        return self.questions[-1].stop, sum(q.cells for q in self.questions if q.is_mean)
 
     @property
     def tables(self) -> tuple[Listed, ...]:
@@ -104,15 +103,15 @@ class Estimates(Surveyed):
 
     @property
     def effective_size(self) -> Estimate | None:
-        """The effective sample size, (sum of weights)^2 / (sum of squared weights), if asked for."""
+        """The effective sample size, (sum of weights)^2 / (sum of squares), if asked for."""
         if SQUARES not in self or not self.has_size:
             return None
         half = replace(self, level=(1 + self.level) / 2)
         n, mean = half.size, half.mean(SQUARES)
         if n is None or mean.estimate <= 0:
             return None
-        weights = {self._index(SQUARES): -1 / mean.estimate**2}
-        weights |= {} if self._size_index is None else {self._size_index: 2 / mean.estimate}
+        weights, size = {self._index(SQUARES): -1 / mean.estimate**2}, self._size_index
+        weights |= {} if size is None else {size: 2 / mean.estimate}
         return effective(n, mean, self._linear("", weights).std)
 
     @property
@@ -194,8 +193,7 @@ class Estimates(Surveyed):
         """Return what a share, or a mean of those who answered, divides by what; and its bounds."""
         if share:
             return (self._counted(name), self._bottom), (0.0, 1.0)
-        found = (each.find(name) for each in self.questions if name in each.means)
-        row = next(each for each in found if each is not None)
+        row = next(filter(None, (q.find(name) for q in self.questions if name in q.means)))
         return (row.place, row.below), row.limits or inference.ANYTHING
 
     def intervals(self, *, level: float, simultaneous: bool = False) -> list[Estimate]:
@@ -232,21 +230,20 @@ class Estimates(Surveyed):
 
         ``suppress``: from which on they are left out for readers. JSON and frames keep them all.
         """
-        rule = Reliability(flags, suppress)
-        return replace(self, facts={**self.facts, FACT: rule.to_dict()})
+        return replace(self, facts={**self.facts, FACT: Reliability(flags, suppress).to_dict()})
 
     def columns(self, *, tables: bool = True) -> Columns:
         """Return the table by column: name, kind, estimate, std, low and high, unrounded.
 
         With ``tables`` among the rows, a column for each axis says the category.
         """
-        shown = self._views().table
-        return dict(shown.columns(self, self.values[np.newaxis], self.listed(tables=tables)))
+        rows, shown = self.values[np.newaxis], self._views().table
+        return dict(shown.columns(self, rows, self.listed(tables=tables)))
 
     def listed(self, *, tables: bool) -> tuple[Question, ...]:
         """Return what was asked beside tables or, with ``tables``, all that came out."""
-        beside = (each for each in self.questions if each.asked and not each.axes)
-        return self.questions if tables else tuple(beside)
+        asked = self.questions
+        return asked if tables else tuple(q for q in asked if q.asked and not q.axes)
 
     def rows(self) -> Iterator[tuple[str, Estimate]]:
         """Go through what there is to show: kind and estimate, the number of people first."""
