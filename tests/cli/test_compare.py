@@ -11,6 +11,7 @@ import halfnoise as hn
 from support.commands import refused, run, write_survey
 
 ASKED = ("--count", "smoker", "--mean", "age=0:100", "--unit", "person_id", "--mu", "1")
+ASKED += ("--size-importance", "1")
 
 
 @pytest.fixture
