@@ -168,3 +168,15 @@ def test_yes_and_no() -> None:
     for values in ([1, 0, 2], [True, False, None], ["yes", "No", "2"], ["1", "0", "x"]):
         assert ask(column(values), q.Count("x", equals=True)) == [1]
         assert ask(column(values), q.Choice("x", [True, False])) == [1, 1, 1]
+
+
+@pytest.mark.parametrize("many", [2, 13, 60])
+@pytest.mark.parametrize("listed", ["words", "numbers"])
+def test_lists_of_another_type_are_all_other(many: int, listed: str) -> None:
+    """Words on a column of numbers, or numbers on one of days, however many: all are other."""
+    data = column([1, 2, 3]) if listed == "words" else column([dt.date(2026, 1, 1)] * 3)
+    values = [f"k{i}" for i in range(many)] if listed == "words" else list(range(many))
+    for table in (data, data.to_arrow(), data.lazy()):
+        workload = hn.Workload([q.Choice("x", values)])
+        grid = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1)))
+        assert found(table, workload, grid, ())[0][0] == [*[0] * many, 3]

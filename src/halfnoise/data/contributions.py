@@ -274,6 +274,8 @@ def _looked_up(part: Contribution, own: Cell, listed: Sequence[Literal]) -> nw.E
     ranks = [part.rank(kind, value, ranks) for kind, (value, ranks) in kinds.items()]
     ranks += [nw.when(own.is_one_of(listed[rank : rank + 1])).then(nw.lit(rank)) for rank in others]
     places = [nw.when(~rank.is_null()).then(rank).otherwise(nowhere) for rank in ranks]
+    if not places:  # all are of another type; it is still a value for each row
+        return nw.when(nw.col(own.name).is_null()).then(nowhere).otherwise(nowhere)
     return combined(nw.min_horizontal, places)
 
 

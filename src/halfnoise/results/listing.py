@@ -1,51 +1,22 @@
 """Which tables a release has, and what they need of it."""
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-from halfnoise.results.inference import Errors, Floats
-from halfnoise.results.sampling import Sampling
+from halfnoise.results.inference import Floats
+from halfnoise.results.sampled import Sampled
 from halfnoise.workload.question import Question
 
 
-class Tabled(Protocol):
+class Tabled(Sampled, Protocol):
     """A release, as far as its tables go."""
-
-    @property
-    def questions(self) -> tuple[Question, ...]:
-        """What was asked."""
-
-    @property
-    def values(self) -> Floats:
-        """The estimates as they came out, the number of people last."""
 
     @property
     def whole_values(self) -> Floats:
         """The same with counts of tables in whole numbers."""
 
     @property
-    def errors(self) -> Errors:
-        """Their joint error."""
-
-    @property
-    def level(self) -> float:
-        """How often an interval holds."""
-
-    @property
-    def known_size(self) -> float | None:
-        """The number of people where it is known."""
-
-    @property
     def rounded_values(self) -> bool:
         """Whether whole numbers are shown."""
-
-    @property
-    def sampling(self) -> Sampling | None:
-        """How people came into the table, where intervals cover that."""
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """Public facts, with the rule by which numbers are marked."""
 
 
 class Listed(NamedTuple):
