@@ -10,7 +10,8 @@ import pytest
 import halfnoise as hn
 from support.commands import refused, run, write_survey
 
-ASKED = ("--count", "smoker", "--mean", "age=0:100", "--unit", "person_id", "--mu", "1")
+SIZED = ("--size-importance", "1", "--unit", "person_id", "--mu", "1")
+ASKED = ("--count", "smoker", "--mean", "age=0:100", *SIZED)
 
 
 @pytest.fixture
