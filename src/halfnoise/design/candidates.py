@@ -11,6 +11,7 @@ from halfnoise.design.fitted_groups import FittedGroups
 from halfnoise.design.largest import least_largest
 from halfnoise.design.optimum import OptimalWithoutSize
 from halfnoise.design.two_level import TwoLevel
+from halfnoise.errors import InvalidParameterError
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Budget
 from halfnoise.workload.workload import Workload
@@ -39,12 +40,22 @@ def designs(workload: Workload, budget: Budget, *, known_size: bool = False) -> 
 
 
 def _fitted(setting: Setting, closed: Sequence[Design]) -> Iterator[Design]:
-    """Offer fitted designs where they have less error than all closed forms."""
+    """Offer fitted designs where they have less error than all closed forms, and fit the grid."""
     workload = setting.workload
     fit = [design for design in closed if design.gives_size or not workload.needs_sizes]
     least = min((design.error(workload) for design in fit), default=math.inf)
     offered = (design for each in FITTED for design in _offers(each, setting))
-    return (design for design in offered if design.error(workload) * PAYS < least)
+    pays = (design for design in offered if design.error(workload) * PAYS < least)
+    return (design for design in pays if _fits(design, setting))
+
+
+def _fits(design: Design, setting: Setting) -> bool:
+    """Whether there is a grid for what is measured: rows may need a finer one than closed forms."""
+    try:
+        design.on_grid(setting.workload, setting.budget)
+    except InvalidParameterError:
+        return False
+    return True
 
 
 def _offers(candidate: type[Design], setting: Setting) -> Iterator[Design]:
