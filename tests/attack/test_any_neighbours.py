@@ -75,9 +75,9 @@ GROUPS: dict[str, dict[str, Any]] = {
     "weeks": {"by": WEEK, "groups": ["2026-W46", "2026-W47", None], "max_groups": 2},
 }
 WEIGHTS: dict[str, dict[str, Any]] = {
+    "": {},
     "weighted": {"weight": q.Weight("x", bounds=(0.3, 3.1)), "effective_size": True},
     "with heads": {"weight": q.Weight("x", bounds=(0, 19)), "unweighted_size": True},
-    "": {},
 }
 Row = dict[str, Any]
 
