@@ -28,16 +28,16 @@ pytestmark = pytest.mark.usefixtures("databases")
 PROGRAM = """
 import sys, time
 import duckdb
-import halfnoise.data.totals as totals
+import halfnoise.data.handed as handed
 from halfnoise.cli import main
 
-def busy(frame):
+def busy(*_):
     print("ready", flush=True)
     if sys.argv.pop(1) == "python":
         time.sleep(60)
     duckdb.sql("select sum(a.range * b.range) from range(1e9::int) a, range(1e5::int) b").fetchall()
 
-totals.fetch = totals.fetch_columns = busy
+handed.fetch = handed.fetch_columns = busy
 engine = sys.argv[1]
 main(sys.argv[2:])
 """

@@ -54,10 +54,10 @@ def any_workload(chance: random.Random, *, groups: bool = True) -> hn.Workload:
     if chance.random() < 0.3:
         rules["neighbors"] = hn.Neighbors.REPLACE
     if groups and chance.random() < 0.4:
-        number = chance.randint(2, 3)
+        number = chance.randint(1, 3)
         rules |= {"groups": number, "group_sizes": chance.random() < 0.5}
         if "neighbors" not in rules:
-            rules["max_groups"] = chance.randint(1, 2)
+            rules["max_groups"] = chance.randint(1, min(number, 2))
         if chance.random() < 0.5:
             rules["other"] = None
     return hn.Workload(queries, **rules)

@@ -23,6 +23,7 @@ from halfnoise.design.people import People, Size, size_of
 from halfnoise.design.row_measurement import Across, RowMeasurement
 from halfnoise.design.rows import Rows
 from halfnoise.noise.law import Noise
+from halfnoise.privacy.definitions import Neighbors
 from halfnoise.proof import ball
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats
@@ -52,7 +53,9 @@ class Fitted(Design):
         with closed forms.
         """
         workload = setting.workload
-        if setting.noise is not Noise.GAUSSIAN or workload.touched > 1 or workload.discovers:
+        # Who is replaced in the one group may leave it, or change answers: both would have to fit.
+        several = workload.touched > (workload.neighbors is Neighbors.ADD_REMOVE)
+        if setting.noise is not Noise.GAUSSIAN or several or workload.discovers:
             return
         people = People.of(workload.blocks, size_of(setting), workload.size_weight)
         if people is not None and people.order:  # for categories and tables closed forms are best

@@ -48,7 +48,7 @@ class Listed(Columns):
     def means(self, questions: Sequence[Question]) -> Part:
         """Return means, and how many answered."""
         some = questions[: self.most]
-        rows = [(mean, answered) for mean, _, answered in map(self.of, some)]
+        rows = [(mean, answered) for mean, _, answered, *_ in map(self.of, some)]
         panels = [
             found
             for (mean, _), question in zip(rows[:MOST_PANELS], some, strict=False)

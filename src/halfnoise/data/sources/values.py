@@ -6,7 +6,7 @@ from halfnoise.data.dialects import DIALECTS
 from halfnoise.data.spelling import NO, YES, lowered
 
 CHECK_HEADER = (
-    "check it: --skip 3 (or --header-row 4) passes over titles above it, --names a,b,c stands for"
+    "check it: --skip 3 (or --header-row) passes over titles above it, --names a,b,c stands for"
     " one that is not there, and lines end with a line feed"
 )
 _NOTHING = ("m", "na", "n/a", "nan", "null", "none")
