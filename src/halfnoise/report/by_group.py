@@ -50,7 +50,7 @@ class ByGroup(Columns):
         """Return means with their intervals, and how many answered."""
         found = [self.of(question) for question in questions]
         panels = self._charts([mean for mean, _, _ in found], "")
-        tables = [table for mean, _, answered in found for table in self._mean(mean, answered)]
+        tables = [table for mean, _, answered, *_ in found for table in self._mean(mean, answered)]
         return Part(title=self._by("Means"), tables=tables, panels=panels)
 
     def choice(self, question: Question) -> Part:
