@@ -49,7 +49,7 @@ class ByGroup(Columns):
     def means(self, questions: Sequence[Question]) -> Part:
         """Return means with their intervals, and how many answered."""
         found = [self.of(question) for question in questions]
-        panels = self._charts([mean for mean, _, _ in found], "")
+        panels = self._charts([mean for mean, *_ in found], "")
         tables = [table for mean, _, answered, *_ in found for table in self._mean(mean, answered)]
         return Part(title=self._by("Means"), tables=tables, panels=panels)
 
