@@ -25,7 +25,7 @@ from support.table_releases import Floats, releases
 from support.table_solver import least_total
 from support.table_workloads import in_places
 
-MANY = 60 if MORE == 1 else max(300, 60 * MORE)
+MANY = 120 if MORE == 1 else max(300, 60 * MORE)
 CLOSE = Fraction(1, 10**9)
 REPLACE = hn.Neighbors.REPLACE
 SEX = hn.Choice("sex", ["f"])

@@ -135,6 +135,14 @@ class Moves:
                 found[own] += math.prod(each[axis] for axis in plain)
         return found
 
+    @cached_property
+    def on_average(self) -> list[int]:
+        """The sums of N * kappa on average over all changes to other places and any cells."""
+        found = [0] * len(self.classes)
+        for (_, axes), at in self.places.items():
+            found[at] += not axes
+        return found
+
     def least_and_most(self) -> Iterator[tuple[int, int]]:
         """Go through classes: the least and the most that the sum of N * kappa can be."""
         least, most = [0] * len(self.classes), [0] * len(self.classes)
@@ -230,7 +238,8 @@ class Changing:
     def near(self, rates: Sequence[float]) -> Cases:
         """Return the dearest at these rates, and what a change to any cell costs on average.
 
-        That moves every residual, and costs no more than the dearest.
+        That moves every residual, as some answer then who did not before, and costs no more than
+        the dearest.
         """
         moves = self.moves
         if len(moves.used) > MOST_ATTRIBUTES:
@@ -247,8 +256,8 @@ class Changing:
         at = int(total.argmax())
         kappas = moves.kappas(at)
         dearest = case(moves, kappas, [pairs[best[at]] for best, pairs in chosen])
-        ends = [(kinds[0], kinds[1 % len(kinds)]) for _, kinds in moves.states]
-        return dearest, case(moves, [0] * len(kappas), ends)
+        ends = [(kinds[0], kinds[-1]) for _, kinds in moves.states]
+        return dearest, case(moves, moves.on_average, ends)
 
     def _most(self) -> Iterator[Fraction]:
         moves, far = self.moves, dict[int, list[tuple[Fraction, Fraction]]]()
