@@ -182,6 +182,21 @@ def test_it_is_read_back(made: object) -> None:
             hn.Release.from_json(json.dumps(found))
 
 
+@pytest.mark.parametrize("made", [released, in_groups])
+def test_a_deviation_is_on_pages_and_in_sheets(made: object) -> None:
+    """What else is made of a release shows the deviation, or leaves it out, and nothing breaks."""
+    assert callable(made)
+    table, other = made(sampling="srs"), made()
+    assert "standard deviation" in table.to_html()
+    assert "standard deviation" in table._repr_html_()
+    assert b"PK" in FORMATS[".xlsx"](table)
+    compared = table.compare(other)
+    assert "varying answered" in repr(compared)
+    assert "deviation" not in repr(compared)
+    assert "not who was asked" in repr(compared)
+    assert "simple random sample" in table.note().markdown()
+
+
 def test_what_is_wrong_is_refused() -> None:
     """An unknown method, an effect without one, and a release without the number of people."""
     table = released()

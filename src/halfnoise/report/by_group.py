@@ -47,10 +47,10 @@ class ByGroup(Columns):
         return Part(title=self._by("Sums"), tables=tables, panels=self._charts(own, "", bars=True))
 
     def means(self, questions: Sequence[Question]) -> Part:
-        """Return means with their intervals, and how many answered."""
+        """Return means with their intervals, how many answered, and the deviation if asked for."""
         found = [self.of(question) for question in questions]
         panels = self._charts([mean for mean, *_ in found], "")
-        tables = [table for mean, _, answered, *_ in found for table in self._mean(mean, answered)]
+        tables = [table for mean, _, *others in found for table in self._mean(mean, *others)]
         return Part(title=self._by("Means"), tables=tables, panels=panels)
 
     def choice(self, question: Question) -> Part:
@@ -71,9 +71,11 @@ class ByGroup(Columns):
     ) -> list[Wide]:
         return [*self._laid(title if beside else "", own), *self._laid(other, beside)]
 
-    def _mean(self, mean: Column, answered: Column) -> Iterator[Wide]:
-        cells = zip(mean.texts(), mean.ends(), answered.texts(), strict=True)
-        titles = ("mean", f"{percent(self.one.level)} interval", "answered")
+    def _mean(self, mean: Column, answered: Column, *deviation: Column) -> Iterator[Wide]:
+        others = (each.texts() for each in (answered, *deviation))
+        cells = zip(mean.texts(), mean.ends(), *others, strict=True)
+        last = ("standard deviation",) * len(deviation)
+        titles = ("mean", f"{percent(self.one.level)} interval", "answered", *last)
         lines = [*zip(self.keys, cells, strict=True)]
         below = self._margins([replace(answered, name="answered")])
         yield Wide(title=mean.name, heads=self.heads, titles=titles, lines=lines, below=below)

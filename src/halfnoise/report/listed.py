@@ -46,15 +46,17 @@ class Listed(Columns):
         return Part(title="Sums", tables=[table], panels=panels)
 
     def means(self, questions: Sequence[Question]) -> Part:
-        """Return means, and how many answered."""
+        """Return means, how many answered and, where it was asked for, the standard deviation."""
         some = questions[: self.most]
-        rows = [(mean, answered) for mean, _, answered, *_ in map(self.of, some)]
+        rows = [(mean, *others) for mean, _, *others in map(self.of, some)]
         panels = [
             found
-            for (mean, _), question in zip(rows[:MOST_PANELS], some, strict=False)
+            for (mean, *_), question in zip(rows[:MOST_PANELS], some, strict=False)
             for found in panel("", mean.name, [""], mean.drawn, "mean", domain=question.limits)
         ]
-        table = self._wide(["mean", "answered"], rows, len(questions) - len(some))
+        table = self._wide(
+            ["mean", "answered", "standard deviation"], rows, len(questions) - len(some)
+        )
         return Part(title="Means", tables=[table], panels=panels)
 
     def _people(self, title: str, own: list[Column], shares: list[Column], hidden: int) -> Part:
