@@ -99,11 +99,11 @@ class Rows:
             whole = [[int(x * one) for x in each] for each in values]
             lean = int(row.people * one) if people.centred else 0
             most = abs(lean) + sum(max(map(abs, each)) for each in whole)
-            kind = np.int64 if most < 2**62 else object
+            kind = np.int64 if max(most, one) < 2**62 else object  # which Python divides
             total = np.full(len(people.distances), lean, dtype=kind)
             for each, i in zip(whole, people.order, strict=True):
                 total = total + np.array(each, dtype=kind)[people.kinds[i]]
-            found.append(total.astype(float) / one)
+            found.append((total / one).astype(float))
         if people.size is Size.MEASURED:
             found.append(np.ones(len(people.distances)))
         return np.stack(found, axis=1) if found else np.empty((len(people.distances), 0))

@@ -163,6 +163,11 @@ class Bounded(ColumnQuery):
     by: Sequence[str] = ()
     within: Sequence[Sequence[str]] = ()
 
+    @property
+    def extent(self) -> int:
+        """How many digits before the point bounds may have, and zeros behind it."""
+        return 50
+
     def __post_init__(self) -> None:
         ColumnQuery.__post_init__(self)
         check_cells(self)
@@ -173,9 +178,7 @@ class Bounded(ColumnQuery):
         low, high = finite(remedy, low=bounds[0]), finite(remedy, high=bounds[1])
         if low >= high:
             raise refuse("bounds", "a low number below a high one", (low, high), remedy)
-        if high - low < 1e-50 or max(-low, high) > 1e50:
-            rule = "between -1e50 and 1e50, and at least 1e-50 apart"
-            raise refuse("bounds", rule, (low, high), "change the column's unit")
+        _check_extent(self.extent, low, high)
         if max(-low, high) > FARTHEST * (high - low):
             rule = "at most a million times as far from zero as they are apart"
             raise refuse("bounds", rule, (low, high), "subtract a constant from the column first")
@@ -185,6 +188,12 @@ class Bounded(ColumnQuery):
     def _reads(self) -> str:
         low, high = self.bounds
         return f"{self.column}, kept in {low:g} to {high:g} for each person"
+
+
+def _check_extent(extent: int, low: float, high: float) -> None:
+    if high - low < 10.0**-extent or max(-low, high) > 10.0**extent:
+        rule = f"between -1e{extent} and 1e{extent}, and at least 1e-{extent} apart"
+        raise refuse("bounds", rule, (low, high), "change the column's unit")
 
 
 @known_keywords
@@ -233,6 +242,11 @@ class Mean(Bounded):
     _: KW_ONLY
     variance: bool = False
     kind: ClassVar[str] = "mean"
+
+    @property
+    def extent(self) -> int:
+        """How many digits bounds may have: squares must not have more than other values."""
+        return 25 if self.variance else 50
 
     def __post_init__(self) -> None:
         Bounded.__post_init__(self)
