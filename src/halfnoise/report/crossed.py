@@ -116,11 +116,13 @@ def _panels(table: CrossTable, shares: list[Shares]) -> Iterator[Panel]:
     rows = itertools.product(*drawn.categories[:-1])
     own = marks(drawn.numbers, kind, Reliability.of(table.release.facts))
     numbers = without(drawn.numbers, own).reshape(4, -1, drawn.shape[-1])[:, :, :MOST_ROWS]
+    texts = [] if shares else [text for (text,) in table.texts(long=True)]
     found = list[Panel]()
     for place, row in enumerate(itertools.islice(rows, MOST_PANELS)):
         bars, limits = kind == "sum", (0.0, 100.0) if shares else ANYTHING
-        cells = numbers[:, place]
+        cells, said = numbers[:, place], texts[place * drawn.shape[-1] :][: len(last)]
+        title = " · ".join(row)
         found += panel(
-            " · ".join(row), axis, last, cells, kind, factor=factor, bars=bars, limits=limits
+            title, axis, last, cells, kind, factor=factor, bars=bars, limits=limits, texts=said
         )
     yield from alike(found, zero=kind != "mean") if len(found) > 1 else found

@@ -185,13 +185,7 @@ class Cells(Labelled):
         self, *, digits: int | None = None, long: bool = False, most: int | None = None
     ) -> Wide:
         """Return it in texts; counts and sums are rounded together, and add up as shown."""
-        if self.question.is_mean:
-            x, std = self._grids(long=long)
-            shown = self._texts(x[:most], std[:most], digits)
-        else:
-            at = self._places() if digits is None else digits
-            grid = self._laid(self._with_margins(10.0**at), long=long)
-            shown = [[written(x, at) for x in row] for row in grid[:most].tolist()]
+        shown = self.texts(digits, long=long, most=most)
         kind = {"table": PEOPLE, "count": "count of ", "sum": "sum of ", "mean": "mean of "}
         return Wide(
             title=f"{kind[self.kind]}{self.name} by {','.join(self.labels)}",
@@ -200,6 +194,17 @@ class Cells(Labelled):
             lines=[*zip(self._heads(1, long=long), self._marked(shown, long=long), strict=False)],
             below=tuple(self._below_it(long=long)),
         )
+
+    def texts(
+        self, digits: int | None = None, *, long: bool = False, most: int | None = None
+    ) -> list[list[str]]:
+        """Return its numbers as they are shown, by rows and columns, with their totals."""
+        if self.question.is_mean:
+            x, std = self._grids(long=long)
+            return self._texts(x[:most], std[:most], digits)
+        at = self._places() if digits is None else digits
+        grid = self._laid(self._with_margins(10.0**at), long=long)
+        return [[written(x, at) for x in row] for row in grid[:most].tolist()]
 
     def _grids(self, *, long: bool) -> tuple[Floats, Floats]:
         """Return estimates and standard errors as they are laid out."""
