@@ -114,15 +114,14 @@ def _panels(table: CrossTable, shares: list[Shares]) -> Iterator[Panel]:
         axis = "share of the row, %"
     last = drawn.categories[-1][:MOST_ROWS]
     rows = itertools.product(*drawn.categories[:-1])
-    own = marks(drawn.numbers, kind, Reliability.of(table.release.facts))
-    numbers = without(drawn.numbers, own).reshape(4, -1, drawn.shape[-1])[:, :, :MOST_ROWS]
+    kept = marks(drawn.numbers, kind, Reliability.of(table.release.facts))
+    numbers = without(drawn.numbers, kept).reshape(4, -1, drawn.shape[-1])[:, :, :MOST_ROWS]
     texts = [] if shares else [text for (text,) in table.texts(long=True)]
     found = list[Panel]()
     for place, row in enumerate(itertools.islice(rows, MOST_PANELS)):
         bars, limits = kind == "sum", (0.0, 100.0) if shares else ANYTHING
-        cells, said = numbers[:, place], texts[place * drawn.shape[-1] :][: len(last)]
-        title = " · ".join(row)
-        found += panel(
-            title, axis, last, cells, kind, factor=factor, bars=bars, limits=limits, texts=said
-        )
+        cells, title = numbers[:, place], " · ".join(row)
+        own = panel(title, axis, last, cells, kind, factor=factor, bars=bars, limits=limits)
+        said = dict(zip(last, texts[place * drawn.shape[-1] :], strict=False))
+        found += (each.saying(said) for each in own)
     yield from alike(found, zero=kind != "mean") if len(found) > 1 else found

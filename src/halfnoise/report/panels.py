@@ -1,9 +1,9 @@
 """What a chart shows, as values: dots, bars or a line in time, each number with its interval."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -54,6 +54,11 @@ class Panel:
         number = f"{len(self.points)} numbers"
         return f"{said} {number}, from {least.said} ({least.label}) to {most.said} ({most.label})."
 
+    def saying(self, texts: Mapping[str, str]) -> Self:
+        """Return the chart with numbers as a table shows them, by their labels."""
+        points = (each._replace(said=texts.get(each.label, each.said)) for each in self.points)
+        return replace(self, points=tuple(points))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
@@ -76,19 +81,15 @@ def panel(
     in_time: bool = False,
     domain: tuple[float, float] | None = None,
     limits: tuple[float, float] = ANYTHING,
-    texts: Sequence[str] = (),
 ) -> list[Panel]:
     """Return a chart of estimates with their errors, or none where there is nothing to draw.
 
     ``numbers``: estimate, standard error and both ends, each for all labels; ``factor``: 100 for
     per cent. What reaches from one of the ``limits`` to the other says nothing, and is left out.
-    ``texts``: estimates as shown, where that is not each on its own.
     """
-    found = (factor * numbers).T.tolist()
-    said = texts or [shown(x, std, kind) for x, std, *_ in found]
     points = tuple(
-        Point(label, x, low, high, text)
-        for label, text, (x, _, low, high) in zip(labels, said, found, strict=True)
+        Point(label, x, low, high, shown(x, std, kind))
+        for label, (x, std, low, high) in zip(labels, (factor * numbers).T.tolist(), strict=True)
         if np.isfinite([x, low, high]).all() and not (low <= limits[0] and high >= limits[1])
     )
     made = Panel(title=title, axis=axis, points=points, bars=bars, in_time=in_time, domain=domain)
