@@ -11,9 +11,10 @@ A file can be reviewed, repeated and kept in version control.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict
 
 from halfnoise.checks import number, refuse, whole, whole_number
+from halfnoise.data.sources.room import Room
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import InvalidParameterError
 from halfnoise.privacy import definitions as dp
@@ -65,15 +66,22 @@ def text_format(words: Words) -> TextFormat:
     return TextFormat(**marks) if dialect is None else TextFormat.of_dialect(dialect, **marks)
 
 
-def spark_master(words: Words) -> str | None:
-    """Return where Spark is, if it shall read the files."""
+class Reading(TypedDict):
+    """Who reads files, and what it may take of this machine: no part of what is asked."""
+
+    spark: str | None
+    room: Room
+
+
+def reading(words: Words) -> Reading:
+    """Read who reads files: where Spark is, or what DuckDB may take."""
     engine, master = words.get("engine", "duckdb"), words.get("spark-master")
     if engine not in ("duckdb", "spark"):
         raise refuse("--engine", "duckdb or spark", engine)
     if (engine == "spark") != (master is not None):
         rule = "said with --engine spark, and only there"
         raise refuse("--spark-master", rule, master, "for example --spark-master local[*]")
-    return master
+    return Reading(spark=master, room=Room.of(words.get("memory"), words.get("scratch")))
 
 
 def _skipped(skip: str | None, header: str | None) -> dict[str, int]:
