@@ -1,6 +1,7 @@
 """Run every bench and print its tables; name some to run only these: ``python -m bench noise``.
 
 Other words keep the lines that hold them all, where a bench takes them: ``bench files csv choice``.
+What takes very long runs only if it is named: ``bench large``.
 """
 
 import sys
@@ -9,6 +10,7 @@ from bench import (
     files,
     groups,
     growth,
+    large,
     ledger,
     noise,
     pages,
@@ -34,11 +36,13 @@ NARROWED = {
     "pages": pages.main,
     "spark": spark.main,
 }
+LONG = {"large": large.main}
 
 
 def main(words: list[str]) -> None:
     """Run the named benches, or all, or all that other words narrow down."""
-    names = [word for word in words if word in (*WHOLE, *NARROWED)]
+    narrowed = NARROWED | LONG
+    names = [word for word in words if word in (*WHOLE, *narrowed)]
     parts = [word.lower() for word in words if word not in names]
 
     def wanted(line: str) -> bool:
@@ -48,7 +52,7 @@ def main(words: list[str]) -> None:
         if name in WHOLE:
             WHOLE[name]()
         else:
-            NARROWED[name](wanted)
+            narrowed[name](wanted)
 
 
 if __name__ == "__main__":

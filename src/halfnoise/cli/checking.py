@@ -32,9 +32,10 @@ from halfnoise.spec.header import Header
 from halfnoise.spec.lists import Lists
 from halfnoise.spec.parts import read_parts
 from halfnoise.spec.queries import NAMELESS, Words
+from halfnoise.spec.reader import reading
 from halfnoise.spec.toml import gather
 from halfnoise.spec.vocabulary import BUDGET
-from halfnoise.spec.words import for_plans, privacy, reading, text_format
+from halfnoise.spec.words import for_plans, privacy, text_format
 from halfnoise.workload.crossing import used
 from halfnoise.workload.nested import Nested
 from halfnoise.workload.numbers import Count, Counts, Mean, Sum

@@ -34,8 +34,9 @@ from halfnoise.spec.first import first_spec
 from halfnoise.spec.header import Header
 from halfnoise.spec.lists import Lists
 from halfnoise.spec.queries import NAMELESS, Words
+from halfnoise.spec.reader import reading
 from halfnoise.spec.toml import gather, recorded, write_spec
-from halfnoise.spec.words import read, reading, text_format
+from halfnoise.spec.words import read, text_format
 
 MARKS = {"flag", "suppress"}  # words for a rule by which numbers are marked
 

@@ -195,6 +195,7 @@ def as_lines(columns: Columns, layout: Layout, *, mark: bytes = b"") -> bytes:
     with own_folder() as folder:
         target = folder / "lines"
         _write(columns, layout, target)
+        del columns  # nobody may need them, and the lines are as long again
         whole = io.BytesIO()  # what is read goes behind the head, and is not copied again
         whole.write(head)
         with target.open("rb") as lines:

@@ -11,10 +11,9 @@ A file can be reviewed, repeated and kept in version control.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypedDict
+from typing import Any
 
 from halfnoise.checks import number, refuse, whole, whole_number
-from halfnoise.data.sources.room import Room
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import InvalidParameterError
 from halfnoise.privacy import definitions as dp
@@ -64,24 +63,6 @@ def text_format(words: Words) -> TextFormat:
     marks |= _skipped(marks.pop("skip", None), marks.pop("header_row", None))
     dialect = marks.pop("dialect", None)
     return TextFormat(**marks) if dialect is None else TextFormat.of_dialect(dialect, **marks)
-
-
-class Reading(TypedDict):
-    """Who reads files, and what it may take of this machine: no part of what is asked."""
-
-    spark: str | None
-    room: Room
-
-
-def reading(words: Words) -> Reading:
-    """Read who reads files: where Spark is, or what DuckDB may take."""
-    engine, master = words.get("engine", "duckdb"), words.get("spark-master")
-    if engine not in ("duckdb", "spark"):
-        raise refuse("--engine", "duckdb or spark", engine)
-    if (engine == "spark") != (master is not None):
-        rule = "said with --engine spark, and only there"
-        raise refuse("--spark-master", rule, master, "for example --spark-master local[*]")
-    return Reading(spark=master, room=Room.of(words.get("memory"), words.get("scratch")))
 
 
 def _skipped(skip: str | None, header: str | None) -> dict[str, int]:

@@ -249,8 +249,7 @@ class Source:
         """Return the table with these columns; refuse one that it lacks."""
         self.check(columns)
         if self.extract is not None:
-            kept = {"unchanged": self.unchanged, "progress": self.progress}
-            return replace(self.extract(columns), **kept, extract=self.extract)
+            return replace(self.extract(columns), unchanged=self.unchanged, extract=self.extract)
         if self.narrow is None:
             return self
         table = self.narrow(columns)
