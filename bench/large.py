@@ -1,6 +1,6 @@
 """More than fits into memory: 200 million rows, their people and keys, with 1 GB for the engine.
 
-It takes half an hour, and 20 GB of a disk where temporary files are, so it runs only if it is named
+It takes half an hour, and 40 GB of a disk where temporary files are, so it runs only if it is named
 (``python -m bench large``); HALFNOISE_BENCH_LARGE says how many rows there are. DuckDB has the same
 memory for its own sums.
 """

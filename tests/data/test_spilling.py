@@ -17,10 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import narwhals.stable.v2 as nw
 import polars as pl
 import pytest
 
 import halfnoise as hn
+from halfnoise.data.handed import Handed
 from halfnoise.data.sources import connection
 from halfnoise.data.sources.connection import own_connection
 from halfnoise.data.sources.progress import Progress
@@ -211,6 +213,10 @@ def test_progress_is_a_share_of_all_looks() -> None:
     assert progress.share == 0.375
     engine = duckdb.connect()
     assert Progress.of(engine).share is None
+    one = nw.from_native(engine.sql("select 1 as a")).lazy()
+    handed = Handed([one, one], progress)
+    assert (progress.share, handed.rows(one)) == (0.25, [(1,)])
+    assert (progress.share, len(handed.columns(one, 0)[1])) == (0.75, 1)
     engine.close()
     assert Progress.of(engine).share is None
 
