@@ -195,6 +195,16 @@ def test_what_folders_say_stays_with_its_file(tmp_path: Path) -> None:
         assert round(found["a"].estimate) == names.index(name) * (names.index(name) + 1)
 
 
+def test_folders_of_parquet_are_read_in_one_look(tmp_path: Path) -> None:
+    """Of several looks at once, each would hold the people that it meets: more than fits."""
+    for i in range(5):
+        written(tmp_path / f"k={i}" / "x.parquet", ["1"])
+    with open_source(tmp_path, text=TextFormat()) as opened:
+        native: Any = opened.of(["a", "k"]).frame.to_native()
+        plan = native.explain()
+    assert (plan.count("READ_PARQUET"), plan.count("Union")) == (1, 0)
+
+
 @pytest.mark.parametrize("title", ["file_index", "FILE_INDEX", "filename"])
 def test_columns_that_an_engine_has_names_for(title: str, tmp_path: Path) -> None:
     """A column of the files is what they say, and takes nothing from what their folders say."""
