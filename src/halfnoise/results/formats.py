@@ -212,7 +212,8 @@ def _write(columns: Columns, layout: Layout, target: Path) -> None:
     line = layout.in_sql(text for _, text in given.values())
     rows = f"select {line} from hn_table"  # noqa: S608  # literals of ours
     plainly = "format csv, header false, delimiter '', quote '', escape ''"
-    with duckdb.connect() as engine:
+    # One thread: it waits for Python's texts anyway, and others hold lines until it is their turn.
+    with duckdb.connect(config={"threads": 1}) as engine:
         engine.execute(f"copy ({rows}) to {literal(str(target))} ({plainly})")
 
 
