@@ -18,6 +18,7 @@ from halfnoise.results.release import Released
 from halfnoise.results.shown import places
 from support.grouped import EVERY_TYPE, PEOPLE, WORKLOAD, made, two_level
 from support.pages import Page, number
+from support.surveys import SURVEYS
 from support.tabled import by_group, everything, known
 
 MU = hn.GaussianDP(mu=1)
@@ -54,7 +55,7 @@ def odd_release() -> hn.Release:
     return found
 
 
-RELEASES: dict[str, Any] = {
+RELEASES: dict[str, Any] = SURVEYS | {
     "tables": everything,
     "rounded tables": lambda: everything().rounded(),
     "a known size": known,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.results import table
-from halfnoise.results.inference import ANYTHING, Floats, ratios
+from halfnoise.results.inference import ANYTHING, Floats
 from halfnoise.results.release import GroupedRelease, Release, Released
 from halfnoise.results.reliability import (
     LEFT_OUT,
@@ -183,7 +183,7 @@ class Columns:
             Column(
                 name=name,
                 kind="share",
-                numbers=100 * self._of_people(name, place, (0.0, 1.0)),
+                numbers=100 * table.of_people(self.one, self.values, place, (0.0, 1.0)),
                 limits=(0.0, 100.0),
                 rule=self.rule,
             )
@@ -196,12 +196,5 @@ class Columns:
         name, limits = question.names[0], question.limits
         if not self.one.has_size:
             return []
-        numbers = self._of_people(name, question.start, limits)
+        numbers = table.of_people(self.one, self.values, question.start, limits)
         return [Column(name=name, kind="mean", numbers=numbers, limits=limits, rule=self.rule)]
-
-    def _of_people(self, name: str, place: int, bounds: tuple[float, float]) -> Floats:
-        if self.one.known_size is None:
-            last, one = self.one.questions[-1].stop, self.one
-            return ratios(self.values, one.errors, (place, last), one.level, bounds)
-        found = self.one.share(name) if bounds == (0.0, 1.0) else self.one.mean(name)
-        return np.array([[found.estimate], [found.std], [found.low], [found.high]])

@@ -16,14 +16,14 @@ import numpy as np
 
 from halfnoise.checks import installed
 from halfnoise.results import render
-from halfnoise.results.between import Side
+from halfnoise.results.between import Lines, Side
 from halfnoise.results.comparing import lines_of
 from halfnoise.results.inference import Columns, Floats
 from halfnoise.results.lines import FORMULA
 from halfnoise.results.release import GroupedRelease, Release, Released
 from halfnoise.results.reliability import LEFT_OUT, RELATIVE, Reliability, beside, said
 from halfnoise.results.shown import places
-from halfnoise.results.table import width
+from halfnoise.results.table import of_people, width
 from halfnoise.results.tabled import Cells
 from halfnoise.scratch import own_folder
 from halfnoise.text import spelled
@@ -198,15 +198,10 @@ def _shares(book: Book, release: Released) -> None:
     for lines in lines_of(asked, shares=True, size=template.questions[-1].stop):
         if lines.kind == "share":
             names += lines.names
-            found.append(
-                Side(lines=lines, values=values, errors=template.errors).numbers(release.level)
-            )
+            found.append(_of_people(template, values, lines))
     if not found:
         return
     numbers = np.concatenate(found, axis=2)
-    numbers[[0, 2, 3]] = np.clip(numbers[[0, 2, 3]], 0.0, 1.0)
-    if template.sampling is not None:  # whose error hangs on each number
-        numbers = _one_by_one(release, names)
     table: Columns = {"name": np.tile(np.array(names, dtype=object), len(values))}
     table["kind"] = np.full(numbers[0].size, "share", dtype=object)
     table |= {title: each.ravel() for title, each in zip(NUMBERS, numbers, strict=True)}
@@ -215,13 +210,14 @@ def _shares(book: Book, release: Released) -> None:
     _listed(book, "shares", table, release)
 
 
-def _one_by_one(release: Released, names: Sequence[str]) -> Floats:
-    """Return shares by group and name, with the error of a sample."""
-    groups = (
-        [each for _, each in release.items()] if isinstance(release, GroupedRelease) else [release]
-    )
-    shares = [[group.share(name) for name in names] for group in groups]
-    return np.array([[[getattr(x, n) for x in row] for row in shares] for n in NUMBERS])
+def _of_people(release: Release, values: Floats, lines: Lines) -> Floats:
+    """Return shares by group and name."""
+    if release.sampling is not None:  # whose error hangs on each number
+        each = (of_people(release, values, place, (0.0, 1.0)) for place in lines.top.tolist())
+        return np.stack([*each], axis=2)
+    numbers = Side(lines=lines, values=values, errors=release.errors).numbers(release.level)
+    numbers[[0, 2, 3]] = np.clip(numbers[[0, 2, 3]], 0.0, 1.0)
+    return numbers
 
 
 def _laid_out(book: Book, release: Released) -> None:
