@@ -226,7 +226,7 @@ def test_how_people_are_protected_is_said() -> None:
     release = made()["north"]
     said = "\n".join(Page(release.to_html(charts=False)).words)
     assert "Each row of the data is one person." in said
-    assert "right in at most 69.1% of cases" in said
+    assert "right in at most 69.2% of cases" in said
     assert "whether that person is in the data at all" in said
     assert "not who was asked or how they answered" in said
     assert "visits: the sum over people, each value kept within 0 to 20" in said

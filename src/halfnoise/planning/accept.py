@@ -17,7 +17,7 @@ from halfnoise.planning.tables import by_line, crosses
 from halfnoise.privacy.account import Account
 from halfnoise.privacy.allowance import still_fits, taken
 from halfnoise.privacy.definitions import ApproxDP
-from halfnoise.text import percent, short, text_table
+from halfnoise.text import at_most, percent, short, text_table
 from halfnoise.views import Grid, Viewed
 from halfnoise.workload.workload import Workload
 
@@ -129,7 +129,7 @@ class Acceptance(Viewed):
         """Return budgets, what each is worth, and margins as readers see them."""
         plans = self.shown
         names = [f"{_up(_epsilon(each))}{'*' * (each is self.needed)}" for each in plans]
-        guesses = [percent(each.best_guess) for each in plans]
+        guesses = [at_most(each.best_guess) for each in plans]
         cells = [[*map(str, self.read(each))] for each in plans]
         if crosses(self.workload) or len(self.workload.lines) > MOST_COLUMNS:
             rows = [[*each] for each in zip(*cells, strict=True)]
@@ -148,7 +148,7 @@ class Acceptance(Viewed):
         lines = [
             self.workload.words,
             f"How far off what readers see is at most, with {short(within)} people{groups}, {at}.",
-            f"Best guess: how often the best guess {self.workload.protected} is right;",
+            f"Best guess: how often the best guess {self.workload.protected} is right at most;",
             f"a coin flip is right in 50% of cases.\n\n{self.table()}\n",
             *self.sentences(),
         ]
@@ -186,8 +186,8 @@ class Acceptance(Viewed):
         if budget.epsilon > self.target.ceiling:
             said.append(
                 f"Warning: that is above epsilon {self.target.ceiling:g}. The best guess"
-                f" {self.workload.protected} would be right in {percent(one.best_guess)} of cases;"
-                " accept more, or ask for less."
+                f" {self.workload.protected} would be right in up to {at_most(one.best_guess)} of"
+                " cases; accept more, or ask for less."
             )
         cost = Account.of(one.measurement.guarantee)
         limit = one.limit

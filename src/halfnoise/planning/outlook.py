@@ -18,7 +18,7 @@ from halfnoise.planning.tables import by_line, crosses, widest
 from halfnoise.privacy.allowance import Allowance
 from halfnoise.privacy.definitions import ApproxDP, Privacy
 from halfnoise.privacy.reason import KNOW, MOST_EPSILON, check_reason
-from halfnoise.text import percent, short
+from halfnoise.text import at_most, percent, short
 from halfnoise.views import Grid, Planned
 from halfnoise.workload.listing import Columns
 from halfnoise.workload.queries import Asked
@@ -48,7 +48,7 @@ class Outlook(Planned):
 
     >>> from halfnoise import Counts, Workload, plan
     >>> print(plan(Workload([Counts(100)])).table().splitlines()[3])
-    1             54.7%       ±45.5
+    1             54.8%       ±45.5
     """
 
     workload: Workload
@@ -61,11 +61,11 @@ class Outlook(Planned):
             header = ["epsilon", *(f"{epsilon:g}" for epsilon in EPSILONS)]
             margins = zip(*map(_margins, self.plans), strict=True)
             cells = [[f"±{short(margin)}" for margin in each] for each in margins]
-            last = ["best guess", *(percent(p.best_guess) for p in self.plans)]
+            last = ["best guess", *(at_most(p.best_guess) for p in self.plans)]
             return by_line(self.workload.blocks, header, cells, last)
         header = ["epsilon", "best guess", *(line.heading for line in self.workload.lines)]
         rows = [
-            [f"{epsilon:g}", percent(p.best_guess), *(f"±{short(each)}" for each in _margins(p))]
+            [f"{epsilon:g}", at_most(p.best_guess), *(f"±{short(each)}" for each in _margins(p))]
             for epsilon, p in zip(EPSILONS, self.plans, strict=True)
         ]
         return header, rows
@@ -76,7 +76,7 @@ class Outlook(Planned):
         at = f"at delta {self.delta:g}, with margins at {percent(one.level)}"
         lines = [
             f"{self.workload.words}\nWhat a budget{split} buys {at}.",
-            f"Best guess: how often the best guess {self.workload.protected} is right;",
+            f"Best guess: how often the best guess {self.workload.protected} is right at most;",
             f"a coin flip is right in 50% of cases.\n\n{self.table()}\n",
         ]
         return "\n".join([*lines, *one.notes()])

@@ -3,7 +3,7 @@
 from halfnoise.report.markup import Markup, tag
 from halfnoise.results.release import Released
 from halfnoise.results.render import coverage
-from halfnoise.text import percent
+from halfnoise.text import at_most, percent
 
 WIDE, HIGH, LINE = 360, 58, 22  # of the picture of a guess, and where its line is
 START, END = 30, 330  # where a coin flip and certainty stand
@@ -13,7 +13,7 @@ def guessing(release: Released) -> list[str]:
     """Say what the noise does, and what somebody may learn of one person at most."""
     answers = _design(release).get("neighbors") == "replace"
     hidden = "what that person answered" if answers else "whether that person is in the data at all"
-    right = percent(release.guarantee.best_guess)
+    right = at_most(release.guarantee.best_guess)
     noise = "Noise was added to every number before it was published: so much that it hardly"
     noise += f" depends on any one person. {_who(release)}"
     guess = "Suppose somebody knows everything about everybody else, reads this page, and wants to"
@@ -40,11 +40,12 @@ def _design(release: Released) -> dict[str, object]:
 def best_guess(right: float) -> Markup:
     """Return the picture of a guess: where the best one stands between a coin flip and certainty.
 
-    >>> "54.7%" in best_guess(0.547)
+    >>> "54.8%" in best_guess(0.5472)
     True
     """
     said = (
-        f"The best guess is right in {percent(right)} of cases: a coin flip in 50%, certainty 100%."
+        f"The best guess is right in at most {at_most(right)} of cases: a coin flip in 50%,"
+        " certainty 100%."
     )
     at = f"{START + (END - START) * (2 * right - 1):.1f}"
     ends = ((START, "50%", "coin flip", "start"), (END, "100%", "certainty", "end"))
@@ -58,7 +59,7 @@ def best_guess(right: float) -> Markup:
     dot = tag("circle", cx=at, cy=str(LINE), r="8", fill="var(--mark)")
     box = {"viewBox": f"0 0 {WIDE} {HIGH}", "width": str(WIDE), "height": str(HIGH)}
     picture = tag("svg", line, gain, *words, dot, **box, role="img", aria_label=said)
-    return tag("div", tag("strong", percent(right)), picture, class_="guess")
+    return tag("div", tag("strong", at_most(right)), picture, class_="guess")
 
 
 def _text(x: int, y: int, said: str, anchor: str) -> Markup:

@@ -5,7 +5,6 @@ in ``note.toml``, a table for each language.
 """
 
 import html
-import math
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from halfnoise.results.document import to_keep
 from halfnoise.results.lines import MARKDOWN
 from halfnoise.results.release import GroupedRelease, Release, Released
 from halfnoise.results.reliability import FACT, Reliability
-from halfnoise.text import isolated, tame
+from halfnoise.text import above, isolated, tame
 
 SYMBOLS = {"epsilon": "ε", "delta": "δ", "mu": "μ", "discover_delta": "δ"}
 SYMBOLS |= {"rho": "\N{GREEK SMALL LETTER RHO}", "alpha": "\N{GREEK SMALL LETTER ALPHA}"}
@@ -187,7 +186,7 @@ def _texts() -> Mapping[str, Mapping[str, str]]:
 def _protection(release: Released) -> Iterator[Sentence]:
     """Say how people are protected, and who they are."""
     facts, unit = release.facts, release.facts.get("unit")
-    guess = {"guess": _at_most(release.guarantee.best_guess), "half": Share(0.5)}
+    guess = {"guess": Share(above(release.guarantee.best_guess)), "half": Share(0.5)}
     yield "noise", {}
     yield "guess_answers" if _replaced(release) else "guess_member", guess
     if isinstance(unit, list):
@@ -256,8 +255,9 @@ def _for_experts(release: Released, composed: Composed | None) -> Iterator[Sente
         yield "ledger_one", {"ledger": Given(composed.ledger)}
     else:
         known = {name: x for name, x in composed.spent.items() if x is not None}
+        guess = Share(above(composed.best_guess))
         said = {"ledger": Given(composed.ledger), "releases": composed.releases}
-        yield "ledger", {**said, "spent": _amounts(known), "guess": _at_most(composed.best_guess)}
+        yield "ledger", {**said, "spent": _amounts(known), "guess": guess}
     if composed is not None and composed.limit:
         yield "limit", {"limit": _amounts(composed.limit)}
     if str(design.get("name")).startswith(CORRELATED):
@@ -281,11 +281,6 @@ def _guarantee(release: Released) -> Sentence:
 
 def _epsilon(guarantee: Guarantee, delta: float) -> float:
     return guarantee.epsilon if isinstance(guarantee, PureDP) else guarantee.epsilon(delta)
-
-
-def _at_most(probability: float) -> Share:
-    """Return a probability to a tenth of a per cent, rounded up."""
-    return Share(min(1.0, math.ceil(1000 * probability) / 1000))
 
 
 def _replaced(release: Released) -> bool:
