@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias, Unpack, overload
 
 from halfnoise.checks import fraction, known_keywords, positive, refuse, whole
@@ -140,10 +140,11 @@ def plan(  # noqa: PLR0913  # the face of the library
     given, Laplace noise is taken for pure epsilon, and beside a delta where it has a fifth less
     standard error than Gaussian noise, at least. ``i_know``: allow budgets that protect hardly
     anybody. ``limit``: that of the ledger which will be charged; both kinds of noise are then
-    compared at equal cost there. ``people``: how many there may be, to see margins of means as
-    means, and which tables would be mostly noise. ``accept``: with ``people`` and without
-    ``privacy``, how far shares may be off, and means relative to their range: what readers will see
-    at several budgets, and the smallest that will do, above epsilon ``ceiling`` (3) with a warning.
+    compared at equal cost there. ``people``: how many there may be, with weights their
+    sum, to see margins of means as means, and which tables would be mostly noise. ``accept``: with
+    ``people`` and without ``privacy``, how far shares may be off, and means relative to their
+    range: what readers will see at several budgets, and the smallest that will do, above epsilon
+    ``ceiling`` (3) with a warning; where shares need it, with a ``size_importance`` of 1.
     ``by`` and ``rules``: those of ``Workload``, where the queries are a list.
 
     **Guarantee.** A plan sees no data. Every design in it is proved to cost at most the budget.
@@ -177,7 +178,13 @@ def plan(  # noqa: PLR0913  # the face of the library
             return plan(workload, privacy=budget, people=people, **shared)
 
         target, kind = Target.of(people, accept, ceiling, most), noise_of(noise, workload)
-        return Acceptance.of(target, plans, at, kind, delta=delta, known_size=known_size)
+        few = Acceptance.of(target, plans, at, kind, delta=delta, known_size=known_size)
+        if not few.lacks_people or workload.size_importance:
+            return few
+        shared["i_know"], sized = i_know, replace(workload, size_importance=1.0)
+        people = target.people
+        again = plan(sized, delta=delta, people=people, accept=accept, ceiling=ceiling, **shared)
+        return replace(again, sized=True)
     budget, discover = Spending.of(privacy, workload.grouping, whole(releases=releases))
     kind = noise_of(noise, workload, budget)
     if not _insists(i_know):
