@@ -103,14 +103,8 @@ class Acceptance(Viewed):
             releases=one.releases,
             known_size=known_size,
         )
-        return cls(
-            workload=workload,
-            target=target,
-            delta=delta,
-            plans=plans,
-            needed=needed,
-            known_size=known_size,
-        )
+        about: dict[str, Any] = {"delta": delta, "known_size": known_size}
+        return cls(workload=workload, target=target, plans=plans, needed=needed, **about)
 
     @property
     def lacks_people(self) -> bool:
@@ -244,12 +238,9 @@ class Acceptance(Viewed):
         if shares and not shares[0].says_nothing:
             margin = str(shares[0]).replace("±", "± ")
             said += f"; a reader may see, for example, {shares[0].line.label}: 78% {margin}"
-        per_person = " Sums are shown as means over all people." if self._sums else ""
+        sums = any(line.kind == "sum" for line in self.workload.lines)
+        per_person = " Sums are shown as means over all people." if sums else ""
         return f"{said}.{per_person}"
-
-    @property
-    def _sums(self) -> bool:
-        return any(line.kind == "sum" for line in self.workload.lines)
 
     def _sampled(self) -> str:
         if self.workload.weight is not None:  # how many people that are, weights do not tell
