@@ -9,7 +9,8 @@ import halfnoise as hn
 from halfnoise.report.columns import Columns
 from halfnoise.results.sampled import numbers_of
 from halfnoise.workload.weights import HEADS, SQUARES
-from support.surveys import SURVEYS
+from support.pages import Page, number
+from support.surveys import SURVEYS, surveyed
 
 FLAT = [name for name in SURVEYS if name != "places"]
 
@@ -33,3 +34,45 @@ def test_shares_on_a_page_are_those_of_python(name: str) -> None:
             factor = 1 if question.is_sum else 100
             wanted = [factor * numbers_of(one(group, column.name)) for group in groups]
             np.testing.assert_allclose(column.numbers, np.stack(wanted, axis=1), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", SURVEYS)
+def test_a_page_says_one_thing(name: str) -> None:
+    """What margins cover, and of what numbers of people are, is the same all over it."""
+    release = SURVEYS[name]()
+    seen = Page(release.to_html(charts=False))
+    said = " ".join([*seen.words, release.to_json()])
+    sampled, weighted = release.sampling is not None, "weight" in release.facts
+    assert ("by that noise and by who was asked, in 95%" in said) is sampled
+    assert ("the sample and the noise drawn again" in said) is sampled
+    assert ("the data give without noise" in said) is not sampled
+    assert ("are those of the sample" in said) is (sampled and not weighted)
+    assert ("sums of weights over the sample" in said) is (sampled and weighted)
+    assert ("the measured effect of weights" in said) is (sampled and weighted)
+    if not hasattr(release, "items"):
+        assert ("People whose weights add up to" in said) is weighted
+
+
+@pytest.mark.parametrize("name", [name for name in SURVEYS if "weights" in name])
+def test_what_is_of_weights_stands_with_the_number_of_people(name: str) -> None:
+    """Not among sums, not per person, not in the title; and the effective size with them."""
+    release = SURVEYS[name]()
+    seen, one = Page(release.to_html(charts=False)), groups_of(release)[0]
+    beside = {HEADS, SQUARES, "effective sample size"}
+    first, *others = seen.tables
+    heads = [heads[0] for heads, _ in first.rows]
+    both = HEADS in one
+    wanted = ["number of people", *((HEADS, SQUARES, "effective sample size") if both else ())]
+    assert heads == [*wanted, "smoker"]
+    assert not beside & {heads[0] for table in others for heads, _ in table.rows}
+    assert not any(name in seen.headings[0].lower() for name in beside)
+    assert "each value kept within 0 to 5" not in " ".join(seen.words)
+    if both:
+        assert one.effective_size is not None
+        assert number(first.rows[3][1][0]) == pytest.approx(one.effective_size.estimate, abs=5)
+
+
+def test_intervals_of_discovered_groups_promise_less() -> None:
+    """A page says what it means that groups passed a threshold."""
+    release = surveyed(by="region", groups="discover", discover_delta=1e-7)
+    assert "Of small groups fewer hold it" in release.to_html(charts=False)

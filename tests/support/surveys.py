@@ -1,6 +1,7 @@
 """Releases of surveys: of a sample, of people with weights, by group, in a known number."""
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ def people() -> pl.DataFrame:
             "region": draws.choice(REGIONS, number),
             "state": (states := draws.choice(["s", "t"], number)),
             "county": [each + "ab"[i % 2] for i, each in enumerate(states)],
-            "w": draws.choice([0.5, 1.0, 2.75, 9.0, -1.0, None], number).astype(float),
+            "w": draws.choice([0.5, 1.0, 2.75, 9.0, -1.0, math.nan], number),
         }
     )
 

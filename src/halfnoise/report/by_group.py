@@ -34,10 +34,10 @@ class ByGroup(Columns):
     def counts(self, questions: Sequence[Question], *, sized: bool) -> Part:
         """Return the number of people in each group, counts, and their shares."""
         own = [column for each in questions for column in self.of(each)]
-        own = [*self.size() * sized, *own]
         shares = [column for each in questions for column in self.shares(each)]
-        tables = self._both(PEOPLE, own, OF_GROUP, shares)
-        return Part(title=self._by("Counts"), tables=tables, panels=self._charts(own, PEOPLE))
+        tables = self._both(PEOPLE, [*self.sizes * sized, *own], OF_GROUP, shares)
+        drawn = [*self.size() * sized, *own]
+        return Part(title=self._by("Counts"), tables=tables, panels=self._charts(drawn, PEOPLE))
 
     def sums(self, questions: Sequence[Question]) -> Part:
         """Return sums, and what each is for a person."""

@@ -1,5 +1,6 @@
 """Estimates by name, each in all groups at once: what tables and charts are made of."""
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -18,9 +19,11 @@ from halfnoise.results.reliability import (
     marked,
     relative,
 )
+from halfnoise.results.sampled import numbers_of
 from halfnoise.results.shown import error, shown
 from halfnoise.text import spelled
 from halfnoise.workload.question import Question
+from halfnoise.workload.weights import HEADS, SQUARES
 
 DASH = "\N{EN DASH}"  # what the noise leaves open
 OPEN = f"{DASH} too few people to tell."
@@ -146,6 +149,29 @@ class Columns:
     def size(self) -> list[Column]:
         """Return the number of people, if it is given."""
         return self._found(())[: int(self.one.has_size)]
+
+    @cached_property
+    def sizes(self) -> list[Column]:
+        """The number of people and, where they have weights, what else says how many they are."""
+        found = self.size()
+        beside = {each.name: each for each in self.one.questions if each.of_weights}
+        for name in (HEADS, SQUARES):
+            if (question := beside.get(name)) is not None:
+                (own,) = self.of(question)
+                found.append(replace(own, kind="size" if name == HEADS else "sum"))
+        return found + self._effective()
+
+    def _effective(self) -> list[Column]:
+        """Return the effective sample size, where squares of weights were asked for."""
+        if not self.one.has_size or SQUARES not in self.one:
+            return []
+        each = (replace(self.one, values=row).effective_size for row in self.values)
+        open_ = [math.nan, math.inf, 0.0, math.inf]
+        rows = [open_ if one is None else numbers_of(one) for one in each]
+        numbers = np.array(rows, dtype=float).reshape(-1, 4).T
+        limits = (0.0, math.inf)
+        name = "effective sample size"
+        return [Column(name=name, kind="size", numbers=numbers, limits=limits, rule=self.rule)]
 
     def of(self, question: Question) -> list[Column]:
         """Return what a question gives: a mean comes with its sum and how many answered."""

@@ -26,7 +26,8 @@ class Listed(Columns):
         own = [column for question in some for column in self.of(question)]
         shares = [column for question in some for column in self.shares(question)]
         hidden = sum(each.cells for each in questions) - len(own)
-        return self._people("Counts", [*self.size() * sized, *own], shares, hidden)
+        sizes = len(self.sizes) * sized
+        return self._people("Counts", [*self.sizes * sized, *own], shares, hidden, sizes)
 
     def choice(self, question: Question) -> Part:
         """Return how many chose each, with shares of all people."""
@@ -59,10 +60,11 @@ class Listed(Columns):
         )
         return Part(title="Means", tables=[table], panels=panels)
 
-    def _people(self, title: str, own: list[Column], shares: list[Column], hidden: int) -> Part:
-        """Return numbers of people with their shares; the first has none if it is all of them."""
-        counted = [each for each in own if each.kind != "size"]
-        rows: list[tuple[Column, ...]] = [(each,) for each in own if each.kind == "size"]
+    def _people(
+        self, title: str, own: list[Column], shares: list[Column], hidden: int, sizes: int = 0
+    ) -> Part:
+        """Return numbers of people with their shares; the first, of all people, have none."""
+        counted, rows = own[sizes:], list[tuple[Column, ...]]((each,) for each in own[:sizes])
         rows += zip(counted, *([shares] if shares else []), strict=True)
         table = self._wide([PEOPLE, "share of people"], rows, hidden)
         return Part(title=title, tables=[table], panels=self._dots(counted))

@@ -1,7 +1,7 @@
 """How people are protected, and what margins cover, in words that readers can hold."""
 
 from halfnoise.report.markup import Markup, tag
-from halfnoise.results.release import Released
+from halfnoise.results.release import GroupedRelease, Released
 from halfnoise.results.render import coverage
 from halfnoise.text import at_most, percent
 
@@ -70,8 +70,15 @@ def _text(x: int, y: int, said: str, anchor: str) -> Markup:
 def covered(release: Released) -> list[str]:
     """Say what an interval holds, and what it does not."""
     level = percent(release.level)
-    meant = f"An interval of {level}: were the noise drawn again and again, {level} of such"
-    meant += " intervals would hold the number that the data give without noise. A margin of error"
-    meant += " is how far its farther end is from the number itself."
+    drawn, about, held = "the noise", "", "the number that the data give without noise"
+    if release.sampling is not None:
+        drawn, about = "the sample and the noise", "about "
+        held = "what samples of as many people give on average"
+    meant = f"An interval of {level}: were {drawn} drawn again and again, {about}{level} of such"
+    meant += f" intervals would hold {held}. A margin of error is how far its farther end is from"
+    meant += " the number itself."
+    if isinstance(release, GroupedRelease) and release.discovered:
+        meant += " Of small groups fewer hold it: they are shown only where noise lifted them over"
+        meant += " the threshold."
     each = "Each interval is for one number by itself: of many, a few will miss."
     return [meant, *coverage(release), each]

@@ -134,7 +134,7 @@ def coverage(release: Released) -> list[str]:
     rounded = [ROUNDED] if release.rounded_values else []
     if rounded and any(each.in_tables for each in release.questions):
         rounded.append(TOGETHER)
-    return [caption(release.sampling), *rounded]
+    return [caption(release.sampling, weighted="weight" in release.facts), *rounded]
 
 
 def beside(release: Released) -> list[str]:

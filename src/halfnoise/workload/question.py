@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.checks import finite, is_text, refuse, said_twice, whole
+from halfnoise.workload.weights import HEADS, SQUARES
 
 SIZE = "number of people"
 _PARTS = {"table": 0, "count": 1, "sum": 1, "mean": 2}  # so many numbers by cell
@@ -184,6 +185,11 @@ class Question:
     def is_sum(self) -> bool:
         """Whether it asks for a sum, whose mean is over all people."""
         return self.kind == "sum"
+
+    @property
+    def of_weights(self) -> bool:
+        """Whether it is about weights themselves, and stands beside the number of people."""
+        return self.is_sum and self.name in (HEADS, SQUARES)
 
     @property
     def limited(self) -> bool:
