@@ -14,6 +14,7 @@ import halfnoise as hn
 from halfnoise.report import charts, page
 from halfnoise.report.page import POLICY
 from halfnoise.report.parts import parts
+from halfnoise.results import reliability
 from halfnoise.results.release import Released
 from halfnoise.results.shown import places
 from support.grouped import EVERY_TYPE, PEOPLE, WORKLOAD, made, two_level
@@ -157,15 +158,17 @@ def test_every_number_of_a_list_is_that_of_the_json() -> None:
             names = [prefix + head]
             names += [f"{head} answered"] if table.label == "Means" else []
             for i, name in enumerate(names):
-                row, (x, ends) = stored[name], cells[2 * i : 2 * i + 2]
+                row, (x, ends, relative) = stored[name], cells[3 * i : 3 * i + 3]
                 checked.add(name)
+                assert relative == reliability.said(row["std"] / abs(row["estimate"]))
                 for text, word in zip(
                     (x, *ends.split(" to ")), ("estimate", "low", "high"), strict=True
                 ):
                     held(text, row[word], row["std"], row["kind"])
-            if table.titles[3:4] == ["share of people"] and cells[2]:
+            if table.titles[4:5] == ["share of people"] and cells[3]:
                 share = release.share(prefix + head)
-                held(cells[2], share.estimate, share.std, "share", factor=100)
+                held(cells[3], share.estimate, share.std, "share", factor=100)
+                assert cells[5] == reliability.said(share.std / share.estimate)
     assert checked == {*stored} - {"age sum"}
 
 
@@ -184,7 +187,7 @@ def test_every_number_by_group_is_that_of_the_json() -> None:
                     turned = head not in stored
                     group, name = (title, head) if turned else (head, title)
                     name = {"mean": "age", "answered": "age answered"}.get(name, prefix + name)
-                    if not name.endswith("interval"):
+                    if not name.endswith(("interval", "RSE")):
                         row = stored[group][name]
                         held(text, row["estimate"], row["std"], row["kind"])
                         checked += 1

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from halfnoise.report.columns import OPEN, Column, Columns, more, plain
+from halfnoise.report.columns import OPEN, RELATIVE, Column, Columns, more, plain
 from halfnoise.report.panels import (
     MOST_PANELS,
     MOST_ROWS,
@@ -73,9 +73,9 @@ class ByGroup(Columns):
 
     def _mean(self, mean: Column, answered: Column, *deviation: Column) -> Iterator[Wide]:
         others = (each.texts() for each in (answered, *deviation))
-        cells = zip(mean.texts(), mean.ends(), *others, strict=True)
+        cells = zip(mean.texts(), mean.ends(), mean.relative(), *others, strict=True)
         last = ("standard deviation",) * len(deviation)
-        titles = ("mean", f"{percent(self.one.level)} interval", "answered", *last)
+        titles = ("mean", f"{percent(self.one.level)} interval", RELATIVE, "answered", *last)
         lines = [*zip(self.keys, cells, strict=True)]
         below = self._margins([replace(answered, name="answered")])
         yield Wide(title=mean.name, heads=self.heads, titles=titles, lines=lines, below=below)

@@ -18,6 +18,7 @@ from halfnoise.results.reliability import (
     Reliability,
     marked,
     relative,
+    said,
 )
 from halfnoise.results.sampled import numbers_of
 from halfnoise.results.shown import error, shown
@@ -26,6 +27,7 @@ from halfnoise.workload.question import Question
 from halfnoise.workload.weights import HEADS, SQUARES
 
 DASH = "\N{EN DASH}"  # what the noise leaves open
+RELATIVE = "RSE"  # relative standard error, as offices write it
 OPEN = f"{DASH} too few people to tell."
 
 
@@ -87,6 +89,14 @@ class Column:
         """Return the intervals as they are shown."""
         cells = zip(*map(self._shown, (2, 3)), self._marks, strict=True)
         return [LEFT_OUT if m == LEFT_OUT else f"{low} to {high}" for low, high, m in cells]
+
+    def relative(self) -> list[str]:
+        """Return the relative standard errors as they are shown."""
+        found = relative(*self.numbers[:2], counts=self.kind in NOT_BELOW_ZERO)
+        cells = zip(self.open.tolist(), found.tolist(), self._marks, strict=True)
+        return [
+            DASH if nothing else LEFT_OUT if m == LEFT_OUT else said(x) for nothing, x, m in cells
+        ]
 
     @property
     def drawn(self) -> Floats:

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from halfnoise.report.columns import Column, Columns, more, plain
+from halfnoise.report.columns import RELATIVE, Column, Columns, more, plain
 from halfnoise.report.panels import MOST_PANELS, MOST_ROWS, PEOPLE, Panel, Part, panel
 from halfnoise.results.wide import Wide
 from halfnoise.text import percent
@@ -76,12 +76,13 @@ class Listed(Columns):
         return panel("", PEOPLE, [each.name for each in columns[:MOST_ROWS]], numbers, "count")
 
     def _wide(self, titles: Sequence[str], rows: Sequence[Sequence[Column]], hidden: int) -> Wide:
-        """Lay rows out: each column with its interval beside it."""
+        """Lay rows out: each column with its interval and relative standard error beside it."""
         width = max(map(len, rows))
         lines = []
         for row in rows:
-            cells = [text for each in row for text in (*each.texts(), *each.ends())]
-            lines.append(((row[0].name,), cells + [""] * 2 * (width - len(row))))
-        over = tuple(text for title in titles[:width] for text in (title, self.interval))
+            own = ((*each.texts(), *each.ends(), *each.relative()) for each in row)
+            cells = [text for three in own for text in three]
+            lines.append(((row[0].name,), cells + [""] * 3 * (width - len(row))))
+        over = tuple(text for title in titles[:width] for text in (title, self.interval, RELATIVE))
         below = (more(hidden, "rows"),) if hidden else ()
         return Wide(title="", heads=("",), titles=over, lines=lines, below=below)

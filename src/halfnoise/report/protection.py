@@ -80,5 +80,6 @@ def covered(release: Released) -> list[str]:
     if isinstance(release, GroupedRelease) and release.discovered:
         meant += " Of small groups fewer hold it: they are shown only where noise lifted them over"
         meant += " the threshold."
+    rse = "RSE is the relative standard error: that of a number in per cent of the number."
     each = "Each interval is for one number by itself: of many, a few will miss."
-    return [meant, *coverage(release), each]
+    return [meant, *coverage(release), each, rse]
