@@ -1,5 +1,6 @@
 """Pages of surveys: shares as Python gives them, and words that are true of this release."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,10 @@ import pytest
 import halfnoise as hn
 from halfnoise.report.columns import Columns
 from halfnoise.results.sampled import numbers_of
+from halfnoise.text import short
 from halfnoise.workload.weights import HEADS, SQUARES
 from support.pages import Page, number
-from support.surveys import SURVEYS, surveyed
+from support.surveys import QUERIES, SURVEYS, sampled, surveyed
 
 FLAT = [name for name in SURVEYS if name != "places"]
 
@@ -76,3 +78,68 @@ def test_intervals_of_discovered_groups_promise_less() -> None:
     """A page says what it means that groups passed a threshold."""
     release = surveyed(by="region", groups="discover", discover_delta=1e-7)
     assert "Of small groups fewer hold it" in release.to_html(charts=False)
+
+
+def crossed() -> Any:
+    """Return a table whose cells have errors of their own, some of nearly nobody."""
+    rare = hn.Choice("region", ["north", "nowhere"])
+    return sampled(queries=(hn.Table([QUERIES[1], rare]),))
+
+
+def margins(text: str) -> list[float]:
+    """Return the numbers behind a plus-minus."""
+    return [float(each.replace(",", "")) for each in re.findall(r"±([\d.,]*\d)", text)]
+
+
+def test_captions_are_of_what_is_shown() -> None:
+    """The range of errors is that of cells that are there, on pages and on a terminal."""
+    plain = crossed()
+    flagged = plain.flagged(0.1, suppress=0.3)
+    table = plain.table("blood", "region")
+    kept = np.where(table.estimates > 0, table.std / table.estimates, np.inf) < 0.3
+    assert kept.any()
+    assert not kept.all()
+    far = np.maximum(table.estimates - table.low, table.high - table.estimates)
+    for release, some in ((plain, far), (flagged, far[kept])):
+        said = next(x for x in Page(release.to_html(charts=False)).words if "cells ±" in x)
+        wanted = [float(f"{each:.3g}") for each in (some.min(), some.max())]
+        assert margins(said.split(", totals")[0]) == wanted
+        shown = release.table("blood", "region")
+        least = table.std.min() if release is plain else table.std[kept].min()
+        assert f"cells {short(least)} to {short(table.std.max())}," in repr(shown)
+    said = repr(flagged.table("blood", "region"))
+    assert "over 100%" not in said
+    assert "over 100%" in repr(table)
+    columns = Columns(SURVEYS["groups with weights"]().flagged(0.05, suppress=0.1))
+    (smoker,) = columns.of(columns.one.questions[0])
+    gone = [text == ".." for text in smoker.texts()]
+    assert any(gone)
+    x, _, low, high = smoker.numbers[:, [not each for each in gone]]
+    far = np.maximum(x - low, high - x)
+    assert margins(smoker.margin()) == [float(f"{each:.3g}") for each in sorted({*far})]
+
+
+def test_shares_of_nearly_nobody_are_left_open() -> None:
+    """A dash, and errors of what can be told, as on the page."""
+    shares = crossed().table("region", "blood").shares("row")
+    empty = shares.open.all(axis=1)
+    assert empty.any()
+    assert not shares.open.all()
+    lines = {head[0]: cells for head, cells in shares.wide().lines}
+    for region, nothing in zip(shares.categories[0], empty, strict=True):
+        assert (lines[region] == ["\N{EN DASH}"] * 4) is bool(nothing)
+    said = repr(shares)
+    most = 100 * shares.std[~shares.open].max()
+    assert f"to {short(most)} per cent." in said
+    assert "too few people to tell" in said
+
+
+def test_how_many_were_asked_is_no_matter_of_the_sample() -> None:
+    """The grand total of a table of people has the interval of their number."""
+    for release in (crossed(), sampled(queries=(QUERIES[0], hn.Table([QUERIES[1]])))):
+        labels = ("blood", "region") if len(release.questions) > 3 else ("blood",)
+        table = release.table(*labels)
+        total, size = table.total(), release.size
+        np.testing.assert_allclose(numbers_of(total), numbers_of(size), rtol=1e-6)
+        some = table.total(blood=["A", "B"])
+        assert some.std > 3 * total.std

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from halfnoise.report.columns import OPEN, RELATIVE, Column, Columns, more, plain
+from halfnoise.report.columns import RELATIVE, Column, Columns, more, plain
 from halfnoise.report.panels import (
     MOST_PANELS,
     MOST_ROWS,
@@ -20,7 +20,7 @@ from halfnoise.report.panels import (
     series,
 )
 from halfnoise.results.release import GroupedRelease
-from halfnoise.results.wide import Wide
+from halfnoise.results.wide import OPEN, Wide
 from halfnoise.text import percent
 from halfnoise.workload.question import Question
 

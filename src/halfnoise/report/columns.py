@@ -22,22 +22,23 @@ from halfnoise.results.reliability import (
 )
 from halfnoise.results.sampled import numbers_of
 from halfnoise.results.shown import error, shown
+from halfnoise.results.wide import DASH
 from halfnoise.text import spelled
 from halfnoise.workload.question import Question
 from halfnoise.workload.weights import HEADS, SQUARES
 
-DASH = "\N{EN DASH}"  # what the noise leaves open
 RELATIVE = "RSE"  # relative standard error, as offices write it
-OPEN = f"{DASH} too few people to tell."
 
 
 def margin(numbers: Floats) -> str:
     """Say how far numbers may be off: the farther end of each interval, from least to most.
 
+    Those that are none, as they are left out, do not count.
+
     >>> margin(np.array([[1.0, 2.0], [0.1, 0.1], [0.8, 1.5], [1.2, 2.3]]))
     '±0.2 to ±0.5'
     """
-    x, _, low, high = numbers
+    x, _, low, high = numbers.reshape(4, -1)[:, ~np.isnan(numbers[0]).ravel()]
     if not x.size:
         return DASH
     with np.errstate(invalid="ignore"):
@@ -109,7 +110,7 @@ class Column:
 
     def margin(self) -> str:
         """Return the margin of error: the farther end, and from least to most if it differs."""
-        known = self.numbers[:, ~self.open]
+        known = self.drawn[:, ~self.open]
         return margin(known) + (" points" if self.kind == "share" else "")
 
     def _shown(self, number: int) -> list[str]:
