@@ -242,8 +242,7 @@ class Estimates(Surveyed):
 
     def listed(self, *, tables: bool) -> tuple[Question, ...]:
         """Return what was asked beside tables or, with ``tables``, all that came out."""
-        asked = self.questions
-        return asked if tables else tuple(q for q in asked if q.asked and not q.axes)
+        return tuple(q for q in self.questions if tables or (q.asked and not q.axes))
 
     def rows(self) -> Iterator[tuple[str, Estimate]]:
         """Go through what there is to show: kind and estimate, the number of people first."""

@@ -27,19 +27,6 @@ def only_rows(conditions: Sequence[str]) -> str:
     )
 
 
-def weighted(column: str, bounds: Sequence[float]) -> str:
-    """Say how often people count where weights say it.
-
-    >>> print(weighted("w", [0, 5]))
-    Weighted: a person counts as often as w says, kept in 0 to 5; without a weight, 0 times. The \
-number of people is the sum of weights.
-    """
-    low, high = bounds
-    kept = f"kept in {low:g} to {high:g}; without a weight, {low:g} times"
-    size = f"The {SIZE} is the sum of weights."
-    return f"Weighted: a person counts as often as {column} says, {kept}. {size}"
-
-
 class Row(NamedTuple):
     """An estimate by its name; a mean, which has ``limits``, stands where its sum does."""
 
