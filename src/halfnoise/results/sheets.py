@@ -1,6 +1,7 @@
 """A release as an Excel workbook: estimates, margins of tables, shares, tables as one reads them.
 
-Numbers are numbers with all their digits, shown as their errors allow; text is text, never a
+Numbers are numbers with all their digits, shown as their errors allow; only tables as one reads
+them are rounded, together, so that they add up and say what pages say. Text is text, never a
 formula. The same release gives the same bytes.
 """
 
@@ -240,15 +241,17 @@ def _chained(*parts: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
 def _grid(table: Cells, release: Released) -> Iterator[list[Any]]:
     """Go through the rows of a table with its totals; marks are in the formats of numbers."""
     x, std, marks = table.laid_out(Reliability.of(release.facts))
+    at = None if table.kind == "mean" else table.places
+    x = x if at is None else table.together(at)
     for row in zip(x.tolist(), std.tolist(), marks.tolist(), strict=True):
         yield [
-            LEFT_OUT if mark == LEFT_OUT else (_marked(table, error, mark, release), number)
+            LEFT_OUT if mark == LEFT_OUT else (_marked(error, mark, at), number)
             for number, error, mark in zip(*row, strict=True)
         ]
 
 
-def _marked(table: Cells, std: float, mark: str, release: Released) -> str:
-    way = _format(places(std, table.kind, ones=release.rounded_values))
+def _marked(std: float, mark: str, at: int | None) -> str:
+    way = _format(places(std) if at is None else at)
     return f'{way}" {mark}"' if mark else way
 
 

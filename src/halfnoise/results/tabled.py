@@ -202,9 +202,13 @@ class Cells(Labelled):
         if self.question.is_mean:
             x, std = self._grids(long=long)
             return self._texts(x[:most], std[:most], digits)
-        at = self._places() if digits is None else digits
-        grid = self._laid(self._with_margins(10.0**at), long=long)
+        at = self.places if digits is None else digits
+        grid = self.together(at, long=long)
         return [[written(x, at) for x in row] for row in grid[:most].tolist()]
+
+    def together(self, at: int, *, long: bool = False) -> Floats:
+        """Return counts or sums with totals, rounded to so many places so that they add up."""
+        return self._laid(self._with_margins(10.0**at), long=long)
 
     def _grids(self, *, long: bool) -> tuple[Floats, Floats]:
         """Return estimates and standard errors as they are laid out."""
@@ -232,8 +236,9 @@ class Cells(Labelled):
         pairs = zip(shown, self.laid_out(rule, long=long)[2].tolist(), strict=False)
         return [[*map(marked, texts, own)] for texts, own in pairs]
 
-    def _places(self) -> int:
-        """Return to how many places behind the point it is shown: as the least error says."""
+    @property
+    def places(self) -> int:
+        """To how many places behind the point counts or sums are shown: as the least error says."""
         least = min(float(each.std.min()) for each in (self, *self.margins()))
         least = min(least, float(self._total_std))
         return places(least, self.kind, ones=self.release.rounded_values) or 0
