@@ -143,3 +143,12 @@ def test_how_many_were_asked_is_no_matter_of_the_sample() -> None:
         np.testing.assert_allclose(numbers_of(total), numbers_of(size), rtol=1e-6)
         some = table.total(blood=["A", "B"])
         assert some.std > 3 * total.std
+
+
+def test_people_with_weights_are_whole_numbers() -> None:
+    """How many there are is shown without decimals, though it is kept as a sum."""
+    release = SURVEYS["a sample with weights"]()
+    (line,) = [each for each in repr(release).splitlines() if each.startswith(HEADS)]
+    x, *_, low, _, high = line.removeprefix(HEADS).split()
+    assert "." not in x + low + high
+    assert number(x) == pytest.approx(release[HEADS].estimate, abs=0.5)

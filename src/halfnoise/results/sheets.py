@@ -23,7 +23,7 @@ from halfnoise.results.inference import Columns, Floats
 from halfnoise.results.lines import FORMULA
 from halfnoise.results.release import GroupedRelease, Release, Released
 from halfnoise.results.reliability import LEFT_OUT, RELATIVE, Reliability, beside, said
-from halfnoise.results.shown import places
+from halfnoise.results.shown import kinds, places
 from halfnoise.results.table import of_people, width
 from halfnoise.results.tabled import Cells
 from halfnoise.scratch import own_folder
@@ -146,12 +146,12 @@ def _listed(book: Book, name: str, columns: Columns, release: Released) -> None:
     """Write a table by column, one row for each estimate."""
     shown = beside(columns, Reliability.of(release.facts))
     titles = [TITLES.get(title, title) for title in shown]
-    kinds, errors = columns["kind"].tolist(), columns["std"].tolist()
+    own, errors = kinds(columns), columns["std"].tolist()
     known = {
         pair: (_way(*pair, ones=release.rounded_values), _error(*pair))
-        for pair in {*zip(kinds, errors, strict=True)}
+        for pair in {*zip(own, errors, strict=True)}
     }
-    ways = [known[pair] for pair in zip(kinds, errors, strict=True)]
+    ways = [known[pair] for pair in zip(own, errors, strict=True)]
     cells = [_column(title, each.tolist(), ways) for title, each in shown.items()]
     book.sheet(name, titles, zip(*cells, strict=True))
 
