@@ -120,7 +120,7 @@ OPTIONS = (
 _WHERE = "A file (DATA.ledger unless given), or postgresql://host/db#name."
 LEDGER = Word("ledger", "FILE", SPEND, _WHERE)
 EXPECTED = Word(
-    "people", "N", SHOW, "How many there may be (with weights: their sum), to see means as means."
+    "people", "N", SHOW, "How many there may be (their weights, if any): means as means."
 )
 PLAN = (
     *OPTIONS,
