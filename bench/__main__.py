@@ -1,12 +1,17 @@
 """Run every bench and print its tables; name some to run only these: ``python -m bench noise``.
 
 Other words keep the lines that hold them all, where a bench takes them: ``bench files csv choice``.
+``bench results`` measures what the page of results shows, and writes it; ``bench page`` writes it.
 """
 
 import sys
 
 from bench import (
+    costs,
+    ends,
+    errors,
     files,
+    footprint,
     groups,
     growth,
     ledger,
@@ -14,13 +19,21 @@ from bench import (
     pages,
     places,
     release,
+    results,
+    slopes,
     spark,
     start,
+    table_errors,
     tables,
 )
 
 WHOLE = {
+    "errors": errors.main,
+    "table_errors": table_errors.main,
     "noise": noise.main,
+    "ends": ends.main,
+    "footprint": footprint.main,
+    "costs": costs.main,
     "release": release.main,
     "groups": groups.main,
     "ledger": ledger.main,
@@ -29,6 +42,7 @@ NARROWED = {
     "start": start.main,
     "files": files.main,
     "growth": growth.main,
+    "slopes": slopes.main,
     "tables": tables.main,
     "places": places.main,
     "pages": pages.main,
@@ -38,6 +52,12 @@ NARROWED = {
 
 def main(words: list[str]) -> None:
     """Run the named benches, or all, or all that other words narrow down."""
+    if words[:1] == ["results"]:
+        results.main(words[1:])
+        return
+    if words == ["page"]:
+        results.write()
+        return
     names = [word for word in words if word in (*WHOLE, *NARROWED)]
     parts = [word.lower() for word in words if word not in names]
 

@@ -67,7 +67,7 @@ def _polars(path: Path, by: str) -> Command:
 
 def part(say: Callable[[str], None] = print) -> Part:
     """Measure all, and return the tables."""
-    sheets, facts = [], {}
+    sheets, facts = list[Sheet](), dict[str, float]()
     with tempfile.TemporaryDirectory(prefix="halfnoise-bench-") as name:
         files = make(Path(name))
         for format_, path in files.items():
@@ -122,7 +122,12 @@ def _asked(facts: dict[str, float]) -> Sheet:
     slower = mine - facts[f"{DUCKDB}, by row"]
     peak, wide = facts["peak by row"], facts["wide"]
     rows = [
-        ("times faster than OpenDP", f"{faster:.1f}", f"at least {FASTER:g}", held(faster >= FASTER)),
+        (
+            "times faster than OpenDP",
+            f"{faster:.1f}",
+            f"at least {FASTER:g}",
+            held(faster >= FASTER),
+        ),
         ("seconds above DuckDB", f"{slower:.2f}", f"at most {SLOWER:g}", held(slower <= SLOWER)),
         ("peak MB", f"{peak:.0f}", f"at most {MEGABYTES:g}", held(peak <= MEGABYTES)),
         (
@@ -139,5 +144,3 @@ def main() -> None:
     """Print the tables."""
     for sheet in part().sheets:
         Console(width=130).print(sheet.grid())
-
-

@@ -82,7 +82,8 @@ def ours(d: int, repeats: int) -> Answers:
 
 def measured(way: Way) -> dict[int, Answers]:
     """Ask a peer for each number of items; where it gave nothing, more are not tried."""
-    found, last = {}, Answers(())
+    found: dict[int, Answers] = {}
+    last = Answers(())
     for d, repeats in REPEATS.items():
         if found and not last.releases:
             last = Answers((), "not tried")
@@ -109,7 +110,10 @@ def tabulated(mine: dict[int, Answers], theirs: dict[str, tuple[dict[int, Answer
     rows = {OURS: (mine, PEOPLE)} | theirs
     usual = {d: standard(d) for d in REPEATS}
     shares = {d: each.error(PEOPLE / 2) / usual[d] for d, each in mine.items()}
-    columns = ("root mean squared error (of the standard Gaussian's)", *(f"d = {d:,}" for d in usual))
+    columns = (
+        "root mean squared error (of the standard Gaussian's)",
+        *(f"d = {d:,}" for d in usual),
+    )
 
     def shown(answers: Answers, d: int, people: int) -> str:
         error = answers.error(people / 2)

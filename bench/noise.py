@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.table import Table as Grid
 
 from bench.peers.answers import ask
+from bench.peers.environments import versions
+from bench.sheet import Part, Sheet
 from bench.timing import medians
 from halfnoise.noise import rounded_gaussian, rounded_laplace
 from halfnoise.noise.bits import system_bits
@@ -106,6 +108,11 @@ def memory(size: int = 10**7) -> Grid:
         tracemalloc.stop()
         grid.add_row(sampler.__name__, f"{(peak - result.nbytes) / 2**20:.1f}")
     return grid
+
+
+def part() -> Part:
+    """Return what a page shows: beside NumPy, and beside OpenDP."""
+    return Part([Sheet.of(speed(10**6)), Sheet.of(against_opendp())], {}, versions("opendp"))
 
 
 def main() -> None:

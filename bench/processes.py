@@ -96,20 +96,22 @@ def _as_installed() -> dict[str, str]:
     return {name: said for name, said in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
-def run(command: Command) -> Took:
+def run(command: Command, patience: int = PATIENCE) -> Took:
     """Run a command, and return what it took."""
-    watched = [sys.executable, "-S", "-c", WATCH, str(PATIENCE), str(MOST_MEMORY), *command]
+    watched = [sys.executable, "-S", "-c", WATCH, str(patience), str(MOST_MEMORY), *command]
     done = subprocess.run(watched, capture_output=True, check=True, text=True, env=_as_installed())
     seconds, busy, peak, status = map(float, done.stdout.split())
     last = (done.stderr.strip().splitlines() or ["fails without a word"])[-1][:60]
-    if seconds >= PATIENCE:
-        last = f"over {PATIENCE} s"
+    if seconds >= patience:
+        last = f"over {patience} s"
     elif peak * 1024 >= MOST_MEMORY:
         last = f"over {MOST_MEMORY / 1e9:.0f} GB"
     return Took(seconds, busy, int(peak) * 1024, last if status else "")
 
 
-def in_turns(rivals: Mapping[str, Command], rounds: int = ROUNDS) -> dict[str, Took]:
+def in_turns(
+    rivals: Mapping[str, Command], rounds: int = ROUNDS, patience: int = PATIENCE
+) -> dict[str, Took]:
     """Run commands in turns, and return the medians of each; who fails is not asked again."""
     took: dict[str, list[Took]] = {name: [] for name in rivals}
     start = time.perf_counter()
@@ -118,7 +120,7 @@ def in_turns(rivals: Mapping[str, Command], rounds: int = ROUNDS) -> dict[str, T
             break
         for name, command in rivals.items():
             if not any(each.failed for each in took[name]):
-                took[name].append(run(command))
+                took[name].append(run(command, patience))
     return {name: _middle(each) for name, each in took.items()}
 
 

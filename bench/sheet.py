@@ -23,6 +23,13 @@ class Sheet:
             grid.add_row(*row)
         return grid
 
+    @classmethod
+    def of(cls, grid: Grid) -> "Sheet":
+        """Return the table that a terminal shows."""
+        columns = [[str(cell) for cell in column.cells] for column in grid.columns]
+        rows = list(zip(*columns, strict=True))
+        return cls(str(grid.title), [str(column.header) for column in grid.columns], rows)
+
     def markdown(self) -> str:
         """Return the table for a page; numbers stand to the right."""
         ruled = ["---", *("---:" for _ in self.columns[1:])]

@@ -90,7 +90,12 @@ def part() -> Part:
             what = f"{name}, all tables by {orders[0]}"
             rows.append((what, f"{formula:.4f}", f"{mine:.4f}", f"{mine / formula:.3f}"))
             facts[what] = mine / formula
-    columns = ("root mean squared error of a cell, mu = 1", "ResidualPlanner's formula", "ours", "times")
+    columns = (
+        "root mean squared error of a cell, mu = 1",
+        "ResidualPlanner's formula",
+        "ours",
+        "times",
+    )
     note = f"Ours over {REPEATS} releases. Both are optimal here: what differs is chance."
     return Part([Sheet("tables", columns, rows, note)], facts)
 

@@ -59,8 +59,5 @@ def run(command: Sequence[str], patience: float) -> Answers:
 
 def parsed(lines: Iterable[str]) -> list[list[float]]:
     """Return the releases among lines; the last one may be cut in the middle."""
-    found = []
-    for line in lines:
-        if line.startswith("[") and line.endswith("]\n"):
-            found.append([float(x) for x in json.loads(line)])
-    return found
+    whole = (line for line in lines if line.startswith("[") and line.endswith("]\n"))
+    return [[float(x) for x in json.loads(line)] for line in whole]

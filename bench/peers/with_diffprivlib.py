@@ -29,17 +29,17 @@ def errors(way: str, d: int, repeats: int, people: int) -> None:
 
 
 def release(path: str, by: str) -> None:
-    """Release twenty counts of a file, by row or by person; DuckDB reads it, as it reads nothing."""
+    """Release twenty counts of a file, by row or by person; DuckDB reads it."""
     import duckdb
 
-    rows = duckdb.sql(f"select * from '{path}'")  # noqa: S608
-    names = [name for name in rows.columns if name != "person"]
-    if by == "person":
-        most = ", ".join(f"max({name}::int) as {name}" for name in names)
-        rows = duckdb.sql(f"select {most} from rows group by person")  # noqa: S608
-    else:
-        rows = rows.select(", ".join(f"{name}::int as {name}" for name in names))
-    columns = np.column_stack([*rows.fetchnumpy().values()])
+    with duckdb.connect() as connection:
+        names = connection.execute(f"select * from '{path}' limit 0").fetchnumpy()
+        whole = [f"{name}::int as {name}" for name in names if name != "person"]
+        most = [f"max({name}::int) as {name}" for name in names if name != "person"]
+        asked = f"{', '.join(most)} from '{path}' group by person"
+        if by == "row":
+            asked = f"{', '.join(whole)} from '{path}'"
+        columns = np.column_stack([*connection.execute(f"select {asked}").fetchnumpy().values()])
     tools.sum(columns, epsilon=EPSILON, bounds=(0, 1), axis=0)
 
 

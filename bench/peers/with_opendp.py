@@ -4,6 +4,7 @@ import json
 import math
 import sys
 import time
+from typing import Any
 
 import opendp.prelude as dp
 import polars as pl
@@ -21,15 +22,21 @@ def polars_api(frame: pl.LazyFrame, names: list[str], rows: int) -> list[float]:
         split_evenly_over=1,
         margins=[dp.polars.Margin(max_length=rows)],
     )
-    asked = [pl.col(name).cast(int).fill_null(0).dp.sum((0, 1)) for name in names]
-    return [float(x) for x in context.query().select(asked).release().collect().row(0)]
+    found = context.query().select(summed(names)).release().collect()
+    return [float(x) for x in found.row(0)]
 
 
-def gaussian(d: int):  # noqa: ANN201
+def summed(names: list[str]) -> list[Any]:
+    """Return its sums of columns."""
+    columns: list[Any] = [pl.col(name).cast(int).fill_null(0) for name in names]
+    return [column.dp.sum((0, 1)) for column in columns]
+
+
+def gaussian(d: int) -> Any:
     """Return its Gaussian mechanism on a vector, with the least scale that it proves."""
     space = dp.vector_domain(dp.atom_domain(T=int)), dp.l2_distance(T=float)
 
-    def at(scale: float):  # noqa: ANN202
+    def at(scale: float) -> Any:
         made = dp.m.make_gaussian(*space, scale=scale)
         return dp.c.make_fix_delta(dp.c.make_zCDP_to_approxDP(made), DELTA)
 
@@ -66,8 +73,7 @@ def release(path: str, by: str, rows: int) -> None:
         split_evenly_over=1,
         margins=[dp.polars.Margin(max_length=rows)],
     )
-    asked = [pl.col(name).cast(int).fill_null(0).dp.sum((0, 1)) for name in names]
-    context.query().truncate_per_group(1).select(asked).release().collect()
+    context.query().truncate_per_group(1).select(summed(names)).release().collect()
 
 
 def noise(law: str, scale: float, size: int, rounds: int) -> None:

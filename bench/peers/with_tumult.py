@@ -25,9 +25,7 @@ def errors(d: int, repeats: int, people: int) -> None:
     rows = [tuple((p + i) % 2 for i in range(d)) for p in range(people)]
     frame = spark.createDataFrame(rows, names)
     for _ in range(repeats):
-        session = Session.from_dataframe(
-            RhoZCDPBudget(RHO), "people", frame, AddOneRow()
-        )
+        session = Session.from_dataframe(RhoZCDPBudget(RHO), "people", frame, AddOneRow())
         each = RhoZCDPBudget(RHO / d)
         found = [
             session.evaluate(QueryBuilder("people").sum(name, 0, 1), each).collect()[0][0]
