@@ -43,8 +43,10 @@ def program(peer: str) -> Path:
 
 def run(command: Sequence[str], patience: float) -> Answers:
     """Run a command, and return what it answers until it ends or its time is over."""
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, **pipes, text=True, start_new_session=True) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+    ) as process:
         timer = threading.Timer(patience, os.killpg, (process.pid, signal.SIGKILL))
         timer.start()
         said, complaint = process.communicate()
