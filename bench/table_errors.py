@@ -52,11 +52,12 @@ def ours(levels: Sequence[int], orders: Iterable[int], repeats: int) -> float:
     """Return the root mean squared error of a cell over repeated releases about one person."""
     logging.getLogger("halfnoise").setLevel(logging.ERROR)
     axes = [hn.Choice(f"a{i}", [f"c{j}" for j in range(n - 1)]) for i, n in enumerate(levels)]
+    asked_for = [own for order in orders for own in _sets(levels, order)]
     tables = [
         hn.Table([axes[axis] for axis in own], margins=0.0, importance=_cells(levels, own))
-        for order in orders
-        for own in _sets(levels, order)
+        for own in asked_for
     ]
+    names = {",".join(f"a{axis}" for axis in own) for own in asked_for}
     one = pl.DataFrame({f"a{i}": ["c0"] for i in range(len(levels))})
     squares, number = 0.0, 0
     for _ in range(repeats):
@@ -71,7 +72,7 @@ def ours(levels: Sequence[int], orders: Iterable[int], repeats: int) -> float:
         assert isinstance(found, hn.Release)  # noqa: S101
         for asked in found.questions:
             cells = found.values[asked.start : asked.start + len(asked.names)]
-            if cells.size > 1:
+            if asked.name in names:  # not one of their margins
                 squares += float((cells**2).sum()) - 2 * float(cells[0]) + 1
                 number += cells.size
     return math.sqrt(squares / number)

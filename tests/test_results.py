@@ -87,6 +87,13 @@ def test_the_formula_for_tables_is_the_published_one() -> None:
     assert adult == [3.047, 6.359]
 
 
+def test_tables_are_measured_without_their_margins() -> None:
+    """Measured over releases, a cell has the error of the formula: within seven standard errors."""
+    levels = (2, 2, 2, 9)
+    formula, found = table_errors.planned(levels, (3,)), table_errors.ours(levels, (3,), 40)
+    assert found == pytest.approx(formula, rel=0.1)
+
+
 def test_the_standard_gaussian_is_the_analytic_one() -> None:
     """Its noise for one count at epsilon 1 and delta 1e-6, and that it grows with the root."""
     assert errors.standard(1) == pytest.approx(4.2247, abs=1e-4)
