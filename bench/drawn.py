@@ -30,7 +30,10 @@ def draw(facts: Mapping[str, float], path: Path) -> None:
             color=alt.Color("what grows:N", title=""),
         )
         .properties(width=340, height=300)
-        for what, title in (("seconds", "seconds beyond the start"), ("megabytes", "peak, MB"))
+        for what, title in (
+            ("seconds", "seconds of the processor beyond the start"),
+            ("megabytes", "peak, MB"),
+        )
     ]
     spec = alt.hconcat(*charts).to_dict()
     path.write_text(vlc.vegalite_to_svg(spec), encoding="utf-8")

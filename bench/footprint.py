@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench.processes import in_turns, ours, python, run
+from bench.processes import Took, in_turns, ours, python, run
 from bench.sheet import Part, Sheet, held
 
 ROOT = Path(__file__).parents[1]
@@ -31,11 +31,16 @@ def start() -> Sheet:
     """Return what the import and the help take, as whole processes."""
     commands = {"import halfnoise": python("import halfnoise"), "halfnoise --help": ours("--help")}
     took = in_turns({"python": python("pass"), **commands}, ROUNDS)
-    rows = [("python -c pass", f"{took['python'].seconds:.3f}", "", "")]
+    rows = [("python -c pass", *_both(took["python"]), "", "")]
     for name, most in STARTS.items():
-        seconds = took[name].seconds
-        rows.append((name, f"{seconds:.3f}", f"{most:g}", held(seconds <= most)))
-    return Sheet("start", ("seconds of the whole process", "measured", "at most", ""), rows)
+        judged = held(took[name].seconds <= most)
+        rows.append((name, *_both(took[name]), f"{most:g}", judged))
+    columns = ("a whole process", "seconds", "of the processor", "at most", "")
+    return Sheet("start", columns, rows)
+
+
+def _both(took: Took) -> tuple[str, str]:
+    return f"{took.seconds:.3f}", f"{took.busy:.3f}"
 
 
 def plans() -> Sheet:

@@ -5,6 +5,7 @@ they were kept; ``python -m bench page`` measures nothing. A page is nothing but
 """
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,17 +78,19 @@ def main(words: Sequence[str]) -> None:
     if unknown:
         raise SystemExit(f"a part must be one of {', '.join(CHAPTERS)}, got {unknown[0]}")
     for name in words or CHAPTERS:
-        keep(name, CHAPTERS[name].part())
+        before = os.getloadavg()[0]
+        keep(name, CHAPTERS[name].part(), before)
     write()
 
 
-def keep(name: str, part: Part) -> None:
-    """Keep what was found, on which machine and with which versions."""
+def keep(name: str, part: Part, load: float) -> None:
+    """Keep what was found, on which machine, how busy it was before, and with which versions."""
     KEPT.mkdir(exist_ok=True)
     versions = machine.versions() | {
         f"{peer} (its own environment)": said for peer, said in part.versions.items()
     }
     plain = part.plain() | {"machine": machine.described(), "versions": versions}
+    plain["load"] = round(load, 1)
     text = json.dumps(plain, indent=1, ensure_ascii=False) + "\n"
     (KEPT / f"{name}.json").write_text(text, encoding="utf-8")
 
@@ -137,7 +140,17 @@ def _machines(found: Mapping[str, dict[str, Any]]) -> list[str]:
             if version not in versions[name]:
                 versions[name].append(version)
     said = ", ".join(f"{name} {' and '.join(each)}" for name, each in versions.items())
-    return [f"**Machine:** {'; '.join(machines)}.", f"**Versions:** {said}."]
+    loads = [plain["load"] for plain in found.values()] or [0.0]
+    busy = (
+        f"Others used it as well: its load was {min(loads)} to {max(loads)} when parts began. "
+        "Seconds of the clock are then longer than they would be, of all alike; seconds of the "
+        "processor tell more."
+    )
+    quiet = max(loads) < 1
+    return [
+        f"**Machine:** {'; '.join(machines)}.{'' if quiet else ' ' + busy}",
+        f"**Versions:** {said}.",
+    ]
 
 
 def _short(parts: Mapping[str, Part]) -> str:

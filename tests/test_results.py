@@ -44,7 +44,7 @@ def test_the_commands_of_the_page_exist() -> None:
 def test_what_falls_short_is_said() -> None:
     """A line that misses its bar stands at the top of the page too."""
     sheet = Sheet("speed", ("what", "measured", ""), [("us", "9 s", "OVER"), ("them", "1 s", "ok")])
-    kept = {"ends": Part([sheet]).plain() | {"machine": "one", "versions": {"a": "1"}}}
+    kept = {"ends": Part([sheet]).plain() | {"machine": "one", "load": 0.1, "versions": {"a": "1"}}}
     page = results.written(kept)
     assert "- speed: us, 9 s" in page
     assert "- speed: them" not in page
@@ -61,7 +61,7 @@ def test_a_sheet_survives_json() -> None:
 
 
 def _grown(law: Callable[[int], float]) -> list[Point]:
-    return [Point(10**i, law(10**i), 100.0 + law(10**i)) for i in range(3, 7)]
+    return [Point(10**i, 1.0, law(10**i), 100.0 + law(10**i)) for i in range(3, 7)]
 
 
 def test_slopes_tell_a_square_from_a_line() -> None:
@@ -75,8 +75,8 @@ def test_slopes_tell_a_square_from_a_line() -> None:
 
 def test_slopes_of_nearly_nothing_are_not_told() -> None:
     """Where sizes take no time beyond the start, there is no slope, and a failure has none."""
-    assert math.isnan(slopes.of_time([Point(1, 0.001, 1), Point(10, 0.002, 1)]))
-    assert math.isnan(slopes.of_time([Point(1, 1.0, 1), Point(10, 1.0, 1, "over 120 s")]))
+    assert math.isnan(slopes.of_time([Point(1, 1, 0.001, 1), Point(10, 1, 0.002, 1)]))
+    assert math.isnan(slopes.of_time([Point(1, 1, 1.0, 1), Point(10, 1, 1.0, 1, "over 120 s")]))
 
 
 def test_the_formula_for_tables_is_the_published_one() -> None:
