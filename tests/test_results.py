@@ -71,6 +71,9 @@ def test_slopes_tell_a_square_from_a_line() -> None:
     assert slopes.of_time(square) == pytest.approx(2)
     sheet, _ = slopes.tabulated({"line": line, "square": square}).sheets
     assert [row[-1] for row in sheet.rows] == ["ok", "OVER"]
+    ended = [*line, Point(10**7, 600, 1, 1, "over 600 s")]
+    assert slopes.tabulated({"queries": ended}).sheets[0].rows[0][-1] == "OVER"
+    assert slopes.EXPLAINED["queries"] in slopes.tabulated({"queries": ended}).sheets[0].note
 
 
 def test_slopes_of_nearly_nothing_are_not_told() -> None:
