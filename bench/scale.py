@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bench.cluster import Cluster, chance_given_up, simulate
+from bench.costs import nanoseconds
 from bench.sheet import Part, Sheet
 
 GIB = 2**30
@@ -150,10 +151,10 @@ def part(costs: Costs) -> Part:
 
 def _measured(costs: Costs) -> Sheet:
     rows = [
-        ("a row, with its first count", f"{costs.row * 1e9:.0f} ns of a core"),
-        ("a further count of a row", f"{costs.query * 1e9:.1f} ns of a core"),
-        ("a row, by group, on top", f"{costs.grouped * 1e9:.0f} ns of a core"),
-        ("a task, handed out", f"{costs.launch * 1e3:.2f} ms of the driver"),
+        ("a row, with its first count", nanoseconds(costs.row)),
+        ("a further count of a row", nanoseconds(costs.query)),
+        ("a row, by group, on top", nanoseconds(costs.grouped)),
+        ("a task, handed out", f"{costs.launch * 1e3:.2f} ms of the driver, at most"),
         ("a cell: fetched, noise, written", f"{costs.cell * 1e6:.2f} µs of the driver"),
         ("a cell, held", f"{costs.held:.0f} bytes of the driver"),
     ]
