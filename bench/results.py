@@ -20,8 +20,8 @@ PAGE, PICTURE, SCALE = (
     ROOT / "docs" / name for name in ("benchmarks.md", "growth.svg", "scale.md")
 )
 ABOUT = (
-    "All of this page is written by `python -m bench results`, which measures everything in one "
-    "run; nothing is typed in. What is asked and what was found stand side by side: `OVER` says "
+    "This page is written by `python -m bench results`, from what it measured and keeps in "
+    "`bench/kept`; parts may be of different runs, as each can be measured anew by itself. What is asked and what was found stand side by side: `OVER` says "
     "that it was missed."
 )
 BEGIN, END = "<!-- written by python -m bench page: {} -->", "<!-- end -->"

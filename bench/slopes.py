@@ -34,7 +34,7 @@ EXPLAINED = {
     "rows, by person": "Likely the people themselves: millions of them no longer fit into a cache "
     "of the processor, where each row looks its person up. Not proved here.",
     "queries": "A scan reads at most 400 columns, and DuckDB goes through all columns of a file "
-    "for each: from some 20,000 columns on, that takes longer with the square of their number.",
+    "for each, which grows with the square of their number. Not the whole of it was profiled.",
 }
 
 Asks = Callable[[Path, int], Command]
