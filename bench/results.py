@@ -21,8 +21,8 @@ PAGE, PICTURE, SCALE = (
 )
 ABOUT = (
     "This page is written by `python -m bench results`, from what it measured and keeps in "
-    "`bench/kept`; parts may be of different runs, as each can be measured anew by itself. What is asked and what was found stand side by side: `OVER` says "
-    "that it was missed."
+    "`bench/kept`; parts may be of different runs, as each can be measured anew by itself. What "
+    "is asked and what was found stand side by side: `OVER` says that it was missed."
 )
 BEGIN, END = "<!-- written by python -m bench page: {} -->", "<!-- end -->"
 
