@@ -1,4 +1,7 @@
-"""What a process takes: seconds, seconds of the processor and peak memory, as the system says."""
+"""What a process takes: seconds, seconds of the processor and peak memory, as the system says.
+
+The peak is that of the process and all that it started, together.
+"""
 
 import compileall
 import functools
@@ -30,18 +33,31 @@ process = subprocess.Popen(sys.argv[3:], stdout=subprocess.DEVNULL)
 signal.signal(signal.SIGALRM, lambda *_: os.kill(process.pid, signal.SIGKILL))
 signal.alarm(patience)
 
+page, peak = os.sysconf("SC_PAGE_SIZE"), 0
+
+def held(pid):
+    try:
+        with open(f"/proc/{pid}/statm") as file:
+            own = int(file.read().split()[1]) * page
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/children") as file:
+                own += sum(map(held, file.read().split()))
+        return own
+    except OSError:
+        return 0
+
 def watch():
-    page = os.sysconf("SC_PAGE_SIZE")
-    while os.path.exists(f"/proc/{process.pid}/statm"):
-        with open(f"/proc/{process.pid}/statm") as file:
-            if int(file.read().split()[1]) * page > memory:
-                os.kill(process.pid, signal.SIGKILL)
-        time.sleep(0.2)
+    global peak
+    while now := held(process.pid):
+        peak = max(peak, now)
+        if now > memory:
+            os.kill(process.pid, signal.SIGKILL)
+        time.sleep(0.05)
 
 threading.Thread(target=watch, daemon=True).start()
 _, status, usage = os.wait4(process.pid, 0)
 busy = usage.ru_utime + usage.ru_stime
-print(time.perf_counter() - start, busy, usage.ru_maxrss, status)
+print(time.perf_counter() - start, busy, max(usage.ru_maxrss, peak // 1024), status)
 """
 
 
