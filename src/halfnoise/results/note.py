@@ -21,6 +21,7 @@ from halfnoise.results.document import to_keep
 from halfnoise.results.lines import MARKDOWN
 from halfnoise.results.release import GroupedRelease, Release, Released
 from halfnoise.results.reliability import FACT, Reliability
+from halfnoise.results.render import error_and_bound
 from halfnoise.text import isolated, tame
 
 SYMBOLS = {"epsilon": "ε", "delta": "δ", "mu": "μ", "discover_delta": "δ"}
@@ -241,6 +242,9 @@ def _for_experts(release: Released, composed: Composed | None) -> Iterator[Sente
     design = release.facts.get("design", {})
     if "name" in design:
         yield f"noise_{release.errors.noise.value}", {"design": Named(design["name"])}
+    if (both := error_and_bound(release.facts)) is not None:
+        error, bound = both
+        yield "least", {"above": Share(max(1, math.ceil(1000 * (error / bound - 1))) / 1000)}
     bounded = {each.name: each.bounds for each in release.questions if each.is_sum or each.is_mean}
     ranges = [
         ("range", {"name": Given(name), "low": bounds[0], "high": bounds[1]})

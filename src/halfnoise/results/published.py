@@ -89,10 +89,11 @@ class Published(Viewed):
         return list(self._views().render.notes(self))
 
     def promises(self) -> list[str]:
-        """Say what is promised to each person, and by which design."""
+        """Say what is promised to each person, by which design, and how near that is to the best."""
         designs = [self.facts["design"]] if "design" in self.facts else []
         why = [f"Design: {design['name']}. {design['why']}" for design in designs]
-        return [promise(self.guarantee, self.privacy), *why]
+        best = self._views().render.certified(self.facts)
+        return [promise(self.guarantee, self.privacy), *why, *best]
 
     def compare(
         self, earlier: Any, *, level: float | None = None, shares: bool = False

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from halfnoise.design import certificate
+from halfnoise.noise.law import Noise
 from halfnoise.results.cross import CrossTable
 from halfnoise.results.doubts import doubts
 from halfnoise.results.labelled import MOST_ROWS
@@ -72,6 +74,20 @@ def notes(release: Released) -> list[str]:
         return first
     found = [note for question in release.questions for note in question.notes(whole.values)]
     return first + found + doubts(whole)
+
+
+def certified(facts: Mapping[str, Any]) -> list[str]:
+    """Say how far the design is from the least error of any Gaussian noise, where it is known."""
+    both = error_and_bound(facts)
+    return [] if both is None else [certificate.words(*both)]
+
+
+def error_and_bound(facts: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Return the squared error of Gaussian noise, and the least that any has, where it is known."""
+    design = facts.get("design", {})
+    error, bound = design.get("error"), design.get("least_error_bound")
+    gaussian = design.get("noise") == Noise.GAUSSIAN.value
+    return (error, bound) if gaussian and error and bound else None
 
 
 def _who(facts: Mapping[str, Any]) -> list[str]:
