@@ -245,6 +245,21 @@ def test_tables_need_gaussian_noise(queries: Any) -> None:
     assert max(hn.plan(queries, privacy=hn.budget_for(queries, margin=10)).margins) <= 10
 
 
+def test_a_table_of_one_axis_is_asked_for_as_the_choice_with_other_noise() -> None:
+    """The message says so, where that is all there is, and then it is planned."""
+    pure, remedy = (
+        hn.PureDP(epsilon=1),
+        r"or ask for 'sex', 'age' without a table: .* choice itself",
+    )
+    with pytest.raises(hn.NotSupportedError, match=remedy):
+        hn.plan([hn.Table([SEX]), hn.Table([AGE]), hn.Count("x")], privacy=pure)
+    assert hn.plan([SEX, AGE, hn.Count("x")], privacy=pure).chosen.noise.value == "laplace"
+    several: list[list[Any]] = [GOLDEN, [NESTED], [SEX, hn.Count("x", by=["sex"])]]
+    for queries in several:
+        with pytest.raises(hn.NotSupportedError, match=r"--delta 1e-6\)$"):
+            hn.plan(queries, privacy=pure)
+
+
 def test_the_budget_for_a_margin_is_that_of_what_was_asked() -> None:
     """Margins of tables that nobody asked for may have more."""
     budget = hn.budget_for([hn.Table([SEX, AGE, REGION])], margin=10)
