@@ -10,7 +10,7 @@ from halfnoise.design.centered import Centered
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.workload.sets.squared import Squared, Squares
 
-BOUNDS = [(0.0, 200_000.0), (-50.0, -40.0), (-1e-9, 3e-9), (0.1, 1e30)]
+BOUNDS = [(0.0, 200_000.0), (-50.0, -40.0), (-1e-9, 3e-9), (0.1, 1e25)]
 ADDED = hn.Neighbors.ADD_REMOVE
 PRIVACY: list[Privacy] = [hn.GaussianDP(mu=0.3), hn.PureDP(epsilon=2)]
 

@@ -11,11 +11,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from halfnoise.design.by_cell_prices import by_cell, has_values
 from halfnoise.design.crowd import Crowd
 from halfnoise.design.design import Setting
 from halfnoise.design.duality import Programme, solve
 from halfnoise.design.people import People, Size, size_of
 from halfnoise.noise.law import Noise
+from halfnoise.privacy.definitions import Neighbors
 from halfnoise.text import percent
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats
@@ -46,7 +48,10 @@ def least_error(workload: Workload, mu: float, *, known_size: bool = False) -> f
     if workload.objective != "total":
         return None
     blocks, weight, touched = gathered(workload.blocks), workload.size_weight, 1
-    if workload.touched > 1 and not workload.discovers:
+    leaves = workload.neighbors is Neighbors.ADD_REMOVE
+    if workload.touched > leaves and not workload.discovers:  # or changes answers in the one group
+        if has_values(blocks):
+            return None
         crowd = Crowd.of(workload, blocks, size, some=True)
         bound = None if crowd is None else solve(crowd.programme).bound / crowd.groups
     else:
@@ -71,11 +76,14 @@ def words(error: float, bound: float) -> str:
         return f"Its squared error is {said}."
     part = percent(math.ceil(above * 1000) / 1000)
     said = f"at most {part} above the least that any Gaussian noise can have"
-    return f"Its squared error is {said}; there are too many kinds of people to do better."
+    return f"Its squared error is {said}; no design here comes nearer."
 
 
 def _least(blocks: Sequence[Block], size: Size, weight: float) -> float | None:
     """Return the bound at a budget of one where a person moves one group."""
+    if has_values(blocks):
+        priced = by_cell(blocks, size, weight)
+        return None if priced is None else solve(priced).bound
     people = People.of(blocks, size, weight)
     if people is not None:
         return solve(people.programme).bound

@@ -16,8 +16,9 @@ from flint import arb
 
 from halfnoise.design.assembly import Assembly
 from halfnoise.design.covariance import Covariance
+from halfnoise.design.crowd import Crowd
 from halfnoise.design.design import Design, Setting
-from halfnoise.design.duality import solve
+from halfnoise.design.duality import Programme, solve
 from halfnoise.design.grid_rows import GridRows
 from halfnoise.design.people import People, Size, size_of
 from halfnoise.design.row_measurement import Across, RowMeasurement
@@ -41,6 +42,7 @@ class Fitted(Design):
     row_scales: Scales
     scales: tuple[Scales, ...]
     size_is_given: bool = False
+    changed: People | None = None  # who stays in the one group and changes answers
 
     name = "fitted-gaussian"
     noise = Noise.GAUSSIAN
@@ -52,14 +54,17 @@ class Fitted(Design):
         Of groups that are discovered the noise of sizes decides which are found, so these stay
         with closed forms.
         """
-        workload = setting.workload
-        # Who is replaced in the one group may leave it, or change answers: both would have to fit.
-        several = workload.touched > (workload.neighbors is Neighbors.ADD_REMOVE)
-        if setting.noise is not Noise.GAUSSIAN or several or workload.discovers:
+        workload, size = setting.workload, size_of(setting)
+        if setting.noise is not Noise.GAUSSIAN or workload.touched > 1 or workload.discovers:
             return
-        people = People.of(workload.blocks, size_of(setting), workload.size_weight)
+        if workload.touched and workload.neighbors is Neighbors.REPLACE:
+            crowd = Crowd.of(workload, workload.blocks, size)
+            if crowd is not None and crowd.one.weights.size:
+                yield from _fitted(crowd.one, crowd.programme, setting.budget, crowd.changed)
+            return
+        people = People.of(workload.blocks, size, workload.size_weight)
         if people is not None and people.order:  # for categories and tables closed forms are best
-            yield from _fitted(people, setting.budget)
+            yield from _fitted(people, people.programme, setting.budget)
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -73,8 +78,12 @@ class Fitted(Design):
 
     def worst(self) -> arb:
         """Return what the worst person costs: everybody is listed."""
-        rows = (self.rows.moved / np.array(self.row_scales)) ** 2
-        return dearest(rows.sum(axis=1), self.rows.people.distances, self.scales)
+        moved, distances = self.rows.moved, self.rows.people.distances
+        if self.changed is not None:
+            moved = np.concatenate([moved, self.rows.changed(self.changed)])
+            distances = np.concatenate([distances, self.changed.distances])
+        rows = (moved / np.array(self.row_scales)) ** 2
+        return dearest(rows.sum(axis=1), distances, self.scales)
 
     def stretched(self, factor: float) -> Self:
         """Return the design with all its scales times ``factor``."""
@@ -106,7 +115,8 @@ class Fitted(Design):
         """Put blocks on the grid; the rows stay, and the scales are stretched to fit them."""
         del workload
         rows = self.rows.on(on_grid(self.rows.people, self.row_scales, self.scales))
-        final = replace(self, rows=rows).certified(budget)
+        changed = None if self.changed is None else People.of(rows.people.blocks, Size.PUBLIC)
+        final = replace(self, rows=rows, changed=changed).certified(budget)
         return RowMeasurement(
             design=final,
             blocks=final.blocks,
@@ -115,15 +125,22 @@ class Fitted(Design):
         )
 
 
-def _fitted(people: People, budget: float) -> Iterator[Fitted]:
+def _fitted(
+    people: People, programme: Programme, budget: float, changed: People | None = None
+) -> Iterator[Fitted]:
     """Offer the best noise for these people, certified to cost the budget."""
-    found = solve(people.programme)
+    found = solve(programme)
     if not found.sound:
         return
     rows, row_scales = Rows.of(people, found.matrices, budget)
     scales = across(people, found.lines, budget)
-    given = people.size is Size.GIVEN
-    design = Fitted(rows=rows, row_scales=row_scales, scales=scales, size_is_given=given)
+    design = Fitted(
+        rows=rows,
+        row_scales=row_scales,
+        scales=scales,
+        size_is_given=people.size is Size.GIVEN,
+        changed=changed,
+    )
     yield design.stretched(design.loss() / budget).certified(budget)
 
 

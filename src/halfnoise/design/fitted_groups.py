@@ -70,17 +70,10 @@ class FittedGroups(Design):
         for place, (rows, scales) in enumerate(
             ((self.total, self.total_scales), (self.apart, self.apart_scales))
         ):
-            moved = crowd.moved(rows.moved, self._changed(rows))[place]
+            changed = None if crowd.changed is None else rows.changed(crowd.changed)
+            moved = crowd.moved(rows.moved, changed)[place]
             cost = cost + (moved / np.array(scales) ** 2).sum(axis=1)
         return dearest(cost, crowd.distances, self.scales)
-
-    def _changed(self, rows: Rows) -> Floats | None:
-        """Return how far changes within a group move rows; the number of people stays."""
-        if self.crowd.changed is None:
-            return None
-        moved = Rows(self.crowd.changed, rows.rows).moved
-        none = np.zeros((len(moved), len(rows.moved[0]) - moved.shape[1]))
-        return np.hstack([moved, none])
 
     def stretched(self, factor: float) -> Self:
         """Return the design with all its scales times ``factor``."""

@@ -108,6 +108,11 @@ class Rows:
             found.append(np.ones(len(people.distances)))
         return np.stack(found, axis=1) if found else np.empty((len(people.distances), 0))
 
+    def changed(self, who: People) -> Floats:
+        """Return how far those who change answers move each row; the number of people stays."""
+        moved = Rows(who, self.rows).moved
+        return np.hstack([moved, np.zeros((len(moved), self.moved.shape[1] - moved.shape[1]))])
+
     @cached_property
     def back(self) -> Floats:
         """How much of the noise of each row the coordinates hold, the number of people last."""

@@ -181,10 +181,14 @@ class Workload:
 
     @property
     def size_weight(self) -> float:
-        """What a squared error in the size weighs; of groups, where nothing is said, a little."""
+        """What a squared error in the size weighs; of groups, where nothing is said, a little.
+
+        Where it is asked for, or discovers groups, it weighs as much as a query.
+        """
         if self.size_importance or not self.needs_sizes:
             return self.size_importance
-        return COMES_ALONG * max(block.importance * block.shape.width**2 for block in self.blocks)
+        query = max(line.importance * line.width**2 for line in self.lines)
+        return query if self.measures_size else COMES_ALONG * query
 
     @property
     def gaussian_only(self) -> bool:
