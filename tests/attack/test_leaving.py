@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -253,7 +254,8 @@ def test_the_log_tells_steps_and_durations_alone(caplog: pytest.LogCaptureFixtur
     names = ["Kanarienvogel", "Kanarienvogelei"]
     people = pl.DataFrame({name: ["Kanarienvogel"] * 4321 for name in names})
     choices = [hn.Choice(name, ["Kanarienvogel"]) for name in names]
-    asked = [hn.Choice("Kanarienvogel", ["Kanarienvogel"], name="alone"), hn.Table(choices)]
+    asked: list[Any] = [hn.Choice("Kanarienvogel", ["Kanarienvogel"], name="alone")]
+    asked.append(hn.Table(choices))
     with caplog.at_level(logging.DEBUG, "halfnoise"):
         hn.release(people, asked, row_is_person=True, privacy=hn.GaussianDP(mu=1))
     said = [record.getMessage() for record in caplog.records]
