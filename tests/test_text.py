@@ -1,6 +1,6 @@
 import pytest
 
-from halfnoise.text import percent, short, text_table, width
+from halfnoise.text import above, at_most, percent, short, text_table, width
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,15 @@ def test_probabilities_are_never_rounded_to_certainty() -> None:
     assert percent(0.9996) == "over 99.9%"
     assert percent(1.0) == "100%"
     assert percent(0.5) == "50%"
+
+
+@pytest.mark.parametrize("x", [0.5, 0.5001, 0.547, 0.54712, 0.691, 0.999, 0.9990001, 0.99953, 1.0])
+def test_bounds_of_probabilities_are_bounds(x: float) -> None:
+    """What a guess is right in at most is not less than it is, nor much more, nor certain."""
+    said = float(at_most(x).removesuffix("%")) / 100
+    assert said == pytest.approx(above(x), abs=1e-15)
+    assert x - 1e-15 <= said < x + 0.001
+    assert (said == 1) == (x == 1)
 
 
 def test_columns_are_aligned() -> None:

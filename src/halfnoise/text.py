@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Sequence
+from decimal import ROUND_CEILING, Decimal
 
 _TURNING = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])  # Unicode, UAX 9
 _ORDERS = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0)], "\N{REPLACEMENT CHARACTER}")
@@ -36,6 +37,26 @@ def short(x: float) -> str:
 def percent(x: float) -> str:
     """Write a probability in per cent, never rounded to certainty: 54.7%, 95%, over 99.9%."""
     return "over 99.9%" if 0.9995 < x < 1 else f"{100 * x:.3g}%"
+
+
+def above(x: float) -> float:
+    """Return a probability to a tenth of a per cent, rounded up, and certain only if it was.
+
+    >>> above(0.5), above(0.54712), above(0.99953)
+    (0.5, 0.548, 0.9996)
+    """
+    exact = Decimal(repr(x))
+    missing = (1 - exact).adjusted() if exact < 1 else 0  # where its first digit stands
+    return float(exact.quantize(Decimal(1).scaleb(min(-3, missing)), ROUND_CEILING))
+
+
+def at_most(x: float) -> str:
+    """Write how often a guess is right at most, in per cent: 54.8% for 0.5472.
+
+    >>> at_most(0.5472), at_most(0.5), at_most(0.99953), at_most(1.0)
+    ('54.8%', '50%', '99.96%', '100%')
+    """
+    return f"{Decimal(repr(above(x))) * 100:f}".rstrip("0").rstrip(".") + "%"
 
 
 def tame(text: str) -> str:

@@ -90,3 +90,24 @@ def test_a_release_keeps_how_it_was_asked_for(survey: Path, tmp_path: Path) -> N
     ran = run("release", survey, "--spec", spec, *named, "--out", again)
     assert ran.status == 0, ran.err  # under this name no other request is taken
     assert again.read_bytes() == table.read_bytes()
+
+
+def test_marks_and_decimal_commas_afterwards(survey: Path, tmp_path: Path) -> None:
+    """What a release can be shown as, a kept one can be, too: nothing is drawn anew."""
+    table, page, csv = (tmp_path / name for name in ("table.json", "a.html", "a.csv"))
+    run("release", survey, *WORDS, "--out", table)
+    words = ("--flag", "0.0001%,0.001%", "--suppress", "90%")
+    assert run("report", table, "--out", page, *words).status == 0
+    text = "\n".join(Page(page.read_text(encoding="utf-8")).words)
+    assert "(a) from 0.0001% on, (b) from 0.001% on, .. from 90% on" in text
+    found, kept = hn.read(page), hn.read(table)
+    assert found.values.tolist() == kept.values.tolist()
+    again = tmp_path / "b.html"  # a rule that is there stays until another is said
+    assert run("report", page, "--out", again).status == 0
+    assert "(a) from 0.0001% on" in again.read_text(encoding="utf-8")
+    assert run("report", table, "--out", csv, "--excel", "--suppress", "50%").status == 0
+    lines = csv.read_text(encoding="utf-8-sig").splitlines()
+    assert lines[0].startswith("name;kind;estimate;")
+    assert lines[0].endswith(";flag")
+    assert "in .csv with --excel" in refused("report", table, "--out", tmp_path / "x.md", "--excel")
+    assert "--flag" in refused("report", table, "--out", tmp_path / "x.md", "--flag", "x")

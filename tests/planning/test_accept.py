@@ -2,8 +2,10 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import halfnoise as hn
@@ -31,8 +33,8 @@ WORKLOADS: dict[str, hn.Workload] = {
 @pytest.mark.parametrize("accept", [0.02, 0.3])
 def test_the_budget_is_the_smallest_that_will_do(name: str, accept: float) -> None:
     """At it every share and mean is within what is accepted; a thousandth less breaks one."""
-    workload = WORKLOADS[name]
-    found = hn.plan(workload, people=4400, accept=accept)
+    found = hn.plan(WORKLOADS[name], people=4400, accept=accept)
+    workload = found.workload
     assert found.budget is not None
     assert found.needed is not None
     within = 4400 / (5 if name == "groups" else 1)
@@ -180,3 +182,55 @@ def test_on_the_command_line() -> None:
         assert ran.status == 2
         assert why in ran.err
     assert "--people 4400" in run("plan", "--count", "insured", "--accept", "2%").err
+
+
+SHARES: dict[str, dict[str, Any]] = {
+    "Laplace noise": {},
+    "a size anyway": {"size_importance": 2},
+    "groups": {"by": "g", "groups": ["a", "b"]},
+    "groups without sizes": {"by": "g", "groups": ["a", "b"], "group_sizes": False},
+    "weights": {"weight": hn.Weight("w", bounds=(0, 5))},
+}
+
+
+@pytest.mark.parametrize("name", SHARES)
+def test_shares_that_are_planned_can_be_read(name: str) -> None:
+    """Whatever budget is named, a release with it and the words beside it gives the share."""
+    given = SHARES[name]
+    found = hn.plan([INSURED, INCOME], people=4400, accept=0.02, **given)
+    assert found.budget is not None
+    told = "--size-importance 1" in found.sentences()[0]
+    assert told == (name in ("Laplace noise", "groups without sizes", "weights"))
+    frame = pl.DataFrame({"insured": [True], "income": [1.0], "g": ["a"], "w": [1.0]})
+    rules = {**given, "size_importance": 1} if told else given
+    queries = [INSURED, INCOME]
+    made: Any = hn.release(frame, queries, privacy=found.budget, row_is_person=True, **rules)
+    for each in [made["a"]] if "by" in given else [made]:
+        assert each.size is not None
+        assert each.share("insured").std > 0
+    assert found.to_dict()["size_importance"] == rules.get("size_importance", 0)
+
+
+def test_means_alone_need_no_number_of_people() -> None:
+    """Nothing is paid for what nobody divides by; nor where it is public."""
+    assert "--size" not in repr(hn.plan([INCOME], people=4400, accept=0.02))
+    for rules in ({"known_size": True}, {"neighbors": hn.Neighbors.REPLACE}):
+        said = hn.plan([INSURED], people=4400, accept=0.02, **rules).sentences()
+        assert "--known-size 4400." in said[0]
+
+
+def test_margins_as_wide_as_everything_say_nothing() -> None:
+    """Of 44 people a small budget tells nothing: no share is off by 179 points."""
+    found = hn.plan([INSURED, INCOME], people=44, accept=0.02)
+    cells = [str(each) for each in found.read(found.plans[0])]
+    assert cells == ["says nothing"] * 2
+    worst = hn.plan([INSURED], people=0.01, accept=0.5)
+    assert "78%" not in repr(worst)
+    assert "up to ±100 points, if" in repr(worst)
+
+
+def test_people_with_weights_are_their_sum() -> None:
+    """It is said what the number is of."""
+    found = hn.plan([INSURED], people=4400, accept=0.02, weight=hn.Weight("w", bounds=(0, 5)))
+    assert "with weights that add up to 4,400," in repr(found)
+    assert "simple random sample" not in repr(found)

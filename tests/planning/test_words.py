@@ -3,6 +3,7 @@ import pytest
 import halfnoise as hn
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.privacy.words import definition, spending
+from halfnoise.text import at_most
 from halfnoise.workload.queries import Query
 from support.measured import closed
 
@@ -120,6 +121,6 @@ def test_two_kinds_of_noise_are_compared_as_one_release() -> None:
     mu = budget.budget(4).mu
     assert mu is not None
     pure = hn.PureDP(epsilon=0.25).best_guess
-    both = f"{100 * hn.GaussianDP(mu=mu).best_guess:.3g}% and {100 * pure:.3g}%"
-    assert f"after one, the best guess is right in {both}." in repr(found)
+    both = f"{at_most(hn.GaussianDP(mu=mu).best_guess)} and {at_most(pure)}"
+    assert f"after one, the best guess is right in at most {both}." in repr(found)
     assert found.why != hn.plan(found.workload, privacy=budget).why

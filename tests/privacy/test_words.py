@@ -5,6 +5,7 @@ import pytest
 import halfnoise as hn
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.privacy.words import from_dict, promise, to_dict
+from halfnoise.text import at_most
 
 EVERY: list[Privacy | hn.DiscoveryDP] = [
     hn.GaussianDP(mu=0.7),
@@ -54,5 +55,5 @@ def test_a_promise_is_the_guarantee(
     """The promise says what holds, in the measure that was asked for, and what it is worth."""
     words = promise(guarantee, asked)
     assert words.startswith(f"Promised: {said}")
-    right = f"{100 * guarantee.best_guess:.3g}%"
-    assert words.endswith(f"The best guess is right in {right} of cases; a coin flip, in 50%.")
+    right = f"right in at most {at_most(guarantee.best_guess)} of cases"
+    assert words.endswith(f"The best guess is {right}; a coin flip, in 50%.")

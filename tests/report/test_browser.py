@@ -15,6 +15,7 @@ import halfnoise as hn
 from support import page_picture
 from support.browser import Tab, axe, browsing
 from support.grouped import made
+from support.surveys import SURVEYS
 from support.tabled import by_group, everything
 
 A4 = (595, 842)  # in points
@@ -24,6 +25,7 @@ VIOLATIONS = "axe.run().then(found => found.violations.map(each => [each.id, eac
 MONTHS = [(f"2026-{month:02}",) for month in range(1, 13)]
 ODD = [("<script>alert(1)</script>",), ("a\nb",), ("שלום \u202eevil",), ("x" * 300,)]
 PAGES: dict[str, Any] = {
+    **{name: SURVEYS[name] for name in ("a sample with weights", "groups with weights", "flags")},
     "the example": lambda: hn.read(page_picture.TABLE),
     "tables": everything,
     "tables by group": by_group,

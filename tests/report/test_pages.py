@@ -14,10 +14,12 @@ import halfnoise as hn
 from halfnoise.report import charts, page
 from halfnoise.report.page import POLICY
 from halfnoise.report.parts import parts
+from halfnoise.results import reliability
 from halfnoise.results.release import Released
 from halfnoise.results.shown import places
 from support.grouped import EVERY_TYPE, PEOPLE, WORKLOAD, made, two_level
 from support.pages import Page, number
+from support.surveys import SURVEYS
 from support.tabled import by_group, everything, known
 
 MU = hn.GaussianDP(mu=1)
@@ -54,7 +56,7 @@ def odd_release() -> hn.Release:
     return found
 
 
-RELEASES: dict[str, Any] = {
+RELEASES: dict[str, Any] = SURVEYS | {
     "tables": everything,
     "rounded tables": lambda: everything().rounded(),
     "a known size": known,
@@ -156,15 +158,17 @@ def test_every_number_of_a_list_is_that_of_the_json() -> None:
             names = [prefix + head]
             names += [f"{head} answered"] if table.label == "Means" else []
             for i, name in enumerate(names):
-                row, (x, ends) = stored[name], cells[2 * i : 2 * i + 2]
+                row, (x, ends, relative) = stored[name], cells[3 * i : 3 * i + 3]
                 checked.add(name)
+                assert relative == reliability.said(row["std"] / abs(row["estimate"]))
                 for text, word in zip(
                     (x, *ends.split(" to ")), ("estimate", "low", "high"), strict=True
                 ):
                     held(text, row[word], row["std"], row["kind"])
-            if table.titles[3:4] == ["share of people"] and cells[2]:
+            if table.titles[4:5] == ["share of people"] and cells[3]:
                 share = release.share(prefix + head)
-                held(cells[2], share.estimate, share.std, "share", factor=100)
+                held(cells[3], share.estimate, share.std, "share", factor=100)
+                assert cells[5] == reliability.said(share.std / share.estimate)
     assert checked == {*stored} - {"age sum"}
 
 
@@ -183,7 +187,7 @@ def test_every_number_by_group_is_that_of_the_json() -> None:
                     turned = head not in stored
                     group, name = (title, head) if turned else (head, title)
                     name = {"mean": "age", "answered": "age answered"}.get(name, prefix + name)
-                    if not name.endswith("interval"):
+                    if not name.endswith(("interval", "RSE")):
                         row = stored[group][name]
                         held(text, row["estimate"], row["std"], row["kind"])
                         checked += 1
@@ -225,7 +229,7 @@ def test_how_people_are_protected_is_said() -> None:
     release = made()["north"]
     said = "\n".join(Page(release.to_html(charts=False)).words)
     assert "Each row of the data is one person." in said
-    assert "right in at most 69.1% of cases" in said
+    assert "right in at most 69.2% of cases" in said
     assert "whether that person is in the data at all" in said
     assert "not who was asked or how they answered" in said
     assert "visits: the sum over people, each value kept within 0 to 20" in said

@@ -16,7 +16,7 @@ from halfnoise.noise.law import Noise
 from halfnoise.results import between
 from halfnoise.results.comparison import Comparison
 from halfnoise.results.inference import Errors, ratios
-from halfnoise.text import percent
+from halfnoise.text import at_most
 
 PEOPLE = 400
 BUDGET = hn.GaussianDP(mu=1)
@@ -251,7 +251,7 @@ def test_who_may_be_in_both_is_protected_by_both() -> None:
     found = released().compare(released())
     both = hn.compose(hn.GaussianDP(mu=1), hn.GaussianDP(mu=1)).best_guess
     assert "The same people may be in both" in said(found)
-    assert f"right in {percent(both)} of cases" in said(found)
+    assert f"right in at most {at_most(both)} of cases" in said(found)
     rows = released(unit=None, row_is_person=True)
     assert "best guess" not in said(released().compare(rows))
 

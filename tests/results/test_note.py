@@ -14,6 +14,7 @@ import halfnoise as hn
 from halfnoise.errors import InvalidParameterError, UnknownNameError
 from halfnoise.results.note import Note, _texts, languages, note
 from support.commands import refused, run, write_survey
+from support.surveys import SURVEYS
 from support.tabled import everything
 
 NASTY = [
@@ -58,17 +59,30 @@ SAID = [
     (
         {"neighbors": hn.Neighbors.REPLACE, "known_size": 200},
         {"guess_answers", "answers", "known_size"},
-        {"guess_member", "member"},
+        {"guess_member", "member", "ratios"},
     ),
     ({"where": hn.Where("x", at_least=2)}, {"where"}, set()),
     ({"queries": [hn.Mean("x", bounds=(0, 6))]}, {"means", "bounds"}, {"tables"}),
     ({"queries": [hn.Sum("x", bounds=(0, 6))]}, {"bounds"}, {"means"}),
     (
+        {"queries": [hn.Sum("x", bounds=(0, 6))], "privacy": hn.PureDP(epsilon=1)},
+        {"errors"},
+        {"below_zero", "ratios"},
+    ),
+    ({"queries": [hn.Mean("x", bounds=(0, 6))]}, {"ratios"}, {"ratios_sampled"}),
+    ({"size_importance": 1}, {"ratios", "below_zero"}, {"below_zero_gone"}),
+    (
         {"by": "g", "groups": "discover", "max_groups": 2, "discover_delta": 1e-7},
         {"discovered", "several_groups"},
-        {"known_size"},
+        {"known_size", "one_group", "one_group_found"},
     ),
-    ({"by": "g", "groups": ["a"]}, set(), {"discovered", "several_groups"}),
+    ({"by": "g", "groups": "discover", "discover_delta": 1e-7}, {"one_group_found"}, {"one_group"}),
+    ({"by": "g", "groups": ["a"]}, {"one_group"}, {"discovered", "several_groups"}),
+    (
+        {"by": "g", "groups": ["a"], "unit": None, "row_is_person": True},
+        set(),
+        {"one_group", "one_group_found"},
+    ),
 ]
 
 
@@ -132,6 +146,51 @@ def test_a_sample_is_told() -> None:
     assert "(Designeffekt 1,5)" in " ".join(note(sampled, "de").text())
 
 
+def test_the_variance_of_a_sample_is_told_as_it_is() -> None:
+    """Of means it is the bound where nobody measured it; a count alone has none."""
+    for query, widest in (
+        (hn.Mean("x", bounds=(0, 6)), True),
+        (hn.Mean("x", bounds=(0, 6), variance=True), False),
+        (hn.Count("x"), False),
+    ):
+        release = released(queries=[query], size_importance=1, sampling="srs")
+        assert ("widest" in told(release)) is widest
+        assert "ratios_sampled" in told(release)
+
+
+def test_what_is_left_out_is_not_left_as_it_is() -> None:
+    """Where numbers below zero are left out, it is not said that they are there."""
+    release = everything().flagged(0.2)
+    assert {"below_zero"} == told(release) & {"below_zero", "below_zero_gone"}
+    release = everything().flagged(0.2, suppress=0.5)
+    assert {"below_zero_gone"} == told(release) & {"below_zero", "below_zero_gone"}
+
+
+def test_intervals_of_groups_that_were_discovered_promise_less() -> None:
+    """Small ones passed a threshold because of their noise."""
+    found = released(by="g", groups="discover", discover_delta=1e-7)
+    small = ("but fewer in small groups", "aber weniger in kleinen", "mais moins dans les petits")
+    for language, words in zip(languages(), small, strict=True):
+        assert words in " ".join(note(found, language).text())
+        assert words not in " ".join(note(released(), language).text())
+    assert "Reihen von Antworten" in _texts()["de"]["guess_answers"]
+
+
+@pytest.mark.parametrize("name", [name for name in SURVEYS if "weights" in name])
+def test_weights_are_told(name: str) -> None:
+    """What became of odd ones, what they are in, and of what a known number is."""
+    release = SURVEYS[name]()
+    both, found = "known" not in name and name != "weights", told(release)
+    assert {"weight", "weight_heads" if both else "weight_sums"} <= found
+    assert both == ("weight_squares" in found)
+    assert ("known_weights" in found) == ("known" in name)
+    assert not found & {"known_size", "sampled"}
+    assert ("sampled_weighted" in found) == (release.sampling is not None)
+    text = " ".join(note(release).text())
+    assert "below 0 or above 5 were moved to these bounds, and missing ones are 0" in text
+    assert "squared weights” 0 to 5" not in text
+
+
 def test_rounding_marks_and_tables() -> None:
     """What was done to numbers for readers is told, and what a sample or a weight means."""
     release = everything()
@@ -144,7 +203,7 @@ def test_rounding_marks_and_tables() -> None:
     assert "(a) ab 20\N{NO-BREAK SPACE}%, .. ab 50\N{NO-BREAK SPACE}%" in text
     weight = {"column": "w", "bounds": [0.0, 2.5]}
     text = " ".join(note(replace(release, facts={**release.facts, "weight": weight}), "fr").text())
-    assert "«\N{NO-BREAK SPACE}w\N{NO-BREAK SPACE}», de 0 à 2,5" in text
+    assert "inférieurs à 0 ou supérieurs à 2,5 ont été ramenés" in text
 
 
 def test_numbers_are_on_the_safe_side() -> None:

@@ -181,7 +181,11 @@ def _show(release: Released, out: Output | None, words: Words, *, once: bool) ->
     else:
         typer.echo(printed := repr(release))
         return printed.encode()
-    for line in (*release.promises(), caption(release.sampling), *release.notes()):
+    for line in (
+        *release.promises(),
+        caption(release.sampling, weighted="weight" in release.facts),
+        *release.notes(),
+    ):
         note(line)
     return content
 

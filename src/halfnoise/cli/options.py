@@ -120,7 +120,7 @@ OPTIONS = (
 _WHERE = "A file (DATA.ledger unless given), or postgresql://host/db#name."
 LEDGER = Word("ledger", "FILE", SPEND, _WHERE)
 EXPECTED = Word(
-    "people", "N", SHOW, "How many there may be: means as means, and what is mostly noise."
+    "people", "N", SHOW, "How many there may be (their weights, if any): means as means."
 )
 PLAN = (
     *OPTIONS,
@@ -141,12 +141,16 @@ PLAN = (
     Word("name", "NAME", SPEND, "For release."),
     Word("resume", "NAME", SPEND, "For release."),
 )
-RELEASE = (
-    *OPTIONS,
+MARKS = (
     Word("flag", "20%,33%", SHOW, "Mark numbers (a), (b) from these relative standard errors on."),
     Word("suppress", "50%", SHOW, "Leave out, for readers, what is noise from there on."),
+)
+EXCEL = Word("excel", None, SHOW, "CSV for a spreadsheet with decimal commas: ; between columns.")
+RELEASE = (
+    *OPTIONS,
+    *MARKS,
     Word("out", "FILE", SHOW, "Where to: .html, .xlsx, .csv, .json, .jsonl, .parquet, .md; - CSV."),
-    Word("excel", None, SHOW, "CSV for a spreadsheet with decimal commas: ; between columns."),
+    EXCEL,
     Word("overwrite", None, SHOW, "Replace an output that exists."),
     Word("dry-run", None, SHOW, "Say what would be done; no row is read."),
     LEDGER,
@@ -178,7 +182,9 @@ NOTE = (
 REPORT = (
     Word("out", "FILE", SHOW, "Where to: .html, .xlsx, .csv, .json, .jsonl, .parquet or .md."),
     Word("title", "TEXT", SHOW, "What stands above the page: what was asked unless given."),
-    Word("overwrite", None, SHOW, "Replace an output that exists."),
+    *MARKS,
+    EXCEL,
+    _OVER,
 )
 
 # What is fixed when a ledger is made.

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from halfnoise.checks import refuse
 from halfnoise.cli.leaving import note
+from halfnoise.cli.published import marks
 from halfnoise.errors import InvalidParameterError
 from halfnoise.report.embedded import read
 from halfnoise.report.picture import can_draw
@@ -17,8 +18,10 @@ def report_command(words: Words, table: str) -> None:
     """Read a release, and write it where the words say."""
     if "out" not in words:
         raise InvalidParameterError("where to is missing; say --out report.html")
-    out = Output("--out", Path(words["out"]), "overwrite" in words)
+    out = Output("--out", Path(words["out"]), "overwrite" in words, "excel" in words)
     release = read(table)
+    if rule := marks(words):
+        release = release.flagged(*rule.flags, suppress=rule.suppress)
     out.check([table])
     if out.path.suffix.lower() == PAGE:
         out.write_bytes(release.to_html(title=words.get("title")).encode())

@@ -17,12 +17,16 @@ from halfnoise.planning.tables import by_line, crosses
 from halfnoise.privacy.account import Account
 from halfnoise.privacy.allowance import still_fits, taken
 from halfnoise.privacy.definitions import ApproxDP
-from halfnoise.text import percent, short, text_table
+from halfnoise.text import at_most, percent, short, text_table
 from halfnoise.views import Grid, Viewed
 from halfnoise.workload.workload import Workload
 
 CEILING = 3.0  # an epsilon above which a budget is not named without a warning
 NEEDED = "how many people there may be is needed: --people 4400 (people=4400)"
+SIZED = (
+    "Shares need the number of people, which is measured for them: --size-importance 1"
+    " (size_importance=1)"
+)
 MOST_COLUMNS = 6  # of a table with a row for each budget
 
 
@@ -55,7 +59,8 @@ class Target:
 class Acceptance(Viewed):
     """What readers will see at several budgets, and the smallest that is good enough; ``print`` it.
 
-    ``needed``: the plan at that budget; None where no budget will do.
+    ``needed``: the plan at that budget; None where no budget will do. ``known_size``: the number of
+    people will be given. ``sized``: it is measured because shares need it, which nobody asked for.
 
     >>> from halfnoise import Count, plan
     >>> plan([Count("insured")], people=4400, accept=0.02).budget
@@ -67,6 +72,8 @@ class Acceptance(Viewed):
     delta: float
     plans: tuple[Plan, ...]
     needed: Plan | None
+    known_size: bool = False
+    sized: bool = False
 
     @classmethod
     def of(
@@ -96,7 +103,20 @@ class Acceptance(Viewed):
             releases=one.releases,
             known_size=known_size,
         )
-        return cls(workload=workload, target=target, delta=delta, plans=plans, needed=needed)
+        about: dict[str, Any] = {"delta": delta, "known_size": known_size}
+        return cls(workload=workload, target=target, plans=plans, needed=needed, **about)
+
+    @property
+    def lacks_people(self) -> bool:
+        """Whether there are shares to be read, but no number of people that they are shares of."""
+        plans = (*self.plans, *(() if self.needed is None else (self.needed,)))
+        public = self.known_size or self.workload.size_is_public
+        return self._shares and not (public or all(each.chosen.gives_size for each in plans))
+
+    @property
+    def _shares(self) -> bool:
+        """Whether anything is divided by the number of people."""
+        return any(line.asked and line.kind != "mean" for line in self.workload.lines)
 
     @property
     def is_named(self) -> bool:
@@ -129,7 +149,7 @@ class Acceptance(Viewed):
         """Return budgets, what each is worth, and margins as readers see them."""
         plans = self.shown
         names = [f"{_up(_epsilon(each))}{'*' * (each is self.needed)}" for each in plans]
-        guesses = [percent(each.best_guess) for each in plans]
+        guesses = [at_most(each.best_guess) for each in plans]
         cells = [[*map(str, self.read(each))] for each in plans]
         if crosses(self.workload) or len(self.workload.lines) > MOST_COLUMNS:
             rows = [[*each] for each in zip(*cells, strict=True)]
@@ -147,16 +167,23 @@ class Acceptance(Viewed):
         within = one.in_one_group or target.people
         lines = [
             self.workload.words,
-            f"How far off what readers see is at most, with {short(within)} people{groups}, {at}.",
-            f"Best guess: how often the best guess {self.workload.protected} is right;",
+            f"How far off what readers see is at most, with {self._many(within)}{groups}, {at}.",
+            f"Best guess: how often the best guess {self.workload.protected} is right at most;",
             f"a coin flip is right in 50% of cases.\n\n{self.table()}\n",
             *self.sentences(),
         ]
         return "\n".join(lines)
 
+    def _many(self, within: float) -> str:
+        weighted = self.workload.weight is not None
+        return f"weights that add up to {short(within)}" if weighted else f"{short(within)} people"
+
     def sentences(self) -> list[str]:
         """Say which budget will do, what that means, and what it does not cover."""
         said = [self._verdict(), *self._warnings(), self._example(), self._sampled()]
+        if self.sized:
+            given = "" if self.workload.grouped else "; if it is public, give it: --known-size"
+            said.insert(1, f"{SIZED}{given}.")
         notes = self.plans[0].notes()
         return [*(each for each in said if each), *notes]
 
@@ -170,14 +197,21 @@ class Acceptance(Viewed):
     def _verdict(self) -> str:
         if self.budget is not None:
             epsilon = f"--epsilon {_up(self.budget.epsilon)} --delta {self.delta:g}"
-            return f"* The smallest budget for {self._goal()}: {epsilon}."
+            return f"* The smallest budget for {self._goal()}: {epsilon}{self._with_people()}."
         last = self.plans[-1]
         worst = max((e for e in self.read(last) if e.line.asked), key=lambda each: each.relative)
         said = f"No budget that protects anybody keeps {self._goal()}: at epsilon"
-        said += f" {_epsilon(last):g}, {worst.line.heading} is off by up to {worst}."
+        said += f" {_epsilon(last):g}, {worst.line.heading} is off by up to {worst.off}."
         if self.needed is not None:
             said += f" It would take epsilon {short(_epsilon(self.needed))}."
         return f"{said} Accept more, ask fewer questions or in fewer groups, or ask more people."
+
+    def _with_people(self) -> str:
+        """Say what gives the number of people, which shares need."""
+        if self.sized:
+            return " --size-importance 1"
+        given = self.known_size or (self._shares and self.workload.size_is_public)
+        return f" --known-size {self.target.people:.10g}" if given else ""
 
     def _warnings(self) -> list[str]:
         if self.needed is None or (budget := self.budget) is None:
@@ -186,8 +220,8 @@ class Acceptance(Viewed):
         if budget.epsilon > self.target.ceiling:
             said.append(
                 f"Warning: that is above epsilon {self.target.ceiling:g}. The best guess"
-                f" {self.workload.protected} would be right in {percent(one.best_guess)} of cases;"
-                " accept more, or ask for less."
+                f" {self.workload.protected} would be right in up to {at_most(one.best_guess)} of"
+                " cases; accept more, or ask for less."
             )
         cost = Account.of(one.measurement.guarantee)
         limit = one.limit
@@ -201,20 +235,19 @@ class Acceptance(Viewed):
         asked = [each for each in self.read(plan) if each.line.asked]
         said = "As no share or mean is known yet, margins are the widest there can be"
         shares = [each for each in asked if not each.is_mean]
-        if shares:
+        if shares and not shares[0].says_nothing:
             margin = str(shares[0]).replace("±", "± ")
             said += f"; a reader may see, for example, {shares[0].line.label}: 78% {margin}"
-        per_person = " Sums are shown as means over all people." if self._sums else ""
+        sums = any(line.kind == "sum" for line in self.workload.lines)
+        per_person = " Sums are shown as means over all people." if sums else ""
         return f"{said}.{per_person}"
 
-    @property
-    def _sums(self) -> bool:
-        return any(line.kind == "sum" for line in self.workload.lines)
-
     def _sampled(self) -> str:
+        if self.workload.weight is not None:  # how many people that are, weights do not tell
+            return ""
         level = self.plans[0].level
         within = self.plans[0].in_one_group or self.target.people
-        margin = NormalDist().inv_cdf((1 + level) / 2) / 2 / math.sqrt(within)
+        margin = min(1.0, NormalDist().inv_cdf((1 + level) / 2) / 2 / math.sqrt(within))
         return (
             f"For comparison: who was asked moves a share by up to ±{in_points(margin)}, if that"
             " was a simple random sample."
@@ -228,6 +261,7 @@ class Acceptance(Viewed):
             "accept": self.target.accept,
             "ceiling": self.target.ceiling,
             "delta": self.delta,
+            "size_importance": self.workload.size_importance,
             "epsilon": None if budget is None else budget.epsilon,
             "above_ceiling": budget is not None and budget.epsilon > self.target.ceiling,
             "says": self.sentences(),

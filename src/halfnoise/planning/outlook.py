@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias, Unpack, overload
 
 from halfnoise.checks import fraction, known_keywords, positive, refuse, whole
@@ -18,7 +18,7 @@ from halfnoise.planning.tables import by_line, crosses, widest
 from halfnoise.privacy.allowance import Allowance
 from halfnoise.privacy.definitions import ApproxDP, Privacy
 from halfnoise.privacy.reason import KNOW, MOST_EPSILON, check_reason
-from halfnoise.text import percent, short
+from halfnoise.text import at_most, percent, short
 from halfnoise.views import Grid, Planned
 from halfnoise.workload.listing import Columns
 from halfnoise.workload.queries import Asked
@@ -48,7 +48,7 @@ class Outlook(Planned):
 
     >>> from halfnoise import Counts, Workload, plan
     >>> print(plan(Workload([Counts(100)])).table().splitlines()[3])
-    1             54.7%       ±45.5
+    1             54.8%       ±45.5
     """
 
     workload: Workload
@@ -61,11 +61,11 @@ class Outlook(Planned):
             header = ["epsilon", *(f"{epsilon:g}" for epsilon in EPSILONS)]
             margins = zip(*map(_margins, self.plans), strict=True)
             cells = [[f"±{short(margin)}" for margin in each] for each in margins]
-            last = ["best guess", *(percent(p.best_guess) for p in self.plans)]
+            last = ["best guess", *(at_most(p.best_guess) for p in self.plans)]
             return by_line(self.workload.blocks, header, cells, last)
         header = ["epsilon", "best guess", *(line.heading for line in self.workload.lines)]
         rows = [
-            [f"{epsilon:g}", percent(p.best_guess), *(f"±{short(each)}" for each in _margins(p))]
+            [f"{epsilon:g}", at_most(p.best_guess), *(f"±{short(each)}" for each in _margins(p))]
             for epsilon, p in zip(EPSILONS, self.plans, strict=True)
         ]
         return header, rows
@@ -76,7 +76,7 @@ class Outlook(Planned):
         at = f"at delta {self.delta:g}, with margins at {percent(one.level)}"
         lines = [
             f"{self.workload.words}\nWhat a budget{split} buys {at}.",
-            f"Best guess: how often the best guess {self.workload.protected} is right;",
+            f"Best guess: how often the best guess {self.workload.protected} is right at most;",
             f"a coin flip is right in 50% of cases.\n\n{self.table()}\n",
         ]
         return "\n".join([*lines, *one.notes()])
@@ -140,10 +140,11 @@ def plan(  # noqa: PLR0913  # the face of the library
     given, Laplace noise is taken for pure epsilon, and beside a delta where it has a fifth less
     standard error than Gaussian noise, at least. ``i_know``: allow budgets that protect hardly
     anybody. ``limit``: that of the ledger which will be charged; both kinds of noise are then
-    compared at equal cost there. ``people``: how many there may be, to see margins of means as
-    means, and which tables would be mostly noise. ``accept``: with ``people`` and without
-    ``privacy``, how far shares may be off, and means relative to their range: what readers will see
-    at several budgets, and the smallest that will do, above epsilon ``ceiling`` (3) with a warning.
+    compared at equal cost there. ``people``: how many there may be, with weights their
+    sum, to see margins of means as means, and which tables would be mostly noise. ``accept``: with
+    ``people`` and without ``privacy``, how far shares may be off, and means relative to their
+    range: what readers will see at several budgets, and the smallest that will do, above epsilon
+    ``ceiling`` (3) with a warning; where shares need it, with a ``size_importance`` of 1.
     ``by`` and ``rules``: those of ``Workload``, where the queries are a list.
 
     **Guarantee.** A plan sees no data. Every design in it is proved to cost at most the budget.
@@ -177,7 +178,13 @@ def plan(  # noqa: PLR0913  # the face of the library
             return plan(workload, privacy=budget, people=people, **shared)
 
         target, kind = Target.of(people, accept, ceiling, most), noise_of(noise, workload)
-        return Acceptance.of(target, plans, at, kind, delta=delta, known_size=known_size)
+        few = Acceptance.of(target, plans, at, kind, delta=delta, known_size=known_size)
+        if not few.lacks_people or workload.size_importance:
+            return few
+        shared["i_know"], sized = i_know, replace(workload, size_importance=1.0)
+        people = target.people
+        again = plan(sized, delta=delta, people=people, accept=accept, ceiling=ceiling, **shared)
+        return replace(again, sized=True)
     budget, discover = Spending.of(privacy, workload.grouping, whole(releases=releases))
     kind = noise_of(noise, workload, budget)
     if not _insists(i_know):

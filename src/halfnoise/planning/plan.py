@@ -21,7 +21,7 @@ from halfnoise.privacy.allowance import Allowance, still_fits, taken
 from halfnoise.privacy.composition import compose
 from halfnoise.privacy.definitions import ApproxDP, Guarantee, Privacy, PureDP
 from halfnoise.privacy.words import amounts, definition, spending
-from halfnoise.text import percent, short
+from halfnoise.text import at_most, percent, short
 from halfnoise.views import Grid, Planned
 from halfnoise.workload.workload import Workload
 
@@ -155,10 +155,10 @@ class Plan(Planned):
         ten = [f"{short(e)} with {name.title()} noise" for name, e in self.ten_releases.items()]
         if len(ten) < 2 or not isinstance(self.privacy, ApproxDP):
             return []
-        one, other = (percent(promise.best_guess) for promise in self._promises.values())
+        one, other = (at_most(promise.best_guess) for promise in self._promises.values())
         said = f"Ten such releases add up to epsilon {' and '.join(ten)}, at delta"
-        said += f" {self.privacy.delta:g}; after one, the best guess is right in {one} and {other}."
-        return [said]
+        said += f" {self.privacy.delta:g}; after one, the best guess is right in at most"
+        return [f"{said} {one} and {other}."]
 
     def notes(self) -> list[str]:
         """Say what a reader of the table has to know beside it."""
@@ -252,7 +252,7 @@ class Plan(Planned):
 
     def __repr__(self) -> str:
         bound, error = self.least_error_bound, self.chosen.error(self.workload)
-        right = f"is right in {percent(self.best_guess)} of cases"
+        right = f"is right in at most {at_most(self.best_guess)} of cases"
         lines = [
             self.workload.words,
             spending(self.privacy, self.releases),

@@ -35,7 +35,17 @@ class Read(NamedTuple):
         """The margin relative to the range: of a share, as it is."""
         return self.margin / self.line.width if self.is_mean else self.margin
 
+    @property
+    def says_nothing(self) -> bool:
+        """Whether the margin is as wide as the whole range."""
+        return self.relative >= 1
+
     def __str__(self) -> str:
+        return "says nothing" if self.says_nothing else self.off
+
+    @property
+    def off(self) -> str:
+        """How far off it is, though that be more than there is."""
         if self.is_mean:
             return f"±{short(self.margin)}"
         return f"±{in_points(self.margin)}"

@@ -2,7 +2,7 @@
 
 from halfnoise.errors import InvalidParameterError
 from halfnoise.privacy.definitions import ApproxDP, GaussianDP, Privacy, PureDP
-from halfnoise.text import percent, short
+from halfnoise.text import at_most, short
 
 MOST_EPSILON, MOST_DELTA = 10.0, 1e-5
 KNOW = "or, if you know what you do, say --i-know (i_know=True)"
@@ -13,12 +13,12 @@ def check_reason(privacy: Privacy, discover_delta: float | None = None) -> None:
     one = privacy if isinstance(privacy, ApproxDP | PureDP) else None
     epsilon = GaussianDP(mu=privacy.mu).epsilon(MOST_DELTA) if one is None else one.epsilon
     if epsilon > MOST_EPSILON:
-        right = percent(privacy.best_guess)
+        right = at_most(privacy.best_guess)
         at = "" if one else f" at delta {MOST_DELTA:g}"
         raise InvalidParameterError(
             f"epsilon {_above(epsilon, MOST_EPSILON)}{at} is above {MOST_EPSILON:g}: who knows all"
-            f" others may tell whether a person is in the data, and be right in {right} of cases;"
-            f" use a smaller budget, {KNOW}"
+            f" others may tell whether a person is in the data, and be right in up to {right} of"
+            f" cases; use a smaller budget, {KNOW}"
         )
     asked = privacy.delta if isinstance(privacy, ApproxDP) else None
     for name, delta in (("delta", asked), ("discover_delta", discover_delta)):

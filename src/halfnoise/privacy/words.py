@@ -21,7 +21,7 @@ from halfnoise.privacy.definitions import (
     RenyiDP,
 )
 from halfnoise.proof import round_up
-from halfnoise.text import percent
+from halfnoise.text import at_most
 
 DELTAS = (1e-5, 1e-6, 1e-9)  # where nobody stated a delta, epsilon is given for these
 KINDS: Mapping[str, type[Any]] = {
@@ -60,8 +60,8 @@ def promise(guarantee: Guarantee, asked: Privacy) -> str:
         part = isinstance(asked, ApproxDP) and not isinstance(guarantee.kept, PureDP)
         said += f", of which {delta} is" if part else f", except with probability {delta},"
         said += " for discovering groups"
-    right = percent(guarantee.best_guess)
-    return f"Promised: {said}. The best guess is right in {right} of cases; a coin flip, in 50%."
+    right = f"right in at most {at_most(guarantee.best_guess)} of cases"
+    return f"Promised: {said}. The best guess is {right}; a coin flip, in 50%."
 
 
 def _promised(guarantee: Guarantee, asked: Privacy) -> dict[str, float]:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from halfnoise.report.columns import OPEN, Column, Columns, more, plain
+from halfnoise.report.columns import RELATIVE, Column, Columns, more, plain
 from halfnoise.report.panels import (
     MOST_PANELS,
     MOST_ROWS,
@@ -20,7 +20,7 @@ from halfnoise.report.panels import (
     series,
 )
 from halfnoise.results.release import GroupedRelease
-from halfnoise.results.wide import Wide
+from halfnoise.results.wide import OPEN, Wide
 from halfnoise.text import percent
 from halfnoise.workload.question import Question
 
@@ -34,10 +34,10 @@ class ByGroup(Columns):
     def counts(self, questions: Sequence[Question], *, sized: bool) -> Part:
         """Return the number of people in each group, counts, and their shares."""
         own = [column for each in questions for column in self.of(each)]
-        own = [*self.size() * sized, *own]
         shares = [column for each in questions for column in self.shares(each)]
-        tables = self._both(PEOPLE, own, OF_GROUP, shares)
-        return Part(title=self._by("Counts"), tables=tables, panels=self._charts(own, PEOPLE))
+        tables = self._both(PEOPLE, [*self.sizes * sized, *own], OF_GROUP, shares)
+        drawn = [*self.size() * sized, *own]
+        return Part(title=self._by("Counts"), tables=tables, panels=self._charts(drawn, PEOPLE))
 
     def sums(self, questions: Sequence[Question]) -> Part:
         """Return sums, and what each is for a person."""
@@ -73,9 +73,9 @@ class ByGroup(Columns):
 
     def _mean(self, mean: Column, answered: Column, *deviation: Column) -> Iterator[Wide]:
         others = (each.texts() for each in (answered, *deviation))
-        cells = zip(mean.texts(), mean.ends(), *others, strict=True)
+        cells = zip(mean.texts(), mean.ends(), mean.relative(), *others, strict=True)
         last = ("standard deviation",) * len(deviation)
-        titles = ("mean", f"{percent(self.one.level)} interval", "answered", *last)
+        titles = ("mean", f"{percent(self.one.level)} interval", RELATIVE, "answered", *last)
         lines = [*zip(self.keys, cells, strict=True)]
         below = self._margins([replace(answered, name="answered")])
         yield Wide(title=mean.name, heads=self.heads, titles=titles, lines=lines, below=below)

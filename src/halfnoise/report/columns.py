@@ -1,5 +1,6 @@
 """Estimates by name, each in all groups at once: what tables and charts are made of."""
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -8,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.results import table
-from halfnoise.results.inference import ANYTHING, Floats, ratios
+from halfnoise.results.inference import ANYTHING, Floats
 from halfnoise.results.release import GroupedRelease, Release, Released
 from halfnoise.results.reliability import (
     LEFT_OUT,
@@ -17,22 +18,27 @@ from halfnoise.results.reliability import (
     Reliability,
     marked,
     relative,
+    said,
 )
+from halfnoise.results.sampled import numbers_of
 from halfnoise.results.shown import error, shown
+from halfnoise.results.wide import DASH
 from halfnoise.text import spelled
 from halfnoise.workload.question import Question
+from halfnoise.workload.weights import HEADS, SQUARES
 
-DASH = "\N{EN DASH}"  # what the noise leaves open
-OPEN = f"{DASH} too few people to tell."
+RELATIVE = "RSE"  # relative standard error, as offices write it
 
 
 def margin(numbers: Floats) -> str:
     """Say how far numbers may be off: the farther end of each interval, from least to most.
 
+    Those that are none, as they are left out, do not count.
+
     >>> margin(np.array([[1.0, 2.0], [0.1, 0.1], [0.8, 1.5], [1.2, 2.3]]))
     '±0.2 to ±0.5'
     """
-    x, _, low, high = numbers
+    x, _, low, high = numbers.reshape(4, -1)[:, ~np.isnan(numbers[0]).ravel()]
     if not x.size:
         return DASH
     with np.errstate(invalid="ignore"):
@@ -85,6 +91,14 @@ class Column:
         cells = zip(*map(self._shown, (2, 3)), self._marks, strict=True)
         return [LEFT_OUT if m == LEFT_OUT else f"{low} to {high}" for low, high, m in cells]
 
+    def relative(self) -> list[str]:
+        """Return the relative standard errors as they are shown."""
+        found = relative(*self.numbers[:2], counts=self.kind in NOT_BELOW_ZERO)
+        cells = zip(self.open.tolist(), found.tolist(), self._marks, strict=True)
+        return [
+            DASH if nothing else LEFT_OUT if m == LEFT_OUT else said(x) for nothing, x, m in cells
+        ]
+
     @property
     def drawn(self) -> Floats:
         """The numbers that charts show: not those that are left out."""
@@ -96,7 +110,7 @@ class Column:
 
     def margin(self) -> str:
         """Return the margin of error: the farther end, and from least to most if it differs."""
-        known = self.numbers[:, ~self.open]
+        known = self.drawn[:, ~self.open]
         return margin(known) + (" points" if self.kind == "share" else "")
 
     def _shown(self, number: int) -> list[str]:
@@ -147,6 +161,29 @@ class Columns:
         """Return the number of people, if it is given."""
         return self._found(())[: int(self.one.has_size)]
 
+    @cached_property
+    def sizes(self) -> list[Column]:
+        """The number of people and, where they have weights, what else says how many they are."""
+        found = self.size()
+        beside = {each.name: each for each in self.one.questions if each.of_weights}
+        for name in (HEADS, SQUARES):
+            if (question := beside.get(name)) is not None:
+                (own,) = self.of(question)
+                found.append(replace(own, kind="size" if name == HEADS else "sum"))
+        return found + self._effective()
+
+    def _effective(self) -> list[Column]:
+        """Return the effective sample size, where squares of weights were asked for."""
+        if not self.one.has_size or SQUARES not in self.one:
+            return []
+        each = (replace(self.one, values=row).effective_size for row in self.values)
+        open_ = [math.nan, math.inf, 0.0, math.inf]
+        rows = [open_ if one is None else numbers_of(one) for one in each]
+        numbers = np.array(rows, dtype=float).reshape(-1, 4).T
+        limits = (0.0, math.inf)
+        name = "effective sample size"
+        return [Column(name=name, kind="size", numbers=numbers, limits=limits, rule=self.rule)]
+
     def of(self, question: Question) -> list[Column]:
         """Return what a question gives: a mean comes with its sum and how many answered."""
         found = self._found((question,))[int(self.one.has_size) :]
@@ -183,7 +220,7 @@ class Columns:
             Column(
                 name=name,
                 kind="share",
-                numbers=100 * self._of_people(name, place, (0.0, 1.0)),
+                numbers=100 * table.of_people(self.one, self.values, place, (0.0, 1.0)),
                 limits=(0.0, 100.0),
                 rule=self.rule,
             )
@@ -196,12 +233,5 @@ class Columns:
         name, limits = question.names[0], question.limits
         if not self.one.has_size:
             return []
-        numbers = self._of_people(name, question.start, limits)
+        numbers = table.of_people(self.one, self.values, question.start, limits)
         return [Column(name=name, kind="mean", numbers=numbers, limits=limits, rule=self.rule)]
-
-    def _of_people(self, name: str, place: int, bounds: tuple[float, float]) -> Floats:
-        if self.one.known_size is None:
-            last, one = self.one.questions[-1].stop, self.one
-            return ratios(self.values, one.errors, (place, last), one.level, bounds)
-        found = self.one.share(name) if bounds == (0.0, 1.0) else self.one.mean(name)
-        return np.array([[found.estimate], [found.std], [found.low], [found.high]])

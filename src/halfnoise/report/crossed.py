@@ -5,16 +5,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from halfnoise.errors import NotSupportedError
-from halfnoise.report.columns import DASH, OPEN, margin, marks, more, without
+from halfnoise.report.columns import margin, marks, more, without
 from halfnoise.report.panels import MOST_PANELS, MOST_ROWS, PEOPLE, SHARE, Panel, Part, alike, panel
 from halfnoise.results.cross import CrossTable, Shares
 from halfnoise.results.inference import ANYTHING
 from halfnoise.results.labelled import Labelled
 from halfnoise.results.reliability import Reliability, marked
-from halfnoise.results.wide import Wide
+from halfnoise.results.wide import DASH, OPEN, Wide
 from halfnoise.text import percent
 
 MOST_COLUMNS = 10  # a table with more is shown line by line
@@ -28,7 +27,7 @@ def crossed(table: CrossTable, heading: str, most: int | None = None) -> Part:
     of = "in per cent of each row"
     rule = Reliability.of(table.release.facts)
     tables = [_wide(table, PEOPLE if shares else "", [_below(table)], most, rule)]
-    tables += [_wide(each, of, [*_points(each)], most, rule) for each in shares]
+    tables += [_wide(each, of, [*_points(each, rule)], most, rule) for each in shares]
     if shares and not table.columns:
         tables = [_beside(*tables)]
     return Part(
@@ -50,7 +49,7 @@ def _wide(
     if not isinstance(table, Shares):
         return wide
     said = np.array(marks(table.numbers, "share", rule), dtype=object)
-    said[_nothing(table).ravel()] = DASH
+    said[table.open.ravel()] = DASH
     own = zip(wide.lines, said.reshape(-1, width).tolist(), strict=False)
     return replace(wide, lines=[(head, [*map(_share, cells, row)]) for (head, cells), row in own])
 
@@ -69,11 +68,6 @@ def _beside(people: Wide, shares: Wide) -> Wide:
     return replace(people, title="", titles=titles, lines=lines, below=below)
 
 
-def _nothing(shares: Shares) -> NDArray[np.bool_]:
-    """Return of which cells nothing can be told: the interval is all there is."""
-    return np.asarray((shares.low <= 0) & (shares.high >= 1))
-
-
 def _shares(table: CrossTable) -> list[Shares]:
     """Return what part of its row each cell is, or of all people where there are no rows."""
     if table.kind != "table":
@@ -85,20 +79,22 @@ def _shares(table: CrossTable) -> list[Shares]:
 
 
 def _below(table: CrossTable) -> str:
-    """Say how far numbers may be off by their noise: cells, and totals of rows and columns."""
+    """Say how far numbers that are shown may be off: cells, and totals of rows and columns."""
     shown = {"cells": table.numbers}
     for labels in (table.rows, table.columns) if table.columns else ():
         shown[f"totals by {', '.join(labels)}"] = table.margin(*labels).numbers
     total = table.total()
     ends = (total.estimate, total.std, total.low, total.high)
-    shown["total"] = np.array(ends)
-    parts = (f"{what} {margin(numbers)}" for what, numbers in shown.items())
+    shown["total"] = np.array(ends).reshape(4, 1)
+    rule = Reliability.of(table.release.facts)
+    kept = {what: without(x, marks(x, table.kind, rule)) for what, x in shown.items()}
+    parts = (f"{what} {margin(numbers)}" for what, numbers in kept.items())
     return f"Margin of error ({percent(table.level)}): {', '.join(parts)}."
 
 
-def _points(shares: Shares) -> Iterator[str]:
-    nothing = _nothing(shares)
-    known = 100 * shares.numbers[:, ~nothing]
+def _points(shares: Shares, rule: Reliability) -> Iterator[str]:
+    nothing = shares.open
+    known = 100 * without(shares.numbers, marks(shares.numbers, "share", rule))[:, ~nothing]
     yield f"Margin of error ({percent(shares.level)}): {margin(known)} points."
     if nothing.any():
         yield OPEN

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from halfnoise.report.columns import Column, Columns, more, plain
+from halfnoise.report.columns import RELATIVE, Column, Columns, more, plain
 from halfnoise.report.panels import MOST_PANELS, MOST_ROWS, PEOPLE, Panel, Part, panel
 from halfnoise.results.wide import Wide
 from halfnoise.text import percent
@@ -26,7 +26,8 @@ class Listed(Columns):
         own = [column for question in some for column in self.of(question)]
         shares = [column for question in some for column in self.shares(question)]
         hidden = sum(each.cells for each in questions) - len(own)
-        return self._people("Counts", [*self.size() * sized, *own], shares, hidden)
+        sizes = len(self.sizes) * sized
+        return self._people("Counts", [*self.sizes * sized, *own], shares, hidden, sizes)
 
     def choice(self, question: Question) -> Part:
         """Return how many chose each, with shares of all people."""
@@ -59,10 +60,11 @@ class Listed(Columns):
         )
         return Part(title="Means", tables=[table], panels=panels)
 
-    def _people(self, title: str, own: list[Column], shares: list[Column], hidden: int) -> Part:
-        """Return numbers of people with their shares; the first has none if it is all of them."""
-        counted = [each for each in own if each.kind != "size"]
-        rows: list[tuple[Column, ...]] = [(each,) for each in own if each.kind == "size"]
+    def _people(
+        self, title: str, own: list[Column], shares: list[Column], hidden: int, sizes: int = 0
+    ) -> Part:
+        """Return numbers of people with their shares; the first, of all people, have none."""
+        counted, rows = own[sizes:], list[tuple[Column, ...]]((each,) for each in own[:sizes])
         rows += zip(counted, *([shares] if shares else []), strict=True)
         table = self._wide([PEOPLE, "share of people"], rows, hidden)
         return Part(title=title, tables=[table], panels=self._dots(counted))
@@ -74,12 +76,13 @@ class Listed(Columns):
         return panel("", PEOPLE, [each.name for each in columns[:MOST_ROWS]], numbers, "count")
 
     def _wide(self, titles: Sequence[str], rows: Sequence[Sequence[Column]], hidden: int) -> Wide:
-        """Lay rows out: each column with its interval beside it."""
+        """Lay rows out: each column with its interval and relative standard error beside it."""
         width = max(map(len, rows))
         lines = []
         for row in rows:
-            cells = [text for each in row for text in (*each.texts(), *each.ends())]
-            lines.append(((row[0].name,), cells + [""] * 2 * (width - len(row))))
-        over = tuple(text for title in titles[:width] for text in (title, self.interval))
+            own = ((*each.texts(), *each.ends(), *each.relative()) for each in row)
+            cells = [text for three in own for text in three]
+            lines.append(((row[0].name,), cells + [""] * 3 * (width - len(row))))
+        over = tuple(text for title in titles[:width] for text in (title, self.interval, RELATIVE))
         below = (more(hidden, "rows"),) if hidden else ()
         return Wide(title="", heads=("",), titles=over, lines=lines, below=below)

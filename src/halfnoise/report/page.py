@@ -58,7 +58,8 @@ def page(release: Released, *, title: str | None = None, charts: bool | None = N
 
 def _title(release: Released) -> str:
     """Return what is asked, in a few names."""
-    names = [question.name for question in release.questions if question.asked]
+    asked = [each for each in release.questions if each.asked]
+    names = [each.name for each in asked if not each.of_weights] or [each.name for each in asked]
     more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
     by = [each.column for each in release.by] if isinstance(release, GroupedRelease) else []
     said = ", ".join(names[:MOST_NAMES]) + more + (f" by {', '.join(by)}" if by else "")
@@ -66,17 +67,18 @@ def _title(release: Released) -> str:
 
 
 def _lead(release: Released) -> Iterator[Inside]:
-    size = release.size
+    size, by_whom = release.size, "" if release.sampling is None else " and by who was asked"
     if size is not None:
         people = shown(size.estimate, size.std, "size", ones=release.rounded_values)
         margin = f" (±{error(size.high - size.estimate)})" if size.std else ""
-        yield tag("strong", f"{people} people")
+        yield "People whose weights add up to " if "weight" in release.facts else ""
+        yield tag("strong", people if "weight" in release.facts else f"{people} people")
         yield f"{margin}. "
     elif isinstance(release, GroupedRelease):
         yield tag("strong", f"{len(release):,} groups of people")
         yield ". "
     yield "Noise protects each person in these numbers; a margin of error says how far off "
-    yield f"each may be by that noise, in {percent(release.level)} of cases."
+    yield f"each may be by that noise{by_whom}, in {percent(release.level)} of cases."
 
 
 def _section(title: str, *inside: Inside) -> Markup:

@@ -20,15 +20,16 @@ def parts(
 
     ``most``: so many rows of each table, where that is enough. ``names``: these questions alone.
     """
-    known = [each.name for each in release.questions if each.asked]
+    known = [q.name for q in release.questions if q.asked and not q.of_weights]
     for name in names:
         if name not in known:
             raise unknown("name", name, known)
     grouped = isinstance(release, GroupedRelease)
     reader = ByGroup(release, most) if grouped else Listed(release, most)
     asked = [each for each in reader.one.listed(tables=False) if not names or each.name in names]
+    asked = [each for each in asked if not each.of_weights]  # which stand with the size
     counts, sums, means = ([each for each in asked if each.kind == kind] for kind in KINDS)
-    if counts or (reader.one.has_size and not names):
+    if counts or (reader.sizes and not names):
         yield reader.counts(counts, sized=not names)
     if sums:
         yield reader.sums(sums)

@@ -1,9 +1,9 @@
 """How people are protected, and what margins cover, in words that readers can hold."""
 
 from halfnoise.report.markup import Markup, tag
-from halfnoise.results.release import Released
+from halfnoise.results.release import GroupedRelease, Released
 from halfnoise.results.render import coverage
-from halfnoise.text import percent
+from halfnoise.text import at_most, percent
 
 WIDE, HIGH, LINE = 360, 58, 22  # of the picture of a guess, and where its line is
 START, END = 30, 330  # where a coin flip and certainty stand
@@ -13,7 +13,7 @@ def guessing(release: Released) -> list[str]:
     """Say what the noise does, and what somebody may learn of one person at most."""
     answers = _design(release).get("neighbors") == "replace"
     hidden = "what that person answered" if answers else "whether that person is in the data at all"
-    right = percent(release.guarantee.best_guess)
+    right = at_most(release.guarantee.best_guess)
     noise = "Noise was added to every number before it was published: so much that it hardly"
     noise += f" depends on any one person. {_who(release)}"
     guess = "Suppose somebody knows everything about everybody else, reads this page, and wants to"
@@ -40,11 +40,12 @@ def _design(release: Released) -> dict[str, object]:
 def best_guess(right: float) -> Markup:
     """Return the picture of a guess: where the best one stands between a coin flip and certainty.
 
-    >>> "54.7%" in best_guess(0.547)
+    >>> "54.8%" in best_guess(0.5472)
     True
     """
     said = (
-        f"The best guess is right in {percent(right)} of cases: a coin flip in 50%, certainty 100%."
+        f"The best guess is right in at most {at_most(right)} of cases: a coin flip in 50%,"
+        " certainty 100%."
     )
     at = f"{START + (END - START) * (2 * right - 1):.1f}"
     ends = ((START, "50%", "coin flip", "start"), (END, "100%", "certainty", "end"))
@@ -58,7 +59,7 @@ def best_guess(right: float) -> Markup:
     dot = tag("circle", cx=at, cy=str(LINE), r="8", fill="var(--mark)")
     box = {"viewBox": f"0 0 {WIDE} {HIGH}", "width": str(WIDE), "height": str(HIGH)}
     picture = tag("svg", line, gain, *words, dot, **box, role="img", aria_label=said)
-    return tag("div", tag("strong", percent(right)), picture, class_="guess")
+    return tag("div", tag("strong", at_most(right)), picture, class_="guess")
 
 
 def _text(x: int, y: int, said: str, anchor: str) -> Markup:
@@ -69,8 +70,16 @@ def _text(x: int, y: int, said: str, anchor: str) -> Markup:
 def covered(release: Released) -> list[str]:
     """Say what an interval holds, and what it does not."""
     level = percent(release.level)
-    meant = f"An interval of {level}: were the noise drawn again and again, {level} of such"
-    meant += " intervals would hold the number that the data give without noise. A margin of error"
-    meant += " is how far its farther end is from the number itself."
+    drawn, about, held = "the noise", "", "the number that the data give without noise"
+    if release.sampling is not None:
+        drawn, about = "the sample and the noise", "about "
+        held = "what samples of as many people give on average"
+    meant = f"An interval of {level}: were {drawn} drawn again and again, {about}{level} of such"
+    meant += f" intervals would hold {held}. A margin of error is how far its farther end is from"
+    meant += " the number itself."
+    if isinstance(release, GroupedRelease) and release.discovered:
+        meant += " Of small groups fewer hold it: they are shown only where noise lifted them over"
+        meant += " the threshold."
+    rse = "RSE is the relative standard error: that of a number in per cent of the number."
     each = "Each interval is for one number by itself: of many, a few will miss."
-    return [meant, *coverage(release), each]
+    return [meant, *coverage(release), each, rse]

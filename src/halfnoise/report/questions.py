@@ -6,6 +6,7 @@ from halfnoise.privacy.words import spending
 from halfnoise.results.release import GroupedRelease, Released
 from halfnoise.text import spelled
 from halfnoise.workload.question import Question, only_rows
+from halfnoise.workload.weights import HEADS, SQUARES
 
 MOST = 30  # so many categories are named, and so many questions
 WORDS = {
@@ -15,6 +16,10 @@ WORDS = {
     "choice": "how many people chose each of",
     "bins": "how many people are in each of",
     "items": "how many people have each of",
+}
+OF_WEIGHTS = {
+    HEADS: "how many people, each counted once",
+    SQUARES: "each weight times itself, for the effective sample size",
 }
 
 
@@ -26,6 +31,9 @@ def made_of(release: Released) -> Iterator[tuple[str, list[str]]]:
     facts = release.facts
     if facts.get("where"):
         yield "Who", [only_rows(facts["where"])]
+    if "weight" in facts:
+        low, high = facts["weight"]["bounds"]
+        yield "Weights", [f"{facts['weight']['column']}, kept within {low:,.10g} to {high:,.10g}"]
     unit = facts.get("unit")
     if unit is not None:
         yield "One person", [", ".join(map(str, unit)) if isinstance(unit, list) else "each row"]
@@ -42,6 +50,8 @@ def made_of(release: Released) -> Iterator[tuple[str, list[str]]]:
 
 
 def _asked(question: Question) -> str:
+    if question.of_weights:
+        return f"{question.name}: {OF_WEIGHTS[question.name]}"
     if question.kind == "table":
         return f"{question.name}: how many people are in each cell of the table"
     said = WORDS.get(question.kind, question.kind)

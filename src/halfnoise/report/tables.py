@@ -1,5 +1,6 @@
 """A table as HTML: with headers for its rows and columns, so that ears can read it too."""
 
+from halfnoise.report.columns import RELATIVE
 from halfnoise.report.markup import Markup, escaped, name_of, tag
 from halfnoise.results.wide import TOTAL, Wide
 
@@ -32,6 +33,6 @@ def _beside(head: str) -> str:
 
 
 def _kind(title: str) -> str | None:
-    if title.endswith(" interval"):
+    if title == RELATIVE or title.endswith(" interval"):
         return "quiet"
     return "total" if title == TOTAL else None

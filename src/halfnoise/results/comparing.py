@@ -14,7 +14,7 @@ from halfnoise.results.comparison import COLUMNS, NUMBERS, Comparison
 from halfnoise.results.definitions import differing, listed
 from halfnoise.results.inference import Columns, Floats
 from halfnoise.results.release import GroupedRelease, Release, Released
-from halfnoise.text import percent, short, spelled
+from halfnoise.text import at_most, percent, short, spelled
 from halfnoise.workload.listing import Key
 from halfnoise.workload.question import SIZE, CellNames, Question
 
@@ -218,8 +218,8 @@ def _beside(later: Released, earlier: Released, level: float, rows: int) -> Iter
     if later.sampling is not None or earlier.sampling is not None:
         yield SAMPLED
     if later.facts.get("unit") == earlier.facts.get("unit"):
-        guess = percent(compose(later.guarantee, earlier.guarantee).best_guess)
-        yield f"{IN_BOTH}: the best guess is then right in {guess} of cases."
+        guess = at_most(compose(later.guarantee, earlier.guarantee).best_guess)
+        yield f"{IN_BOTH}: the best guess is then right in at most {guess} of cases."
     else:
         yield f"{IN_BOTH}."
     if rows > 1:

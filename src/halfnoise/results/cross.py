@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfnoise.checks import refuse, unknown
 from halfnoise.errors import NotSupportedError
@@ -27,7 +28,7 @@ from halfnoise.results.labelled import Labelled
 from halfnoise.results.listing import Tabled
 from halfnoise.results.pairs import Pairs
 from halfnoise.results.tabled import Cells
-from halfnoise.results.wide import Wide, between
+from halfnoise.results.wide import DASH, OPEN, Wide, between
 from halfnoise.text import spelled
 
 WORDS = ("row", "column", "total")
@@ -40,6 +41,13 @@ class Shares(Labelled):
     of: tuple[str, ...]
     level: float
     found: Floats
+    limits: Range
+
+    @property
+    def open(self) -> NDArray[np.bool_]:
+        """Of which cells nothing can be told: the interval is all there is."""
+        low, high = self.limits
+        return np.asarray((self.low <= low) & (self.high >= high))
 
     @property
     def numbers(self) -> Floats:
@@ -52,17 +60,22 @@ class Shares(Labelled):
         """Return it in texts, in per cent."""
         columns = 1 if long or not self.columns else self.shape[-1]
         x, std = (100 * each.reshape(-1, columns) for each in (self.estimates, self.std))
-        shown = self._texts(x[:most], std[:most], digits)
+        rows = zip(self._texts(x[:most], std[:most], digits), self._open(columns), strict=False)
+        shown = [[DASH if no else text for text, no in zip(*row, strict=True)] for row in rows]
         kind = f"share of {self.name}" if self.name else "share of people"
         within = f" in {','.join(self.of)}" if self.of else ""
-        errors = between(std.min(), std.max())
+        known = 100 * self.std[~self.open]
+        errors = f"{between(known.min(), known.max())} per cent" if known.size else DASH
         return Wide(
             title=f"{kind}{within}, in per cent, by {','.join(self.labels)}",
             heads=self.labels if long else self.rows,
             titles=self._titles(0, long=long),
             lines=[*zip(self._heads(0, long=long), shown, strict=False)],
-            below=(f"Standard errors: {errors} per cent.",),
+            below=(f"Standard errors: {errors}.", *([OPEN] if self.open.any() else [])),
         )
+
+    def _open(self, columns: int) -> list[list[bool]]:
+        return self.open.reshape(-1, columns).tolist()
 
 
 class CrossTable(Cells):
@@ -109,6 +122,8 @@ class CrossTable(Cells):
             float(self.cells_of(each)[inside].sum()) for each in (release.values, self._shown)
         )
         one = _noisy(name, x, release, release.errors.two(top, 0.0, 0.0))
+        if self.kind == "table" and math.prod(map(len, places)) == self.question.cells:
+            return one.moved(shown)  # how many were asked, which is the same in every sample
         people = self._people[inside].sum() if self.kind == "sum" else None
         return spread.block(release, self.question, one, people).moved(shown)
 
@@ -192,6 +207,7 @@ class CrossTable(Cells):
             of=margin,
             level=self.level,
             found=found.reshape(4, *self.shape),
+            limits=bounds,
         )
 
     def _around(self, labels: Sequence[str]) -> dict[str, str]:

@@ -24,7 +24,7 @@ def to_dict(release: Released) -> dict[str, Any]:
         "schema": SCHEMA,
         "guarantee": privacy.implied(release.guarantee, release.privacy),
         "level": release.level,
-        "intervals": caption(release.sampling),
+        "intervals": caption(release.sampling, weighted="weight" in release.facts),
         **_shown(release),
         "notes": release.notes(),
         **_needed(release),

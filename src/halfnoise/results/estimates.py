@@ -175,7 +175,7 @@ class Estimates(Surveyed):
             if row is not None and question.is_sum:
                 people = self._people(question)
                 if people is None:
-                    return self._per_person(name, row.place, question.limits)
+                    return self.per_person(name, row.place, question.limits)
                 below = people.start + row.place - question.start
                 return self._ratio(name, row.place, below, question.limits)
         raise refuse("name", "that of a Mean or a Sum", name)
@@ -187,7 +187,7 @@ class Estimates(Surveyed):
 
     def share(self, name: str) -> Estimate:
         """Return a count as a share of all people."""
-        return self._per_person(name, self._counted(name), (0.0, 1.0))
+        return self.per_person(name, self._counted(name), (0.0, 1.0))
 
     def fraction_of(self, name: str, *, share: bool) -> tuple[inference.Pair, inference.Range]:
         """Return what a share, or a mean of those who answered, divides by what; and its bounds."""
@@ -242,8 +242,7 @@ class Estimates(Surveyed):
 
     def listed(self, *, tables: bool) -> tuple[Question, ...]:
         """Return what was asked beside tables or, with ``tables``, all that came out."""
-        asked = self.questions
-        return asked if tables else tuple(q for q in asked if q.asked and not q.axes)
+        return tuple(q for q in self.questions if tables or (q.asked and not q.axes))
 
     def rows(self) -> Iterator[tuple[str, Estimate]]:
         """Go through what there is to show: kind and estimate, the number of people first."""
@@ -269,7 +268,8 @@ class Estimates(Surveyed):
         one = Estimate(name=name, estimate=x, std=std, low=low, high=high)
         return spread.quotient(self, one, pair) if bounds == inference.ANYTHING else one
 
-    def _per_person(self, name: str, index: int, bounds: inference.Range) -> Estimate:
+    def per_person(self, name: str, index: int, bounds: inference.Range) -> Estimate:
+        """Return the estimate at a place divided by the number of people."""
         if self.known_size is not None:
             if not self.known_size:  # nobody is there, as anybody may know
                 low, high = bounds

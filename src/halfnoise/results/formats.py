@@ -183,7 +183,7 @@ def _as_markdown(release: Released) -> bytes:
         wide = each.wide()
         titled = replace(wide, title=f"{heading}{wide.title}")
         blocks.append(titled.markdown(MARKDOWN.text).encode())
-    below = (*rule.told(), caption(release.sampling))
+    below = (*rule.told(), caption(release.sampling, weighted="weight" in release.facts))
     return b"\n".join([*blocks, *(f"{MARKDOWN.text(line)}\n".encode() for line in below)])
 
 

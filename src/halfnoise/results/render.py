@@ -14,7 +14,8 @@ from halfnoise.results.sampling import caption
 from halfnoise.results.shown import error, shown, texts
 from halfnoise.results.table import COLUMNS
 from halfnoise.text import percent, short, spelled, tame, text_table
-from halfnoise.workload.question import only_rows, weighted
+from halfnoise.workload.question import only_rows
+from halfnoise.workload.weights import weighted
 
 ROUNDED = "Counts are rounded and kept in range after the release."
 TOGETHER = (
@@ -150,7 +151,7 @@ def coverage(release: Released) -> list[str]:
     rounded = [ROUNDED] if release.rounded_values else []
     if rounded and any(each.in_tables for each in release.questions):
         rounded.append(TOGETHER)
-    return [caption(release.sampling), *rounded]
+    return [caption(release.sampling, weighted="weight" in release.facts), *rounded]
 
 
 def beside(release: Released) -> list[str]:

@@ -65,17 +65,23 @@ design effect 1.5), not how they answered. Numbers of people are those of the sa
         raise refuse("sampling", f"one of {', '.join(METHODS)}", method)
 
     def __str__(self) -> str:
+        return self.covers(weighted=False)
+
+    def covers(self, *, weighted: bool) -> str:
+        """Say what intervals cover; ``weighted``: people count by weights, whose effect is seen."""
         effect = "" if self.design_effect == 1 else f", design effect {self.design_effect:g}"
+        effect += ", with the measured effect of weights" if weighted else ""
+        people = "sums of weights over" if weighted else "those of"
         return (
             f"Intervals cover the noise that protects people and who was asked"
-            f" ({METHODS[self.method]}{effect}), not how they answered. Numbers of people are those"
-            " of the sample."
+            f" ({METHODS[self.method]}{effect}), not how they answered. Numbers of people are"
+            f" {people} the sample."
         )
 
 
-def caption(sampling: Sampling | None) -> str:
+def caption(sampling: Sampling | None, *, weighted: bool) -> str:
     """Say what intervals cover."""
-    return NOISE_ONLY if sampling is None else str(sampling)
+    return NOISE_ONLY if sampling is None else sampling.covers(weighted=weighted)
 
 
 class Reach(NamedTuple):

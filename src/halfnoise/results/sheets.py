@@ -1,6 +1,7 @@
 """A release as an Excel workbook: estimates, margins of tables, shares, tables as one reads them.
 
-Numbers are numbers with all their digits, shown as their errors allow; text is text, never a
+Numbers are numbers with all their digits, shown as their errors allow; only tables as one reads
+them are rounded, together, so that they add up and say what pages say. Text is text, never a
 formula. The same release gives the same bytes.
 """
 
@@ -16,14 +17,14 @@ import numpy as np
 
 from halfnoise.checks import installed
 from halfnoise.results import render
-from halfnoise.results.between import Side
+from halfnoise.results.between import Lines, Side
 from halfnoise.results.comparing import lines_of
 from halfnoise.results.inference import Columns, Floats
 from halfnoise.results.lines import FORMULA
 from halfnoise.results.release import GroupedRelease, Release, Released
 from halfnoise.results.reliability import LEFT_OUT, RELATIVE, Reliability, beside, said
-from halfnoise.results.shown import places
-from halfnoise.results.table import width
+from halfnoise.results.shown import kinds, places
+from halfnoise.results.table import of_people, width
 from halfnoise.results.tabled import Cells
 from halfnoise.scratch import own_folder
 from halfnoise.text import spelled
@@ -145,12 +146,12 @@ def _listed(book: Book, name: str, columns: Columns, release: Released) -> None:
     """Write a table by column, one row for each estimate."""
     shown = beside(columns, Reliability.of(release.facts))
     titles = [TITLES.get(title, title) for title in shown]
-    kinds, errors = columns["kind"].tolist(), columns["std"].tolist()
+    own, errors = kinds(columns), columns["std"].tolist()
     known = {
         pair: (_way(*pair, ones=release.rounded_values), _error(*pair))
-        for pair in {*zip(kinds, errors, strict=True)}
+        for pair in {*zip(own, errors, strict=True)}
     }
-    ways = [known[pair] for pair in zip(kinds, errors, strict=True)]
+    ways = [known[pair] for pair in zip(own, errors, strict=True)]
     cells = [_column(title, each.tolist(), ways) for title, each in shown.items()]
     book.sheet(name, titles, zip(*cells, strict=True))
 
@@ -198,15 +199,10 @@ def _shares(book: Book, release: Released) -> None:
     for lines in lines_of(asked, shares=True, size=template.questions[-1].stop):
         if lines.kind == "share":
             names += lines.names
-            found.append(
-                Side(lines=lines, values=values, errors=template.errors).numbers(release.level)
-            )
+            found.append(_of_people(template, values, lines))
     if not found:
         return
     numbers = np.concatenate(found, axis=2)
-    numbers[[0, 2, 3]] = np.clip(numbers[[0, 2, 3]], 0.0, 1.0)
-    if template.sampling is not None:  # whose error hangs on each number
-        numbers = _one_by_one(release, names)
     table: Columns = {"name": np.tile(np.array(names, dtype=object), len(values))}
     table["kind"] = np.full(numbers[0].size, "share", dtype=object)
     table |= {title: each.ravel() for title, each in zip(NUMBERS, numbers, strict=True)}
@@ -215,13 +211,14 @@ def _shares(book: Book, release: Released) -> None:
     _listed(book, "shares", table, release)
 
 
-def _one_by_one(release: Released, names: Sequence[str]) -> Floats:
-    """Return shares by group and name, with the error of a sample."""
-    groups = (
-        [each for _, each in release.items()] if isinstance(release, GroupedRelease) else [release]
-    )
-    shares = [[group.share(name) for name in names] for group in groups]
-    return np.array([[[getattr(x, n) for x in row] for row in shares] for n in NUMBERS])
+def _of_people(release: Release, values: Floats, lines: Lines) -> Floats:
+    """Return shares by group and name."""
+    if release.sampling is not None:  # whose error hangs on each number
+        each = (of_people(release, values, place, (0.0, 1.0)) for place in lines.top.tolist())
+        return np.stack([*each], axis=2)
+    numbers = Side(lines=lines, values=values, errors=release.errors).numbers(release.level)
+    numbers[[0, 2, 3]] = np.clip(numbers[[0, 2, 3]], 0.0, 1.0)
+    return numbers
 
 
 def _laid_out(book: Book, release: Released) -> None:
@@ -244,15 +241,17 @@ def _chained(*parts: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
 def _grid(table: Cells, release: Released) -> Iterator[list[Any]]:
     """Go through the rows of a table with its totals; marks are in the formats of numbers."""
     x, std, marks = table.laid_out(Reliability.of(release.facts))
+    at = None if table.kind == "mean" else table.places
+    x = x if at is None else table.together(at)
     for row in zip(x.tolist(), std.tolist(), marks.tolist(), strict=True):
         yield [
-            LEFT_OUT if mark == LEFT_OUT else (_marked(table, error, mark, release), number)
+            LEFT_OUT if mark == LEFT_OUT else (_marked(error, mark, at), number)
             for number, error, mark in zip(*row, strict=True)
         ]
 
 
-def _marked(table: Cells, std: float, mark: str, release: Released) -> str:
-    way = _format(places(std, table.kind, ones=release.rounded_values))
+def _marked(std: float, mark: str, at: int | None) -> str:
+    way = _format(places(std) if at is None else at)
     return f'{way}" {mark}"' if mark else way
 
 

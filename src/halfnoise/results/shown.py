@@ -12,6 +12,7 @@ import numpy as np
 
 from halfnoise.results.inference import Columns
 from halfnoise.text import short
+from halfnoise.workload.weights import HEADS
 
 PEOPLE = ("size", "count", "table")  # the kinds of numbers that count people
 TWO = 3.55  # where the digits of a standard error begin with less, two of them count
@@ -64,11 +65,17 @@ def error(std: float) -> str:
     return short(std) if math.isfinite(std) else "∞"
 
 
+def kinds(columns: Columns) -> list[str]:
+    """Return as what each row of a table by column is shown: people with weights are people too."""
+    named = zip(columns["name"].tolist(), columns["kind"].tolist(), strict=True)
+    return ["size" if name == HEADS and kind == "sum" else kind for name, kind in named]
+
+
 def texts(columns: Columns, *, ones: bool = False) -> Columns:
     """Return a table by column with its numbers as they are shown."""
     found = dict(columns)
     errors = columns["std"].tolist()
-    rows = [*zip(errors, columns["kind"].tolist(), strict=True)]
+    rows = [*zip(errors, kinds(columns), strict=True)]
     known = {row: places(*row, ones=ones) for row in {*rows}}
     at = [known[row] for row in rows]
     for name in ("estimate", "low", "high"):

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from halfnoise.results import by_place, sampled
 from halfnoise.results.deviation import deviations
-from halfnoise.results.inference import Columns, Floats, ratios
+from halfnoise.results.inference import Columns, Floats, Range, ratios
 from halfnoise.results.release import Release
 from halfnoise.results.whole import whole
 from halfnoise.text import spelled
@@ -138,6 +139,19 @@ def _size(release: Release, values: Floats, shown: Floats, numbers: Floats) -> F
         elif release.rounded_values:
             in_range(numbers, math.inf)
     return np.asarray(np.maximum(np.rint(numbers[0]), 0.0))
+
+
+def of_people(release: Release, values: Floats, place: int, bounds: Range) -> Floats:
+    """Return an estimate divided by the number of people, for each row of values.
+
+    As ``Release.share`` and ``Release.mean`` do for one, with the error of a sample if it counts.
+    """
+    if release.known_size is not None:
+        rows = (replace(release, values=row).per_person("", place, bounds) for row in values)
+        return np.stack([sampled.numbers_of(each) for each in rows], axis=1)
+    pair, errors = (place, release.questions[-1].stop), release.errors
+    found = ratios(values, errors, pair, release.level, bounds)
+    return sampled.ratios(release, found, values, errors, pair, bounds=bounds)
 
 
 def in_range(numbers: Floats, most: Floats | float) -> None:

@@ -16,7 +16,7 @@ from halfnoise.results.labelled import PEOPLE, Labelled
 from halfnoise.results.listing import Listed, Tabled, listed, named, said
 from halfnoise.results.nest import Nest
 from halfnoise.results.pairs import Pairs
-from halfnoise.results.reliability import Reliability, marked, relative, spread
+from halfnoise.results.reliability import LEFT_OUT, Reliability, marked, relative, spread
 from halfnoise.results.shown import PEOPLE as PEOPLE_KINDS
 from halfnoise.results.shown import places, written
 from halfnoise.results.whole import rounded
@@ -202,9 +202,13 @@ class Cells(Labelled):
         if self.question.is_mean:
             x, std = self._grids(long=long)
             return self._texts(x[:most], std[:most], digits)
-        at = self._places() if digits is None else digits
-        grid = self._laid(self._with_margins(10.0**at), long=long)
+        at = self.places if digits is None else digits
+        grid = self.together(at, long=long)
         return [[written(x, at) for x in row] for row in grid[:most].tolist()]
+
+    def together(self, at: int, *, long: bool = False) -> Floats:
+        """Return counts or sums with totals, rounded to so many places so that they add up."""
+        return self._laid(self._with_margins(10.0**at), long=long)
 
     def _grids(self, *, long: bool) -> tuple[Floats, Floats]:
         """Return estimates and standard errors as they are laid out."""
@@ -232,21 +236,25 @@ class Cells(Labelled):
         pairs = zip(shown, self.laid_out(rule, long=long)[2].tolist(), strict=False)
         return [[*map(marked, texts, own)] for texts, own in pairs]
 
-    def _places(self) -> int:
-        """Return to how many places behind the point it is shown: as the least error says."""
+    @property
+    def places(self) -> int:
+        """To how many places behind the point counts or sums are shown: as the least error says."""
         least = min(float(each.std.min()) for each in (self, *self.margins()))
         least = min(least, float(self._total_std))
         return places(least, self.kind, ones=self.release.rounded_values) or 0
 
     def _below_it(self, *, long: bool) -> Iterator[str]:
         """Say how large the errors are, and how far cells were moved by rounding."""
-        shown = {"cells": self.std}
+        rule = Reliability.of(self.release.facts)
+        shown = {"cells": _kept(self, rule)}
         for labels in (self.rows, self.columns) if not long and self.columns else ():
-            shown[f"totals by {','.join(labels)}"] = self.margin(*labels).std
+            shown[f"totals by {','.join(labels)}"] = _kept(self.margin(*labels), rule)
         shown["total"] = self._whole.std if self.question.is_mean else self._total_std
         parts = (f"{what} {between(std.min(), std.max())}" for what, std in shown.items())
-        share = relative(*self._grids(long=True), counts=self.kind in PEOPLE_KINDS)[:-1]
-        yield f"Standard errors: {', '.join(parts)}; relative ones of cells {spread(share)}."
+        x, std, marks = (each[:-1] for each in self.laid_out(rule, long=True))
+        share = relative(x, std, counts=self.kind in PEOPLE_KINDS)[marks != LEFT_OUT]
+        cells = f"; relative ones of cells {spread(share)}" if share.size else ""
+        yield f"Standard errors: {', '.join(parts)}{cells}."
         if self.release.rounded_values and self.kind in ("table", "count"):
             yield f"Rounding moved cells by {short(self.rounding)} (root mean square)."
 
@@ -262,3 +270,10 @@ class Cells(Labelled):
         """By how much rounding moved the cells: the root mean square."""
         moved = self.cells_of(self._shown) - self.cells_of(self.release.values)
         return float(np.sqrt(np.mean(moved**2)))
+
+
+def _kept(table: Cells, rule: Reliability) -> Floats:
+    """Return the standard errors of cells that are not left out; of all, if none is there."""
+    x, std = table.numbers[:2]
+    gone = rule.marks(relative(x, std, counts=table.kind in PEOPLE_KINDS)) == LEFT_OUT
+    return np.asarray(std if gone.all() else std[~gone])

@@ -7,6 +7,8 @@ from halfnoise.results.shown import error
 from halfnoise.text import tame, text_table, width
 
 MOST_WIDE = 120  # columns of a terminal; what is wider is shown line by line
+DASH = "\N{EN DASH}"  # what the noise leaves open
+OPEN = f"{DASH} too few people to tell."
 TOTAL = "total"
 GAP = 2  # between columns
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.checks import finite, is_text, refuse, said_twice, whole
+from halfnoise.workload.weights import HEADS, SQUARES
 
 SIZE = "number of people"
 _PARTS = {"table": 0, "count": 1, "sum": 1, "mean": 2}  # so many numbers by cell
@@ -24,19 +25,6 @@ def only_rows(conditions: Sequence[str]) -> str:
     return (
         f"In the table: only rows with {' and '.join(conditions)}, and the people they are about."
     )
-
-
-def weighted(column: str, bounds: Sequence[float]) -> str:
-    """Say how often people count where weights say it.
-
-    >>> print(weighted("w", [0, 5]))
-    Weighted: a person counts as often as w says, kept in 0 to 5; without a weight, 0 times. The \
-number of people is the sum of weights.
-    """
-    low, high = bounds
-    kept = f"kept in {low:g} to {high:g}; without a weight, {low:g} times"
-    size = f"The {SIZE} is the sum of weights."
-    return f"Weighted: a person counts as often as {column} says, {kept}. {size}"
 
 
 class Row(NamedTuple):
@@ -184,6 +172,11 @@ class Question:
     def is_sum(self) -> bool:
         """Whether it asks for a sum, whose mean is over all people."""
         return self.kind == "sum"
+
+    @property
+    def of_weights(self) -> bool:
+        """Whether it is about weights themselves, and stands beside the number of people."""
+        return self.is_sum and self.name in (HEADS, SQUARES)
 
     @property
     def limited(self) -> bool:

@@ -13,7 +13,7 @@ than one of the highest weight. On the grid (docs/weights.md has the proofs):
 """
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Self
@@ -28,6 +28,19 @@ SQUARES, HEADS = "sum of squared weights", "unweighted number of people"
 BITS, LEAST_BITS = 21, 12
 # A centre that is searched for takes so many bits more: then 2^32 people have room.
 CENTER_BITS = 10
+
+
+def weighted(column: str, bounds: Sequence[float]) -> str:
+    """Say how often people count where weights say it.
+
+    >>> print(weighted("w", [0, 5]))
+    Weighted: a person counts as often as w says, kept in 0 to 5; without a weight, 0 times. The \
+number of people is the sum of weights.
+    """
+    low, high = bounds
+    kept = f"kept in {low:g} to {high:g}; without a weight, {low:g} times"
+    size = "The number of people is the sum of weights."
+    return f"Weighted: a person counts as often as {column} says, {kept}. {size}"
 
 
 @known_keywords
