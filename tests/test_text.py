@@ -41,6 +41,17 @@ def test_columns_are_aligned() -> None:
     assert lines == ["     a  long name", "x    1", "yy  22          3"]
 
 
+ODD = "日本\n語\x1b[31m\r\t\x9b2J\u202e\x85\u2028\x00"
+
+
+def test_a_cell_is_on_one_line_and_orders_no_terminal() -> None:
+    """Whatever somebody wrote into a list: a row is a line, without control characters."""
+    text = text_table(["a", ODD], [[ODD, "1"], ["b", "2"]])
+    assert text.count("\n") == 2
+    assert not {*text} & {*"\x1b\r\t\x9b\u202e\x85\u2028\x00"}
+    assert len({width(line) for line in text.split("\n")}) == 1
+
+
 def test_wide_characters_align() -> None:
     """Characters that take two columns, or none, leave the columns of a table straight."""
     names = ["smoker", "\u6771\u4eac", "cafe\u0301", "\uff21", "\u200bhidden"]

@@ -254,8 +254,7 @@ def _template(plan: Plan, measurement: Measurement, request: Request) -> Release
         "design": {
             "name": design.name,
             "why": plan.why,
-            "error": plan.chosen.error(workload),
-            "least_error_bound": plan.least_error_bound,
+            **plan.certified,
             "noise": design.noise.value,
             "neighbors": workload.neighbors.value,
             "grid": measurement.facts,

@@ -73,11 +73,12 @@ FIELD = nw.col("s").struct.field("f")
 SCALES = {
     "choice": Scale([q.Choice("c", SPELLINGS)], hn.PureDP(epsilon=1)),
     "choice of a field": Scale([q.Choice(FIELD, SPELLINGS, name="f")]),
+    "table": Scale([q.Table([q.Choice("c", SPELLINGS), q.Choice("i", SPELLINGS)])]),
     "items": Scale([q.Items("i", SPELLINGS, at_most=1)]),
     "groups": Scale([q.Count("c", equals="a")], by="c", groups=SPELLINGS[:4]),
     "two groups": Scale([q.Count("c", equals="a")], by="c", groups=SPELLINGS, max_groups=2),
 }
-SOME_SCALES = ("choice", "two groups")
+SOME_SCALES = ("choice", "table", "two groups")
 
 
 # All kinds of lookup where the rows are and in a copy; the others lead there, as some kinds show.
@@ -112,6 +113,7 @@ def test_no_lookup_of_spark_multiplies_rows() -> None:
             q.Choice("c", SPELLINGS),
             q.Choice(FIELD, SPELLINGS, name="f"),
             q.Items("i", SPELLINGS, at_most=1),
+            q.Table([q.Choice("i", SPELLINGS, name="x"), q.Choice(FIELD, SPELLINGS, name="y")]),
         ]
     )
     assert scale.excess(make(others, "UTF8_LCASE"), make([*others, *MANY], "UTF8_LCASE")) <= 1

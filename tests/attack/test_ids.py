@@ -59,7 +59,7 @@ def test_one_odd_id_changes_nobody_else() -> None:
 
 
 def test_one_odd_cell_changes_no_other() -> None:
-    """The same for groups, categories and sums: a number stays what it is beside any object."""
+    """The same for groups, categories, tables and sums: a number stays so beside any object."""
     scale = Scale(
         [
             q.Choice("c", [1, 2, 2.5]),
@@ -69,6 +69,7 @@ def test_one_odd_cell_changes_no_other() -> None:
         by="c",
         groups=[1, 2.0],
     )
+    table = Scale([q.Table([q.Choice("c", [1, 2, 2.5]), q.Choice("id", [1, 6])])])
     zone = [pd.Timestamp("2026-11-14T20:00Z").tz_convert("Asia/Tokyo")] * 6
     odds = ["x", b"\xff", object(), 2.0, True]
     for cells, some in (
@@ -83,6 +84,7 @@ def test_one_odd_cell_changes_no_other() -> None:
                 {"c": [*cells, odd], "id": range(7), "t": pd.Series([*zone, odd], dtype=object)}
             )
             assert scale.excess(numbers, more) <= 1, odd
+            assert table.excess(pd.DataFrame({"c": cells, **rest}), more) <= 1, odd
 
 
 REFUSED: dict[str, Any] = {

@@ -54,6 +54,9 @@ def test_collations_do_not_merge_keys() -> None:
     assert [round(each.estimate) for each in found] == [10, 5, 0]
     connection.execute("set default_collation = 'nocase'")
     assert sizes(data, groups=["a", "A"]) == {"a": 10, "A": 5, "other": 0}
+    crossed = hn.Table([query, hn.Choice("y", [True])])
+    table: Any = hn.release(data, [crossed], unit="p", privacy=FREE)
+    assert table.table("r", "y").estimates.round().tolist() == [[10, 0], [5, 0], [0, 0]]
 
 
 def test_lists_reach_duckdb_in_any_case() -> None:

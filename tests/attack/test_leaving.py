@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -250,8 +251,11 @@ def test_the_status_says_why(
 
 def test_the_log_tells_steps_and_durations_alone(caplog: pytest.LogCaptureFixture) -> None:
     """Neither a cell, a number of rows nor a column is in any record; a failing step is told."""
-    people = pl.DataFrame({"Kanarienvogel": ["Kanarienvogel"] * 4321})
-    asked = [hn.Choice("Kanarienvogel", ["Kanarienvogel"])]
+    names = ["Kanarienvogel", "Kanarienvogelei"]
+    people = pl.DataFrame({name: ["Kanarienvogel"] * 4321 for name in names})
+    choices = [hn.Choice(name, ["Kanarienvogel"]) for name in names]
+    asked: list[Any] = [hn.Choice("Kanarienvogel", ["Kanarienvogel"], name="alone")]
+    asked.append(hn.Table(choices))
     with caplog.at_level(logging.DEBUG, "halfnoise"):
         hn.release(people, asked, row_is_person=True, privacy=hn.GaussianDP(mu=1))
     said = [record.getMessage() for record in caplog.records]

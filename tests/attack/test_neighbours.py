@@ -96,7 +96,7 @@ def grids() -> Iterator[tuple[str, CenteredMeasurement, hn.Workload]]:
                 grid_for(hn.plan(workload, privacy=privacy)),
                 workload,
             )
-    grouped = hn.Workload(QUERIES["tables"], by="c", **GROUPED["groups"])
+    grouped = hn.Workload(QUERIES["tables"], by="c")  # an axis: its list is that of the groups
     yield "tables in groups", grid_for(hn.plan(grouped, privacy=hn.GaussianDP(mu=1))), grouped
     few = hn.Workload(QUERIES["counts"], at_most=1)
     yield "at most", grid_for(hn.plan(few, privacy=hn.GaussianDP(mu=1))), few

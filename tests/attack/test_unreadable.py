@@ -32,6 +32,7 @@ TEXT = Scale(
     groups=["a", "\ufffd", None],
 )
 SHORT = Scale([q.Choice("t", ["a", "\ufffd"])], by="t", groups=["a", "\ufffd", None])
+TABLE = Scale([q.Table([q.Choice("t", ["a", "\ufffd"]), q.Choice("id", [0, 5])])])
 GOOD = [b"a", b"b", b"\xef\xbf\xbd", b"a", None]
 
 
@@ -100,11 +101,11 @@ WRITTEN: dict[str, Callable[[list[bytes | None]], Any]] = {
 
 @pytest.mark.parametrize("engine", WRITTEN)
 def test_bytes_that_are_no_text_are_missing(engine: str) -> None:
-    """They count as a missing cell does, in queries, as a key and as an item."""
+    """They count as a missing cell does, in queries, in a table, as a key and as an item."""
     make = WRITTEN[engine]
-    scale = SHORT if engine == "spark" else TEXT
-    missing, bad = (scale.totals(make([*GOOD, *more])) for more in ([None], INVALID))
-    assert list(entering(bad, scale.grid)) == list(entering(missing, scale.grid))
+    for scale in (SHORT if engine == "spark" else TEXT, TABLE):
+        missing, bad = (scale.totals(make([*GOOD, *more])) for more in ([None], INVALID))
+        assert list(entering(bad, scale.grid)) == list(entering(missing, scale.grid))
 
 
 @pytest.mark.parametrize("engine", [name for name in WRITTEN if name != "pandas bytes"])

@@ -31,7 +31,17 @@ ASKED = [
     hn.Choice("g", ["x", "z"], name="choice"),
     hn.Items("c", ["E11*", "J45"], split=";"),
     hn.Items("c", ["E11*", "J45"], name="alone"),
+    hn.Table([hn.Choice("g", ["x", "z"], name="row"), hn.Choice("a", [1])]),
 ]
+
+
+TOTALS = [
+    [8, 2, 2, 2],
+    [2, 0, 6],
+    [2, 1],
+    [1, 0],
+    [2, 0, 6, 8, 0, 2, 0, 0, 0, 6, 0],
+]  # with margins
 
 
 def table(engine: str) -> pa.Table:
@@ -72,7 +82,7 @@ def test_what_says_nothing_is_missing(engine: str, tmp_path: Path) -> None:
         return
     listed = in_groups(data, groups=("x",), missing_group="none")
     assert listed == {0: (2, 1), 1: (5, 1), 2: (1, 0)}
-    assert found(data, *placed(*ASKED), ()) == ([[8, 2, 2, 2], [2, 0, 6], [2, 1], [1, 0]], 8)
+    assert found(data, *placed(*ASKED), ()) == (TOTALS, 8)
 
 
 @pytest.mark.parametrize("said", ["", " ", "\0", "a\0b"])

@@ -207,20 +207,26 @@ def ready(workload: hn.Workload, mu: float, *, known: bool = False) -> Any:
 
 @pytest.mark.parametrize("turn", range(50 * MORE))
 def test_what_is_measured_costs_what_is_declared(turn: int) -> None:
-    """Twenty workloads: everybody, in exact rationals, costs no more, and the worst as much."""
+    """Twenty workloads: everybody, in exact rationals, costs no more, and the worst as much.
+
+    All of them are enumerated, those without a fitted design in the closed form that is chosen.
+    """
     chance = random.Random(f"loss {turn}")
-    done = 0
+    done = fitted = 0
     while done < 20:
         workload, mu = any_workload(chance), 10 ** chance.uniform(-2, 1)
         if workload.grouped and len(list(workload.corners())) > 12:
             continue
         found = ready(workload, mu)
-        if found is not None:
-            cost, declared = enumerated(workload, found), Fraction(found.design.loss())
-            assert cost <= declared**2
-            assert float(declared) <= mu
-            assert math.sqrt(cost) >= 0.999 * mu, workload
+        fitted += found is not None
+        if found is None:
+            found = best(list(designs(workload, Budget(mu=mu))), workload).on_grid(workload, mu)
+        cost, declared = enumerated(workload, found), Fraction(found.design.loss())
+        assert cost <= declared**2
+        assert float(declared) <= mu
+        assert math.sqrt(cost) >= 0.999 * mu, workload
         done += 1
+    assert fitted
 
 
 def test_a_part_more_is_seen() -> None:

@@ -4,12 +4,14 @@ import json
 import re
 from typing import Any
 
+import polars as pl
 import pytest
 
 import halfnoise as hn
 
 SEX, AGE = hn.Choice("sex", ["f"]), hn.Bins("age", [18, 65])  # two and three categories
 REGION = hn.Choice("region", ["n", "s", "e"])
+NESTED = hn.Nested("state", "county", places=[("CA", "Kern"), ("CA", "Yolo"), ("NV", "Elko")])
 GAUSSIAN = hn.GaussianDP(mu=1)
 GOLDEN: list[Any] = [SEX, AGE, hn.Table(["sex", "age"], margins=0)]
 
@@ -140,6 +142,65 @@ def test_one_table_is_compared_with_nothing() -> None:
         assert "tables" not in found.to_dict()
 
 
+BESIDE: list[tuple[list[Any], list[Any], int]] = [
+    ([SEX, REGION], [hn.Mean("x", bounds=(0, 9), by=["sex", "region"])], 2),
+    ([SEX, REGION], [hn.Count("x", by=["sex"], within=[["region"]]), hn.Count("y")], 2),
+    ([NESTED, SEX], [hn.Mean("x", bounds=(0, 9), by=["state"], within=[["county", "sex"]])], 3),
+    ([hn.Table([SEX, REGION]), AGE], [hn.Sum("x", bounds=(0, 9), by=["age"])], 2),
+]
+
+
+@pytest.mark.parametrize(("tables", "values", "number"), BESIDE)
+def test_values_by_cell_are_beside_the_tables(
+    tables: list[Any], values: list[Any], number: int
+) -> None:
+    """One by one and together are of the tables of people alone, axes of values among them."""
+    found = hn.plan([*tables, *values], privacy=GAUSSIAN).tables
+    assert found["one_by_one_std"] ** 2 == pytest.approx(number)
+    assert found["std"] < found["one_by_one_std"]
+    heavy = {each.label: 1e6 for each in values}
+    for importance in (heavy, dict.fromkeys(heavy, 1e-06)):
+        other = hn.plan([*tables, *values], privacy=GAUSSIAN, importance=importance)
+        assert other.tables == pytest.approx(found)
+
+
+def test_values_alone_are_compared_with_nothing() -> None:
+    """Axes that only values are by are no tables that somebody asked for."""
+    queries: list[Any] = [hn.Table([SEX, AGE]), hn.Sum("x", bounds=(0, 9), by=["sex"])]
+    assert hn.plan(queries, privacy=GAUSSIAN).tables == {}
+
+
+LISTED: list[list[Any]] = [
+    [SEX, REGION, hn.Table(["sex", "region"], margins=0)],
+    [SEX, REGION, AGE, hn.Mean("x", bounds=(0, 9), by=["sex"], within=[["region", "age"]])],
+    [NESTED, SEX, hn.Mean("x", bounds=(0, 9), by=["state"], within=[["county", "sex"]])],
+    [NESTED, hn.Table(["county", SEX]), hn.Sum("x", bounds=(0, 9), by=["county", "sex"])],
+]
+
+
+@pytest.mark.parametrize("queries", LISTED)
+@pytest.mark.parametrize("objective", ["total", "largest"])
+def test_a_plan_lists_what_a_release_has(queries: list[Any], objective: Any) -> None:
+    """Each table once, asked for or not, also margins that weigh nothing; with its true error."""
+    rows = pl.DataFrame({name: ["1"] for name in ("sex", "region", "age", "state", "county", "x")})
+    said: dict[str, Any] = {"privacy": GAUSSIAN, "objective": objective}
+    release: Any = hn.release(rows, queries, row_is_person=True, ledger=None, **said)
+    found = [each for each in blocks(queries, objective=objective) if "asked" in each]
+    tables = {
+        (f"{each.of} by " if each.of else "") + ",".join(each.labels): each
+        for each in release.tables
+    }
+    assert len(found) == len(tables)
+    assert {each["label"]: each["asked"] for each in found} == {
+        label: each.asked for label, each in tables.items()
+    }
+    for each in found:
+        table = tables[each["label"]]
+        if each["kind"] == "table":
+            std = release.table(*table.labels).std
+            assert each["std"] ** 2 == pytest.approx((std**2).mean(), rel=1e-6)
+
+
 def test_people_replaced_cost_two_cells_each() -> None:
     """A person who is replaced leaves one cell of a table and enters another."""
     tables = [hn.Table([SEX, AGE]), hn.Table([AGE, REGION])]
@@ -182,6 +243,21 @@ def test_tables_need_gaussian_noise(queries: Any) -> None:
     found = hn.plan(queries, privacy=both)
     assert "Laplace" not in repr(found)
     assert max(hn.plan(queries, privacy=hn.budget_for(queries, margin=10)).margins) <= 10
+
+
+def test_a_table_of_one_axis_is_asked_for_as_the_choice_with_other_noise() -> None:
+    """The message says so, where that is all there is, and then it is planned."""
+    pure, remedy = (
+        hn.PureDP(epsilon=1),
+        r"or ask for 'sex', 'age' without a table: .* choice itself",
+    )
+    with pytest.raises(hn.NotSupportedError, match=remedy):
+        hn.plan([hn.Table([SEX]), hn.Table([AGE]), hn.Count("x")], privacy=pure)
+    assert hn.plan([SEX, AGE, hn.Count("x")], privacy=pure).chosen.noise.value == "laplace"
+    several: list[list[Any]] = [GOLDEN, [NESTED], [SEX, hn.Count("x", by=["sex"])]]
+    for queries in several:
+        with pytest.raises(hn.NotSupportedError, match=r"--delta 1e-6\)$"):
+            hn.plan(queries, privacy=pure)
 
 
 def test_the_budget_for_a_margin_is_that_of_what_was_asked() -> None:

@@ -240,6 +240,28 @@ def test_what_is_no_table_is_refused() -> None:
             wrong()
 
 
+@pytest.mark.parametrize("key", [("a",), "a", ("a", "b", "c"), 7])
+def test_a_cell_has_a_category_of_each_axis(key: Any) -> None:
+    """Whichever cell of a difference has too few or too many is refused with a sentence."""
+    table = next(each for each in tables(everything()) if len(each.labels) == 2)
+    cell = tuple(own[0] for own in table.categories)
+    for one, other in ((key, cell), (cell, key), (key, key)):
+        with pytest.raises(hn.InvalidParameterError, match="a category of each of"):
+            table.difference(one, other)
+
+
+def test_a_table_of_groups_is_that_of_one() -> None:
+    """By labels there is a table of one group, or of all together: the message says how."""
+    release = by_group()
+    labels, of = release["w0"].tables[0].labels, release["w0"].tables[0].of
+    with pytest.raises(hn.InvalidParameterError, match=r"say release\['w0'\]\.table\('") as found:
+        release.table(*labels, of=of)
+    assert "release.total().table('" in str(found.value)
+    with pytest.raises(hn.InvalidParameterError, match=r"table\(of='x'\)"):
+        release.table(of="x")
+    assert release.table() in str(release)
+
+
 def test_all_intervals_at_once() -> None:
     """Cells and means by cell all count; each holds at the root of the level, as they are tied."""
     release = everything()

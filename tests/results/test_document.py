@@ -212,6 +212,9 @@ def test_every_part_is_checked(broken: str) -> None:
     [
         {"design": "standard"},
         {"design": {"name": 1, "why": ""}},
+        {"design": {"name": "", "why": "", "error": "1"}},
+        {"design": {"name": "", "why": "", "error": 1.0, "least_error_bound": 0}},
+        {"design": {"name": "", "why": "", "error": 1e300, "least_error_bound": 1e-300}},
         {"where": "age"},
         {"only": ["a"]},
         {"grouping": {"threshold": "many"}},

@@ -108,6 +108,36 @@ def test_discovering_is_told_with_its_probability() -> None:
         assert not found & {"gaussian", "pure"}
 
 
+def test_the_least_error_is_told() -> None:
+    """In words of the release and of the note, for Gaussian noise; of other noise nothing is."""
+    release, words = released(), "Its squared error is within 0.1% of the least"
+    assert words in str(release)
+    assert words in str(hn.Release.from_json(release.to_json()))
+    assert words in release.to_html(charts=False)
+    assert "at most 0.1% above the least" in " ".join(note(release).text())
+    assert "höchstens 0,1\N{NO-BREAK SPACE}% über dem kleinsten" in " ".join(
+        note(release, "de").text()
+    )
+    design = release.facts["design"]
+    far = {**design, "error": 1.0312 * design["least_error_bound"]}
+    release = replace(release, facts={**release.facts, "design": far})
+    assert "at most 3.2% above the least" in str(release)
+    assert "at most 3.2% above the least" in " ".join(note(release).text())
+    unknown = {**design, "least_error_bound": None}
+    assert "least" not in told(replace(release, facts={**release.facts, "design": unknown}))
+
+
+def test_other_noise_is_not_measured_by_gaussian_noise() -> None:
+    """With Laplace noise chosen there is no bound in the plan, the release or the words."""
+    privacy = hn.ApproxDP(epsilon=1, delta=1e-9)
+    release, plan = released(privacy=privacy), hn.plan([hn.Count("x")], privacy=privacy)
+    assert plan.least_error_bound is None
+    for found in (release.facts["design"], plan.to_dict()):
+        assert not {"error", "least_error_bound"} & {*found}
+    assert "squared error" not in str(plan) + str(release)
+    assert "least" not in told(release)
+
+
 def test_a_sample_is_told() -> None:
     """What intervals cover then, and no sentence that they cover less."""
     sampled = everything().with_sampling("srs", design_effect=1.5)

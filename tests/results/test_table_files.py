@@ -305,3 +305,17 @@ def test_a_table_as_one_reads_it_in_text() -> None:
     assert not any(
         cell.startswith(("=", "@")) for row in csv.reader(io.StringIO(found)) for cell in row
     )
+
+
+def test_text_stays_on_its_lines() -> None:
+    """Line breaks and orders to a terminal in categories and names reach no screen."""
+    odd = hn.Choice("region", ["日本\n語", "\x1b[31mred", "a\tb"], name="odd\x1b\nname")
+    some = hn.Count("ill", where=hn.Where("sex", equals="x\n\x1b"))
+    release = released([hn.Table([AXES["sex"], odd]), some])
+    table = release.table("sex", odd.label)
+    for shown in (str(release), str(table), str(table.shares("row"))):
+        assert not {*shown} & {*"\x1b\t"}
+        assert "日本 語" in shown
+    assert len(str(table).splitlines()) == len(
+        str(everything().table("sex", "region")).splitlines()
+    )

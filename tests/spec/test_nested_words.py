@@ -43,6 +43,18 @@ def test_a_list_is_read_from_a_file(folder: Path) -> None:
     assert list(coded) == [hn.Nested("state", "county", places=PLACES, missing=["-9"])]
 
 
+def test_only_a_file_has_a_header(folder: Path) -> None:
+    """Places that are called as the columns are places in a list, and after codes are added."""
+    same = [("x", "y"), ("x", "z")]
+    assert hn.Nested("x", "y", places=same).places == tuple(same)
+    assert hn.Nested("x", "y", places=same).coded(["-9"]).places == tuple(same)
+    assert hn.Nested("x", "y", "z", places=[("x", "y", "q")]).upto(2).places == (("x", "y"),)
+    (folder / "same.csv").write_text("x,y\nx,y\nx,z\n", encoding="utf-8")
+    assert hn.Nested("x", "y", places=folder / "same.csv").places == tuple(same)
+    (found,) = read({"nested": ["x,y=@same.csv"], "mu": "1"}).workload.queries
+    assert found == hn.Nested("x", "y", places=same)
+
+
 def test_a_spec_says_the_same(folder: Path) -> None:
     """What is saved is read again; its list lies beside it."""
     said = {"nested": ["state,county=@places.csv"], "choice": ["sex=f,m"], "table": ["county,sex"]}

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import polars as pl
 import pytest
 
@@ -11,6 +12,7 @@ from halfnoise.spec.header import Header
 from halfnoise.spec.tables import parted
 from halfnoise.spec.toml import read_spec, write_spec
 from halfnoise.spec.words import read, text_format
+from support.commands import run
 
 AXES = {"choice": ["sex=f,m", "region=n,s,e"], "bins": ["age=18,65"], "mu": "1"}
 PAID = {"mean": ["pay=0:9"], "sum": ["rent=0:5"], "count": ["old=age:at-least:65"]}
@@ -204,3 +206,15 @@ def test_a_spec_and_queries_in_python(tmp_path: Path) -> None:
     said: dict[str, Any] = {"parameters": {"one": "sex", "region": "n"}, "text": hn.TextFormat()}
     release = hn.release(people, [table, SEX], spec=spec, **said)
     assert {q.name for q in release.questions} >= {"sex", "age", "sex,age"}
+
+
+def test_a_file_with_an_axis_as_a_table_says_how_to_name_it(tmp_path: Path) -> None:
+    """Where a label is a table of the file too, the message names the word that picks that."""
+    with duckdb.connect(str(path := tmp_path / "a.duckdb")) as own:
+        for name in ("sex", "other"):
+            own.execute(f"create table {name} as select 'f' as sex, 'n' as region")
+    said = ["--choice", "sex=f,m", "--choice", "region=n,s", "--mu", "1", "--row-is-person"]
+    tables = ["--table", "sex", "--table", "sex,region"]
+    found = run("check", path, *said, *tables)
+    assert found.status
+    assert "say which one, --file-table NAME" in found.err + found.out

@@ -89,9 +89,9 @@ CALLED: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "categories": ([q.Choice("blood", ["A", "B"]), q.Bins("age", [0, 18, 65])], {}),
     "items": ([q.Items("item", ["a", "b", "c"], at_most=2)], {}),
     "tables": ([TABLE, MANY, *BY_CELL], {}),
-    "tables in groups": ([TABLE, *BY_CELL], BY),
+    "tables in groups": ([TABLE, *BY_CELL], {"by": "item", "groups": ["a", "b"]}),
     "places": ([PLACES, q.Table(["item", q.Bins("age", [0, 18])]), BY_CELL[0]], {}),
-    "tables in groups that are found": ([TABLE, q.Count("smoker")], FIND | {"by": "blood"}),
+    "tables in groups that are found": ([TABLE, q.Count("smoker")], FIND | {"by": "item"}),
     "tables replaced": (
         [TABLE, MANY],
         {"neighbors": hn.Neighbors.REPLACE, "known_size": 40},

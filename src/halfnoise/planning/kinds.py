@@ -4,6 +4,7 @@ from halfnoise.checks import refuse
 from halfnoise.errors import NotSupportedError
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Budget
+from halfnoise.workload.crossing import MOST_NAMED, TableBlock
 from halfnoise.workload.workload import Workload
 
 
@@ -22,6 +23,7 @@ def noise_of(name: str | None, workload: Workload, budget: Budget | None = None)
             "tables are released with Gaussian noise, got Laplace noise, or an epsilon without"
             " delta: what tables share saves nothing there, as a person moves all cells of what is"
             " measured; give the budget as epsilon and delta (--epsilon 1 --delta 1e-6)"
+            + _as_choices(workload)
         )
     if name is None:
         return Noise.GAUSSIAN if workload.gaussian_only else None
@@ -37,3 +39,13 @@ def noise_of(name: str | None, workload: Workload, budget: Budget | None = None)
         remedy += "; give the budget as epsilon and delta (--epsilon 1 --delta 1e-6)"
         raise refuse("noise", f"{other!r} with this budget", name, remedy)
     return kind
+
+
+def _as_choices(workload: Workload) -> str:
+    """Say what any noise goes with where all tables have one axis."""
+    blocks = [block for block in workload.blocks if isinstance(block, TableBlock)]
+    tables = [(block, table) for block in blocks for table in block.tables]
+    if any(block.nested or block.values or len(table.axes) > 1 for block, table in tables):
+        return ""
+    named = ", ".join(repr(block.named(table.axes)) for block, table in tables[:MOST_NAMED])
+    return f", or ask for {named} without a table: a table of one axis is the choice itself"

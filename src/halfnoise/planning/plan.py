@@ -97,23 +97,25 @@ class Plan(Planned):
     def least_error_bound(self) -> float | None:
         """What the error of no Gaussian noise is below, in squares; None where nothing is known."""
         mu = Spending.of(self.privacy, self.workload.grouping, self.releases).budget.mu
+        if self.chosen.noise is not Noise.GAUSSIAN:
+            return None
         given = any(design.size_is_given for design in self.designs)
         return None if mu is None else certificate.least_error(self.workload, mu, known_size=given)
 
-    def _certified(self) -> list[str]:
-        """Say how far the chosen design is from the least error of any Gaussian noise."""
-        bound, design = self.least_error_bound, self.chosen
-        if bound is None or design.noise is not Noise.GAUSSIAN:
-            return []
-        return [certificate.words(design.error(self.workload), bound)]
+    @property
+    def certified(self) -> dict[str, float | None]:
+        """The ``error`` of Gaussian noise and its ``least_error_bound``; empty for other noise."""
+        error, bound = self.chosen.error(self.workload), self.least_error_bound
+        gaussian = self.chosen.noise is Noise.GAUSSIAN
+        return {"error": error, "least_error_bound": bound} if gaussian else {}
 
     def _against(self, errors: Mapping[str, float]) -> str:
         """Say how the other kind of noise compares, where both can keep the promise."""
         if len(self._kinds) == 1:
             return ""
         one, other = (errors[self._best[kind].name] for kind in (Noise.LAPLACE, Noise.GAUSSIAN))
-        chosen, less = self.chosen.noise is Noise.LAPLACE, compared(one, other)
-        if chosen:
+        less = compared(one, other)
+        if chosen := self.chosen.noise is Noise.LAPLACE:
             free = "no delta but that of discovering" if self.workload.discovers else "no delta"
             said = f" Laplace noise has {less} than Gaussian noise and needs {free}."
         else:
@@ -249,6 +251,7 @@ class Plan(Planned):
         return "known" if public and not everyone else "not given"
 
     def __repr__(self) -> str:
+        bound, error = self.least_error_bound, self.chosen.error(self.workload)
         right = f"is right in at most {at_most(self.best_guess)} of cases"
         lines = [
             self.workload.words,
@@ -256,7 +259,7 @@ class Plan(Planned):
             f"The best guess {self.workload.protected} {right};\na coin flip, in 50%.",
             f"\n{self.table()}\n",
             f"Chosen (*): {self.chosen.name}. {self.why}",
-            *self._certified(),
+            *([] if bound is None else [certificate.words(error, bound)]),
             *self._adding_up(),
             *([] if self.discovery is None else [str(self.discovery)]),
             *tables.compared(self.tables),
@@ -288,8 +291,7 @@ class Plan(Planned):
             "level": self.level,
             "chosen": self.chosen.name,
             "why": self.why,
-            "error": self.chosen.error(self.workload),
-            "least_error_bound": self.least_error_bound,
+            **self.certified,
             "noise": {"chosen": self.chosen.noise.value, "ten_releases": self.ten_releases}
             | ({"share_of_limit": in_words(self.shares)} if self.shares else {}),
             "designs": [

@@ -16,6 +16,7 @@ from halfnoise.workload.block import Block, Line
 from halfnoise.workload.categories import Bins, Choice
 from halfnoise.workload.crossing import TableBlock, used
 from halfnoise.workload.nested import Nested
+from halfnoise.workload.numbers import Count, Mean, Sum
 from halfnoise.workload.queries import Asked
 from halfnoise.workload.tables import Table
 from halfnoise.workload.workload import Workload
@@ -137,10 +138,13 @@ def one_by_one(design: Design, workload: Workload) -> dict[str, float]:
     (sum of t_B) / mu^2. Both are the root of a mean squared error, weighed alike, or of the largest
     one, with nothing beside the tables. Nothing where there are not several.
     """
-    promised, (alone, together) = design.guarantee, _tables_alone(design, workload)
+    promised = design.guarantee
+    if not isinstance(promised, GaussianDP) or not (kept := _tables_of(workload)):
+        return {}
+    alone, together = _alone(design, workload, kept, promised.mu)
     both = zip(alone.lines, together.query_std, strict=True)
-    tables = [(line, std) for line, std in both if line.kind == "table" and line.asked]
-    if len(tables) < 2 or not isinstance(promised, GaussianDP):
+    tables = [(line, std) for line, std in both if line.asked]
+    if len(tables) < 2:
         return {}
     weights = [line.importance * line.queries for line, _ in tables]
     replaced = workload.neighbors is Neighbors.REPLACE
@@ -154,18 +158,26 @@ def one_by_one(design: Design, workload: Workload) -> dict[str, float]:
     return {"std": math.sqrt(here / whole), "one_by_one_std": math.sqrt(apart / whole)}
 
 
-def _tables_alone(design: Design, workload: Workload) -> tuple[Workload, Design]:
-    """Return the tables of people with nothing beside them, and their design."""
+def _tables_of(workload: Workload) -> list[Asked]:
+    """Return the tables of people that were asked for, and the axes: tables of one axis."""
     tables = [query for query in workload.queries if isinstance(query, Table)]
-    axes, promised = used(tables, []), design.guarantee
-    kept = [q for q in workload.queries if isinstance(q, Table | Nested) or _is_axis(q, axes)]
-    if not kept or len(kept) == len(workload.queries) or not isinstance(promised, GaussianDP):
+    values = [q for q in workload.queries if isinstance(q, Count | Sum | Mean) and q.by]
+    axes = used(tables, values, workload.queries)
+    return [q for q in workload.queries if isinstance(q, Table | Nested) or _is_axis(q, axes)]
+
+
+def _alone(
+    design: Design, workload: Workload, kept: Sequence[Asked], mu: float
+) -> tuple[Workload, Design]:
+    """Return the tables with nothing beside them, and their design."""
+    if len(kept) == len(workload.queries):
         return workload, design
     named = {*(query.label for query in kept), *used([], [], kept)}
-    weights = {name: w for name, w in workload.importance.items() if name in named}
+    weights = {q.label: 1 / len(q.names) for q in kept if isinstance(q, Choice | Bins)}
+    weights |= {name: w for name, w in workload.importance.items() if name in named}
     rules: dict[str, Any] = {"at_most": None, "size_importance": 0.0, "size_dial": None}
     alone = replace(workload, queries=kept, importance=weights, **rules)
-    return alone, best(designs(alone, Budget(mu=promised.mu)), alone)
+    return alone, best(designs(alone, Budget(mu=mu)), alone)
 
 
 def _is_axis(query: Asked, axes: Sequence[str]) -> bool:

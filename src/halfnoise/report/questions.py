@@ -43,7 +43,7 @@ def made_of(release: Released) -> Iterator[tuple[str, list[str]]]:
     first, *design = release.promises()
     yield "Guarantee", [first.removeprefix("Promised: ")]
     if design:
-        yield "Design", [design[0].removeprefix("Design: ")]
+        yield "Design", [each.removeprefix("Design: ") for each in design]
     yield "Noise", [f"{release.errors.noise.value.title()}, drawn as exact integers"]
     if "version" in facts:
         yield "Made with", [f"halfnoise {spelled(facts['version'])}"]

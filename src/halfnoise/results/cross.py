@@ -129,8 +129,8 @@ class CrossTable(Cells):
 
     def difference(self, one: object, other: object) -> Estimate:
         """Return one cell minus another; noise that the two share cancels."""
-        name, release = f"{self._named(one)} - {self._named(other)}", self.release
         a, b = (self._at(self._cell(each)) for each in (one, other))
+        name, release = f"{self._named(one)} - {self._named(other)}", self.release
         if a == b:
             return Estimate(name=name, estimate=0.0, std=0.0, low=0.0, high=0.0)
         if self.question.is_mean:

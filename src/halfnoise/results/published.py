@@ -14,6 +14,7 @@ from halfnoise.checks import installed
 from halfnoise.privacy.definitions import Guarantee, Privacy
 from halfnoise.privacy.words import dp_event, promise
 from halfnoise.results.comparison import Comparison
+from halfnoise.text import tame
 from halfnoise.views import Viewed, drawing
 
 MANY = 10_000  # so many values are written for programs alone, on one line
@@ -89,10 +90,11 @@ class Published(Viewed):
         return list(self._views().render.notes(self))
 
     def promises(self) -> list[str]:
-        """Say what is promised to each person, and by which design."""
+        """Say what is promised to each person, by which design, and how near to the best."""
         designs = [self.facts["design"]] if "design" in self.facts else []
         why = [f"Design: {design['name']}. {design['why']}" for design in designs]
-        return [promise(self.guarantee, self.privacy), *why]
+        best = self._views().render.certified(self.facts)
+        return [promise(self.guarantee, self.privacy), *why, *best]
 
     def compare(
         self, earlier: Any, *, level: float | None = None, shares: bool = False
@@ -119,7 +121,7 @@ class Published(Viewed):
         return str(self._views().render.table(self))
 
     def __repr__(self) -> str:
-        return "\n".join([self.table(), "", *self._views().render.beside(self)])
+        return "\n".join([self.table(), "", *map(tame, self._views().render.beside(self))])
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         """Copy and pickle by what it was made of, so that its values stay read-only."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from halfnoise.checks import finite, fraction, is_text, not_negative, refuse, whole
+from halfnoise.checks import finite, fraction, is_text, not_negative, positive, refuse, whole
 from halfnoise.design.covariance import Covariance, Shared
 from halfnoise.errors import DataError
 from halfnoise.noise.law import Noise
@@ -171,6 +171,8 @@ def _check_facts(facts: dict[str, Any]) -> None:
     _check_plain(facts, DEPTH)
     design = facts.get("design", {"name": "", "why": ""})
     grouping, only = facts.get("grouping", {}), facts.get("only", {})
+    least = positive(bound=1.0 if (bound := design.get("least_error_bound")) is None else bound)
+    _hold(math.isfinite(1000 * not_negative(error=design.get("error", 0)) / least))
     texts = [design["name"], design["why"], *_list(facts.get("where", [])), *only.values()]
     if "weight" in facts:
         low, high = (finite(bound=each) for each in _list(facts["weight"]["bounds"]))

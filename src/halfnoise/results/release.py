@@ -149,6 +149,16 @@ class GroupedRelease(Published):
         rows = (self.values[one], self.values[other])
         return spread.between(self.template, found, name, rows, overlap=self.most > 1)
 
+    def table(self, *labels: str, of: str | None = None) -> str:
+        """Return the values as text; tables by their labels are those of a group, or of a total."""
+        if not labels and of is None:
+            return str(self._views().render.table(self))
+        said = [*map(repr, labels), *([] if of is None else [f"of={of!r}"])]
+        asked = f".table({', '.join(said)})"
+        ways = [f"release[{key!r}]{asked}" for key in self.keys()[:1]] + [f"release.total(){asked}"]
+        rule = "that of one group, or of all of them together"
+        raise refuse("a table by labels", rule, labels, f"say {' or '.join(ways)}")
+
     def total(self, groups: Iterable[object] | None = None) -> Release:
         """Return the sum over groups, over all of them unless some are named.
 

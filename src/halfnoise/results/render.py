@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from halfnoise.design import certificate
+from halfnoise.noise.law import Noise
 from halfnoise.results.cross import CrossTable
 from halfnoise.results.doubts import doubts
 from halfnoise.results.labelled import MOST_ROWS
@@ -11,7 +13,7 @@ from halfnoise.results.reliability import LEFT_OUT, Reliability, for_eyes
 from halfnoise.results.sampling import caption
 from halfnoise.results.shown import error, shown, texts
 from halfnoise.results.table import COLUMNS
-from halfnoise.text import percent, short, spelled, text_table
+from halfnoise.text import percent, short, spelled, tame, text_table
 from halfnoise.workload.question import only_rows
 from halfnoise.workload.weights import weighted
 
@@ -42,7 +44,7 @@ def table(release: Released) -> str:
     for heading, each in tables(release):
         if left <= 0:
             return "\n\n".join([*blocks, "... and more tables"])
-        blocks.append(heading + each.text(most=left))
+        blocks.append(tame(heading) + each.text(most=left))
         left -= blocks[-1].count("\n")
     return "\n\n".join(blocks)
 
@@ -73,6 +75,20 @@ def notes(release: Released) -> list[str]:
         return first
     found = [note for question in release.questions for note in question.notes(whole.values)]
     return first + found + doubts(whole)
+
+
+def certified(facts: Mapping[str, Any]) -> list[str]:
+    """Say how far the design is from the least error of any Gaussian noise, where it is known."""
+    both = error_and_bound(facts)
+    return [] if both is None else [certificate.words(*both)]
+
+
+def error_and_bound(facts: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Return the squared error of Gaussian noise, and the least that any has, where it is known."""
+    design = facts.get("design", {})
+    error, bound = design.get("error"), design.get("least_error_bound")
+    gaussian = design.get("noise") == Noise.GAUSSIAN.value
+    return (error, bound) if gaussian and error and bound else None
 
 
 def _who(facts: Mapping[str, Any]) -> list[str]:

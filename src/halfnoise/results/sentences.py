@@ -1,5 +1,6 @@
 """Which sentences are true of a release, for its method note: each by name, with what fills it."""
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
@@ -7,6 +8,7 @@ from halfnoise.privacy.definitions import DiscoveryDP, Guarantee, PureDP
 from halfnoise.privacy.words import implied
 from halfnoise.results.release import GroupedRelease, Release, Released
 from halfnoise.results.reliability import Reliability
+from halfnoise.results.render import error_and_bound
 from halfnoise.text import above
 from halfnoise.workload.weights import HEADS, SQUARES
 
@@ -127,6 +129,7 @@ def for_experts(release: Released, composed: Composed | None) -> Iterator[Senten
     design = release.facts.get("design", {})
     if "name" in design:
         yield f"noise_{release.errors.noise.value}", {"design": Named(design["name"])}
+    yield from _certified(release)
     values = [each for each in release.questions if each.limited and not each.of_weights]
     bounded = {each.name: each.bounds for each in values}
     ranges = [
@@ -175,6 +178,13 @@ def _divides(release: Released) -> bool:
     one, asked = _one(release), [each for each in release.questions if not each.of_weights]
     measured = one.has_size and one.known_size is None
     return any(each.is_mean or each.in_tables or measured for each in asked)
+
+
+def _certified(release: Released) -> Iterator[Sentence]:
+    """Say how far the noise is from the least error of any, to a tenth of a per cent upward."""
+    if (both := error_and_bound(release.facts)) is not None:
+        error, bound = both
+        yield "least", {"above": Share(max(1, math.ceil(1000 * (error / bound - 1))) / 1000)}
 
 
 def _guarantee(release: Released) -> Sentence:

@@ -14,7 +14,7 @@ from halfnoise.checks import number, refuse, said_twice, unknown
 from halfnoise.spec.lists import ANYWHERE, Lists
 from halfnoise.workload.categories import Bins, Choice
 from halfnoise.workload.crossing import used
-from halfnoise.workload.nested import Nested
+from halfnoise.workload.nested import Nested, below_header
 from halfnoise.workload.numbers import Count, Mean, Sum
 from halfnoise.workload.queries import Asked, Query
 from halfnoise.workload.tables import Table
@@ -62,7 +62,7 @@ def nested(text: str, lists: Lists) -> Nested:
     if not (equals and levels and listed.startswith("@")):
         remedy = "for example --nested state,county,tract=@places.csv"
         raise refuse("--nested", "written LEVEL,LEVEL=@FILE", text, remedy)
-    return Nested(*levels, places=lists.rows(listed, len(levels)))
+    return Nested(*levels, places=below_header(lists.rows(listed, len(levels)), levels))
 
 
 def _axes(asked: Sequence[Asked]) -> list[str]:

@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
-from halfnoise.errors import InvalidParameterError, NotSupportedError
+from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.block import Block, Line
 from halfnoise.workload.categories import Choice
 from halfnoise.workload.grid import LEAST_TABLE_BITS, REACH_BITS, TABLE_BITS, Grain
@@ -15,9 +15,9 @@ from halfnoise.workload.numbers import Count, Mean, Sum
 from halfnoise.workload.question import CellNames, Question, Shown
 from halfnoise.workload.sets import ByCell, Crossed, Placed, Wanted
 from halfnoise.workload.sets.base import Center, Parts, Scales
-from halfnoise.workload.sets.residuals import Axes, cells, inside, margins_of
+from halfnoise.workload.sets.residuals import Axes, cells, inside
+from halfnoise.workload.table_weights import Asked, Weights, unweighed
 from halfnoise.workload.tables import (
-    MOST_CELLS,
     Axis,
     Said,
     Table,
@@ -29,17 +29,7 @@ from halfnoise.workload.tables import (
 Value: TypeAlias = Count | Sum | Mean
 Alike: TypeAlias = tuple[int | None, ...]
 MOST_NAMED = 20  # tables that are named in a sentence
-MOST_PARTS = 2**25  # margins of margins that are gone through
 MARGINS = 0.01  # what people, and margins, weigh where nobody says how much
-
-
-class Asked(NamedTuple):
-    """A table as a plan shows it: of people or of a value, and what a cell of it weighs."""
-
-    axes: Axes
-    weight: float
-    asked: bool
-    value: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +84,8 @@ class TableBlock(Block):
         tables = tuple(table._replace(weight=weight) for table, weight in pairs)
 
         def wanted(value: int | None) -> tuple[Wanted, ...]:
-            return tuple(Wanted(t.axes, t.weight) for t in tables if t.value == value)
+            own = (table for table in tables if table.value == value and table.weight)
+            return tuple(Wanted(table.axes, table.weight) for table in own)
 
         values = tuple(replace(v, wanted=wanted(i)) for i, v in enumerate(self.shape.values))
         shape = replace(self.shape, wanted=wanted(None), values=values)
@@ -186,7 +177,7 @@ def crossing(
             raise InvalidParameterError(f"{rule}; {remedy}")
         return table
 
-    people = _Weights(levels, deep)
+    people = Weights(levels, deep)
     for label in used((), (), asked):
         people.add(of([label]), importance.get(label, 1.0))
     for axis in (each for each in asked if each.label in place and not isinstance(each, Nested)):
@@ -198,7 +189,7 @@ def crossing(
     shown, by_cell = list[Asked](), list[ByCell]()
     for i, query in enumerate(values):
         low, high = query.shape.bounds or (0.0, 1.0)
-        weight, own = importance.get(query.label, 1 / (high - low) ** 2), _Weights(levels, deep)
+        weight, own = importance.get(query.label, 1 / (high - low) ** 2), Weights(levels, deep)
         own.add(of(query.by), weight, MARGINS * weight)
         for by in query.within:
             own.add(of(by), weight)
@@ -208,10 +199,11 @@ def crossing(
         optional = isinstance(query, Mean)
         by_cell.append(ByCell(low, high, own.wanted, optional, grain))
         shown += own.shown(i)
-    listed = sorted([*people.shown(None), *shown], key=lambda table: not table.asked)
+    shown[:0] = people.shown(None)
     shape: Crossed = Crossed(levels, people.wanted, tuple(by_cell))
     if nested is not None:
         shape = Placed(levels, people.wanted, tuple(by_cell), tree=nested.tree)
+    listed = sorted([*shown, *unweighed(shape, shown)], key=lambda table: not table.asked)
     plain = (axis for axis in axes if not isinstance(axis, Level))
     return TableBlock(
         kind="table",
@@ -256,44 +248,3 @@ def used(
     labels += [label for value in values for part in (value.by, *value.within) for label in part]
     labels += [label for each in asked if isinstance(each, Nested) for label in each.labels]
     return [*dict.fromkeys(labels)]
-
-
-class _Weights:
-    """What tables weigh, those that were asked for and their margins; and their cells."""
-
-    def __init__(self, levels: tuple[int, ...], deep: int) -> None:
-        self.levels, self.deep = levels, deep
-        self.own: dict[Axes, float] = {}
-        self.margins: dict[Axes, float] = {}
-        self.parts = 0
-
-    def add(self, table: Axes, weight: float, margins: float = 0.0) -> None:
-        self.own[table] = max(self.own.get(table, 0.0), weight)
-        self.margins_of(table, margins)
-
-    def margins_of(self, table: Axes, weight: float) -> None:
-        if (number := cells(self.levels, table)) > MOST_CELLS:
-            rule = f"a table has at most 2^27 cells, got {number:,}"
-            raise NotSupportedError(f"{rule}; use fewer attributes or coarser bands")
-        self.parts += 3 ** len(table) if weight else 2 ** len(table)
-        if self.parts > MOST_PARTS:
-            rule = "tables and their margins are made of at most 2^25 parts"
-            said = f"{rule}, got more with one by {len(table)} attributes"
-            raise NotSupportedError(f"{said}; use fewer attributes, or several smaller tables")
-        if weight:
-            for margin in margins_of(table, self.deep):
-                self.margins[margin] = max(self.margins.get(margin, 0.0), weight)
-            del self.margins[()]
-
-    def _cells(self, tables: Mapping[Axes, float]) -> dict[Axes, float]:
-        return {axes: weight / cells(self.levels, axes) for axes, weight in tables.items()}
-
-    @property
-    def wanted(self) -> tuple[Wanted, ...]:
-        return tuple(Wanted(*each) for each in self._cells(self.margins | self.own).items())
-
-    def shown(self, value: int | None) -> list[Asked]:
-        own = self._cells(self.own)
-        margins = self._cells({a: w for a, w in self.margins.items() if a not in own})
-        found = [Asked(axes, weight, asked=True, value=value) for axes, weight in own.items()]
-        return [*found, *(Asked(a, w, asked=False, value=value) for a, w in margins.items())]

@@ -208,7 +208,7 @@ class _Inside(dict[Place, dict[Literal, None]]):
 
 
 def _read(file: "str | os.PathLike[str]", columns: Sequence[str]) -> list[list[str]]:
-    """Return the lines of a file; one that names the columns is its header."""
+    """Return the places of a file."""
     try:
         with Path(file).open(encoding="utf-8-sig", newline="") as lines:
             found = [[cell.strip() for cell in line] for line in csv.reader(lines)]
@@ -216,7 +216,12 @@ def _read(file: "str | os.PathLike[str]", columns: Sequence[str]) -> list[list[s
         said = f"the list of places {os.fspath(file)!r} could not be read"
         remedy = "name a text file with one place to a line, a name for each level"
         raise InvalidParameterError(f"{said}; {remedy}: {','.join(columns)}") from None
-    return [row for row in found if any(row)]
+    return below_header([row for row in found if any(row)], columns)
+
+
+def below_header(lines: list[list[str]], columns: Sequence[str]) -> list[list[str]]:
+    """Return the lines of a file without its header: a first line that names the columns."""
+    return lines[1:] if lines[:1] == [[*columns]] else lines
 
 
 def _checked(listed: object, columns: Sequence[str], other: str) -> tuple[Place, ...]:
@@ -224,8 +229,8 @@ def _checked(listed: object, columns: Sequence[str], other: str) -> tuple[Place,
     example = 'for example [("CA", "Kern"), ("CA", "Yolo")]'
     if not isinstance(listed, Iterable):
         raise refuse("places", "a file, or a list with a name for each level", listed, example)
-    found, lines = list[Place](), list(listed)
-    for line in lines[1:] if lines and [*lines[0]] == [*columns] else lines:
+    found = list[Place]()
+    for line in listed:
         if isinstance(line, str) or not isinstance(line, Sequence):
             raise refuse("a place", f"{deep} names, one for each level", line, example)
         path = tuple(line)

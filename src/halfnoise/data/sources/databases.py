@@ -127,7 +127,7 @@ def chosen(
     shown = [own[0] for own in names.values()]
     if wanted is None and len(names) != 1:
         some = f"tables {', '.join(map(repr, shown[:20]))}" if names else "no table"
-        raise InvalidParameterError(f"{place!r} has {some}; say which one, --table NAME")
+        raise InvalidParameterError(f"{place!r} has {some}; say which one, --file-table NAME")
     meant = [table for table, own in names.items() if wanted is None or wanted in own]
     if not meant:
         said = unknown("table", wanted, shown)
