@@ -38,7 +38,7 @@ check: .venv/developed ## lint, format and strict types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: .venv/benched ## speed and memory, as ratios within one run
+bench: .venv/developed ## speed and memory, as ratios within one run
 	$(BIN)/python -m bench
 
 # Without isolation: what builds is in the environment already, and nothing else is fetched.
@@ -68,10 +68,6 @@ clean:
 
 .venv/developed: .venv/installed
 	$(PIP) --editable '.[report]' $(call GROUPS_OF,test check)
-	touch $@
-
-.venv/benched: .venv/developed
-	$(PIP) $(call GROUPS_OF,bench)
 	touch $@
 
 # Nothing is pinned here: uv takes the lowest version of all that is declared.

@@ -1,4 +1,7 @@
-"""What a process takes: seconds, seconds of the processor and peak memory, as the system says."""
+"""What a process takes: seconds, seconds of the processor and peak memory, as the system says.
+
+The peak is that of the process and all that it started, together.
+"""
 
 import compileall
 import functools
@@ -30,18 +33,31 @@ process = subprocess.Popen(sys.argv[3:], stdout=subprocess.DEVNULL)
 signal.signal(signal.SIGALRM, lambda *_: os.kill(process.pid, signal.SIGKILL))
 signal.alarm(patience)
 
+page, peak = os.sysconf("SC_PAGE_SIZE"), 0
+
+def held(pid):
+    try:
+        with open(f"/proc/{pid}/statm") as file:
+            own = int(file.read().split()[1]) * page
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/children") as file:
+                own += sum(map(held, file.read().split()))
+        return own
+    except OSError:
+        return 0
+
 def watch():
-    page = os.sysconf("SC_PAGE_SIZE")
-    while os.path.exists(f"/proc/{process.pid}/statm"):
-        with open(f"/proc/{process.pid}/statm") as file:
-            if int(file.read().split()[1]) * page > memory:
-                os.kill(process.pid, signal.SIGKILL)
-        time.sleep(0.2)
+    global peak
+    while now := held(process.pid):
+        peak = max(peak, now)
+        if now > memory:
+            os.kill(process.pid, signal.SIGKILL)
+        time.sleep(0.05)
 
 threading.Thread(target=watch, daemon=True).start()
 _, status, usage = os.wait4(process.pid, 0)
 busy = usage.ru_utime + usage.ru_stime
-print(time.perf_counter() - start, busy, usage.ru_maxrss, status)
+print(time.perf_counter() - start, busy, max(usage.ru_maxrss, peak // 1024), status)
 """
 
 
@@ -80,20 +96,22 @@ def _as_installed() -> dict[str, str]:
     return {name: said for name, said in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
-def run(command: Command) -> Took:
+def run(command: Command, patience: int = PATIENCE) -> Took:
     """Run a command, and return what it took."""
-    watched = [sys.executable, "-S", "-c", WATCH, str(PATIENCE), str(MOST_MEMORY), *command]
+    watched = [sys.executable, "-S", "-c", WATCH, str(patience), str(MOST_MEMORY), *command]
     done = subprocess.run(watched, capture_output=True, check=True, text=True, env=_as_installed())
     seconds, busy, peak, status = map(float, done.stdout.split())
     last = (done.stderr.strip().splitlines() or ["fails without a word"])[-1][:60]
-    if seconds >= PATIENCE:
-        last = f"over {PATIENCE} s"
+    if seconds >= patience:
+        last = f"over {patience} s"
     elif peak * 1024 >= MOST_MEMORY:
         last = f"over {MOST_MEMORY / 1e9:.0f} GB"
     return Took(seconds, busy, int(peak) * 1024, last if status else "")
 
 
-def in_turns(rivals: Mapping[str, Command], rounds: int = ROUNDS) -> dict[str, Took]:
+def in_turns(
+    rivals: Mapping[str, Command], rounds: int = ROUNDS, patience: int = PATIENCE
+) -> dict[str, Took]:
     """Run commands in turns, and return the medians of each; who fails is not asked again."""
     took: dict[str, list[Took]] = {name: [] for name in rivals}
     start = time.perf_counter()
@@ -102,7 +120,7 @@ def in_turns(rivals: Mapping[str, Command], rounds: int = ROUNDS) -> dict[str, T
             break
         for name, command in rivals.items():
             if not any(each.failed for each in took[name]):
-                took[name].append(run(command))
+                took[name].append(run(command, patience))
     return {name: _middle(each) for name, each in took.items()}
 
 

@@ -4,9 +4,8 @@ Each is a process of its own, start included, and they take turns; peak memory i
 operating system says of each.
 """
 
-import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import duckdb
@@ -15,41 +14,15 @@ from rich.table import Table as Grid
 
 from bench.processes import Command, in_turns, ours, python
 
-ROWS, COLUMNS = 1_000_000, 20
 ITEM_ROWS, ITEM_PEOPLE, ITEMS, AT_MOST = 20_000_000, 2_000_000, 1_000, 8
-ROUNDS = 5
 
 
 def main() -> None:
     """Print the tables."""
     console = Console()
     with tempfile.TemporaryDirectory(prefix="halfnoise-bench-") as folder:
-        console.print(booleans(Path(folder)))
         console.print(items(Path(folder)))
         console.print(lists(Path(folder)))
-
-
-def booleans(folder: Path) -> Grid:
-    """Compare on a million people with twenty yes/no answers in Parquet."""
-    path = folder / "answers.parquet"
-    columns = [f"q{i}" for i in range(COLUMNS)]
-    chances = ", ".join(f"random() < {(i + 1) / 25} as q{i}" for i in range(COLUMNS))
-    with duckdb.connect() as connection:
-        people = f"select range as person, {chances} from range({ROWS})"
-        connection.execute(f"copy ({people}) to '{path}'")
-    sums = ", ".join(f"sum({column}::int)" for column in columns)
-    plain = f"import duckdb; duckdb.sql('''select {sums} from '{path}' ''').fetchall()"
-    ask = [f"--count={column}" for column in columns]
-    budget = ["--epsilon=1", "--delta=1e-6", "--out=-"]
-    rivals = {
-        "DuckDB's plain sum": python(plain),
-        "each row a person": ours("release", str(path), *ask, "--row-is-person", *budget),
-        "grouped by person": ours("release", str(path), *ask, "--unit=person", *budget),
-    }
-    if _has("opendp.prelude", "polars"):
-        rivals["OpenDP's Polars API"] = python(_opendp(path, columns))
-    title = f"{ROWS:,} people, {COLUMNS} counts"
-    return _compare(title, rivals, rounds=ROUNDS)
 
 
 def items(folder: Path) -> Grid:
@@ -109,27 +82,3 @@ def _compare(title: str, rivals: Mapping[str, Command], *, rounds: int) -> Grid:
             more, times = f"{took.seconds - base:+.2f} s", f"{took.seconds / base:.2f}"
             grid.add_row(name, f"{took.seconds:.2f}", more, times, f"{took.peak / 1e6:.0f}")
     return grid
-
-
-def _has(*modules: str) -> bool:
-    check = "; ".join(f"import {module}" for module in modules)
-    return subprocess.run(python(check), capture_output=True).returncode == 0  # noqa: PLW1510
-
-
-def _opendp(path: Path, columns: Sequence[str]) -> str:
-    """Return a program that makes the same release with OpenDP's Polars API."""
-    return f"""
-import opendp.prelude as dp, polars as pl
-dp.enable_features("contrib")
-context = dp.Context.compositor(
-    data=pl.scan_parquet("{path}"),
-    privacy_unit=dp.unit_of(contributions=1),
-    privacy_loss=dp.loss_of(epsilon=1.0, delta=1e-6),
-    split_evenly_over=1,
-    margins=[dp.polars.Margin(max_length={ROWS})],
-)
-query = context.query().select(
-    [pl.col(c).cast(int).fill_null(0).dp.sum((0, 1)) for c in {list(columns)!r}]
-)
-query.release().collect()
-"""

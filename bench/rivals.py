@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table as Grid
 
-from bench.processes import Command, Took, in_turns, python
+from bench.processes import PATIENCE, Command, Took, in_turns, python
 
 WIDTH = 130  # characters: a line for each match
 SHORTEST = 0.05  # seconds of a rival below which a ratio says nothing
@@ -47,6 +47,7 @@ class Match:
     theirs: Command
     their_start: Command
     most: Most = Most()
+    patience: int = PATIENCE
 
 
 def table(title: str, matches: Iterable[Match], *, rival: str = "DuckDB") -> None:
@@ -77,7 +78,8 @@ def _row(match: Match) -> tuple[str, ...]:
             "their start": match.their_start,
             "theirs": match.theirs,
             "ours": match.ours,
-        }
+        },
+        patience=match.patience,
     )
     mine, theirs = took["ours"].beyond(took["start"]), took["theirs"].beyond(took["their start"])
     times, shown = float("inf"), ""

@@ -49,7 +49,7 @@ def main(wanted: Callable[[str], bool] = bool) -> None:
         print("Spark needs Java")
         return
     logging.getLogger("halfnoise").setLevel(logging.ERROR)
-    session = _session()
+    session = local_session()
     grid = Grid("seconds", "Spark", "ours", "times", "at most", "", title="Spark")
     with tempfile.TemporaryDirectory(prefix="halfnoise-bench-") as folder:
         maker = Maker(Path(folder))
@@ -83,7 +83,8 @@ def _row(session: Any, maker: Maker, name: str, cells: str) -> tuple[str, ...]:
     return f"{name}, {cells}, {file.rows:,} rows", *shown, str(MOST[cells]), verdict
 
 
-def _session() -> Any:
+def local_session() -> Any:
+    """Return a quiet session of Spark on two cores."""
     from pyspark.sql import SparkSession
 
     with warnings.catch_warnings():

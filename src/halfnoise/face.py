@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 from halfnoise.checks import known_keywords, refuse
-from halfnoise.data.sources import open_source
+from halfnoise.data.sources import Room, open_source
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import InvalidParameterError
 from halfnoise.files import paths_in
@@ -51,6 +51,8 @@ class Options(TypedDict, total=False):
     resume: bool
     one_of: int | None
     text: TextFormat | None
+    memory: str | int | None
+    scratch: str | Path | None
     parameters: Mapping[str, str] | None
     step: Step
 
@@ -110,6 +112,8 @@ def release(  # noqa: PLR0913  # the face of the library
     resume: bool = False,
     one_of: int | None = None,
     text: TextFormat | None = None,
+    memory: str | int | None = None,
+    scratch: str | Path | None = None,
     spec: str | Path | None = None,
     parameters: Mapping[str, str] | None = None,
     step: Step = nullcontext,
@@ -131,6 +135,8 @@ def release(  # noqa: PLR0913  # the face of the library
     for a table in memory; None keeps no account. ``name``: the same name with the same request
     returns the result that is kept; ``resume``: go on with a charge of that name, never make one.
     ``one_of``: take that part of the ledger's limit. ``text``: what text files look like.
+    ``memory``: what DuckDB may hold, such as "1GB", and ``scratch``: the folder for what does not
+    fit, where temporary files are unless given.
     ``rules``: those of ``Workload`` (``where``, ``neighbors``, ``groups``, ``max_groups``,
     ``at_most``, ``importance``, ...). ``spec``: a TOML file with all this, and ``parameters`` to
     fill; what is said here too wins over it, and its other rules stay.
@@ -166,7 +172,8 @@ def release(  # noqa: PLR0913  # the face of the library
         given["unit"] = (unit,) if isinstance(unit, str) else tuple(unit or ())
         given["row_is_person"] = row_is_person
     own: dict[str, Any] = {**rules} if by is None else {"by": by, **rules}
-    with open_source(data, text=text or text_format(words)) as source:
+    room = Room.of(memory, scratch)
+    with open_source(data, text=text or text_format(words), room=room) as source:
         if spec is not None:
             left = beside(words, said_in_python([*given, *own], queries=queries is not None))
             stored = read(left, Header.of(source), files, asked=queries, rules=own)

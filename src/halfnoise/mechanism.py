@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfnoise.data.sources import Source
 from halfnoise.data.totals import prepared
@@ -184,6 +185,7 @@ def noisy(
     drawn = [noise.draw(np.broadcast_to(scales, shape)) for scales, shape in wanted]
     exact = zip(measurement.measure(totals), drawn, strict=True)
     rings = [ring + each.view(np.uint64) for ring, each in exact]
+    del drawn, exact  # as large as all groups
     template = _template(plan, measurement, request)
     grouping = plan.workload.grouping
     if grouping is not None:
@@ -208,12 +210,8 @@ def _in_groups(
     """Come back to the groups that are listed, or to those found that pass the threshold."""
     keys = grouping.released
     if found is not None:
-        passed = np.array(ready.passed(rings), dtype=np.intp)
-        kept = [found[place] for place in passed.tolist()]
-        order = grouping.in_order(kept)
-        keys = (*map(kept.__getitem__, order),)
-        keys = keys if grouping.missing is None else (*map(grouping.shown, keys),)
-        rings = [ring[passed[order]] for ring in rings]
+        keys, places = _passed(grouping, found, ready.passed(rings))
+        rings = [ring[places] for ring in rings]
     back, design = ready.recover(rings), ready.drawn
     people = None
     if back.people is not None and design.people_std is not None:
@@ -231,6 +229,17 @@ def _in_groups(
         most=grouping.most,
         discovered=grouping.discovers,
     )
+
+
+def _passed(
+    grouping: Grouping, found: Sequence[Key], passed: Sequence[int]
+) -> tuple[tuple[Key, ...], NDArray[np.intp]]:
+    """Return the keys that passed the threshold, in order, and where each was found."""
+    kept = [found[place] for place in passed]
+    order = grouping.in_order(kept)
+    keys = (*map(kept.__getitem__, order),)
+    keys = keys if grouping.missing is None else (*map(grouping.shown, keys),)
+    return keys, np.array(passed, dtype=np.intp)[order]
 
 
 def _with_sizes(back: Recovered) -> Floats:

@@ -26,9 +26,9 @@ _SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 @contextlib.contextmanager
-def own_folder() -> Iterator[Path]:
-    """Make a folder, and remove it at the end with all that is in it."""
-    root = Path(tempfile.gettempdir())
+def own_folder(root: Path | None = None) -> Iterator[Path]:
+    """Make a folder, where temporary ones are unless given, and remove it with all in it."""
+    root = Path(tempfile.gettempdir()) if root is None else root
     sweep(root)
     folder, lock = _locked(root)
     owner = os.getpid()

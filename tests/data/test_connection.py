@@ -13,6 +13,7 @@ import pytest
 import halfnoise as hn
 from halfnoise.data.sources import connection, open_source
 from halfnoise.data.sources.connection import own_connection
+from halfnoise.data.sources.room import Room
 from halfnoise.data.sources.source import TextFormat
 from support import one_database
 
@@ -57,7 +58,7 @@ def test_a_small_machine_reads_too(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_database_of_the_tests_is_set_as_any(tmp_path: Path) -> None:
     """What tests share differs from a database of its own in nothing but a cache of files."""
     every = "select name, value from duckdb_settings() order by name"
-    with own_connection() as (alone, _):
+    with own_connection(room=Room()) as (alone, _):
         wanted = dict(alone.execute(every).fetchall())
     shared = one_database.connect(temp_directory=str(tmp_path))
     connection._disable(shared, "partial_aggregate_pushdown")

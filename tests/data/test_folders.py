@@ -178,3 +178,37 @@ def test_the_ledger_of_a_folder(tmp_path: Path) -> None:
     ran = run("plan", folder, *lists, "--unit", "a", "--mu", "1")
     assert ran.status == 2
     assert "x" not in ran.err.replace("max", "").replace("expec", "")
+
+
+def test_what_folders_say_stays_with_its_file(tmp_path: Path) -> None:
+    """However files are named and ordered, whatever they hold, and where some are left out."""
+    names = ["b", "a", "[x]", "it's", "ü", "z 1"]
+    places = [tmp_path / f"k={name}" / "part.parquet" for name in names]
+    for number, path in enumerate(places):
+        written(path, [number] * (number + 1))
+    wanted = sorted(((n, k) for n, k in enumerate(names) for _ in range(n + 1)), key=repr)
+    assert rows(tmp_path, "a", "k") == wanted
+    asked = [hn.Sum("a", bounds=(0, 10))]
+    for name in names:  # an engine that leaves files out must not count others instead
+        only = hn.Where("k", equals=name)
+        found = hn.release(tmp_path, asked, where=[only], row_is_person=True, **SHARP)
+        assert round(found["a"].estimate) == names.index(name) * (names.index(name) + 1)
+
+
+def test_folders_of_parquet_are_read_in_one_look(tmp_path: Path) -> None:
+    """Of several looks at once, each would hold the people that it meets: more than fits."""
+    for i in range(5):
+        written(tmp_path / f"k={i}" / "x.parquet", ["1"])
+    with open_source(tmp_path, text=TextFormat()) as opened:
+        native: Any = opened.of(["a", "k"]).frame.to_native()
+        plan = native.explain()
+    assert (plan.count("READ_PARQUET"), plan.count("Union")) == (1, 0)
+
+
+@pytest.mark.parametrize("title", ["file_index", "FILE_INDEX", "filename"])
+def test_columns_that_an_engine_has_names_for(title: str, tmp_path: Path) -> None:
+    """A column of the files is what they say, and takes nothing from what their folders say."""
+    for number in range(3):
+        (folder := tmp_path / f"k={number}").mkdir()
+        pq.write_table(pa.table({title: [7]}), folder / "x.parquet")
+    assert rows(tmp_path, title, "k") == [(7, "0"), (7, "1"), (7, "2")]

@@ -75,7 +75,7 @@ LATE = {
     f"{OURS}.views": f"{OURS}.report.views",
 }
 
-MOST_LINES, MOST_LINES_IN_ALL = 300, 37_500
+MOST_LINES, MOST_LINES_IN_ALL = 300, 37_550
 
 Sources = Mapping[str, str]
 Rule = Callable[[Sources], list[str]]

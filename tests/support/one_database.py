@@ -29,7 +29,7 @@ def connect(**config: Any) -> Any:
     found = _shared(os.getpid()).cursor()  # threads of DuckDB do not survive a fork
     spill = config.get("temp_directory", "")
     try:
-        found.execute("set enable_progress_bar = false; set TimeZone = 'UTC'")
+        found.execute(connection.QUIET)
         found.execute(f"set temp_directory = '{spill}'")
     except duckdb.Error:
         found.close()

@@ -32,9 +32,10 @@ from halfnoise.spec.header import Header
 from halfnoise.spec.lists import Lists
 from halfnoise.spec.parts import read_parts
 from halfnoise.spec.queries import NAMELESS, Words
+from halfnoise.spec.reader import reading
 from halfnoise.spec.toml import gather
 from halfnoise.spec.vocabulary import BUDGET
-from halfnoise.spec.words import for_plans, privacy, spark_master, text_format
+from halfnoise.spec.words import for_plans, privacy, text_format
 from halfnoise.workload.crossing import used
 from halfnoise.workload.nested import Nested
 from halfnoise.workload.numbers import Count, Counts, Mean, Sum
@@ -86,7 +87,7 @@ def checked(words: Words, data: Sequence[str]) -> Checked:
         text = found.hear(lambda: text_format(words))
         if text is not None:
             found.source = found.hear(
-                lambda: stack.enter_context(open_source(data, text=text, spark=spark_master(words)))
+                lambda: stack.enter_context(open_source(data, text=text, **reading(words)))
             )
         header = None if found.source is None else Header.of(found.source)
         if header is None:  # which columns a pattern fits cannot be told

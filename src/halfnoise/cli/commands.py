@@ -17,12 +17,13 @@ from halfnoise.cli.checking import Checked, checked, part_of, planned, rehearsed
 from halfnoise.cli.findings import to_dict, to_text
 from halfnoise.cli.leaving import note
 from halfnoise.cli.pages import PAGE, without_charts
+from halfnoise.cli.progress import shown
 from halfnoise.cli.published import marks
 from halfnoise.data.groups import check_keys
 from halfnoise.data.sources import Source, open_source
 from halfnoise.errors import BudgetError, InvalidParameterError
 from halfnoise.ledger.booking import Booking
-from halfnoise.mechanism import Step, carry_out, read_back
+from halfnoise.mechanism import carry_out, read_back
 from halfnoise.planning.plan import Plan
 from halfnoise.request import Request
 from halfnoise.results.formats import Output, as_csv
@@ -33,8 +34,9 @@ from halfnoise.spec.first import first_spec
 from halfnoise.spec.header import Header
 from halfnoise.spec.lists import Lists
 from halfnoise.spec.queries import NAMELESS, Words
+from halfnoise.spec.reader import reading
 from halfnoise.spec.toml import gather, recorded, write_spec
-from halfnoise.spec.words import read, spark_master, text_format
+from halfnoise.spec.words import read, text_format
 
 MARKS = {"flag", "suppress"}  # words for a rule by which numbers are marked
 
@@ -42,9 +44,8 @@ MARKS = {"flag", "suppress"}  # words for a rule by which numbers are marked
 def plan_command(words: Words, data: Sequence[str]) -> None:
     """Show what to expect; of the data, at most headers are read."""
     words = gather(words, data)
-    text = text_format(words)
-    where = spark_master(words)
-    with open_source(data, text=text, spark=where) if data else nullcontext() as source:
+    text, how = text_format(words), reading(words)
+    with open_source(data, text=text, **how) if data else nullcontext() as source:
         request = read(words, None if source is None else Header.of(source), data)
         _check_columns(source, request)
     books = booked(words, data, needed=False)
@@ -74,7 +75,7 @@ def release_command(words: Words, data: Sequence[str]) -> None:
     over, excel = "overwrite" in words, "excel" in words
     out = Output("--out", Path(words["out"]), over, excel) if named else None
     text, rule = text_format(words), marks(words) if MARKS & words.keys() else NO_RULE
-    with open_source(data, text=text, spark=spark_master(words)) as source:
+    with open_source(data, text=text, **reading(words)) as source:
         request = read(words, Header.of(source), data, release=True)
         request = replace(request, spec=recorded(words))
         books, about = booked(words, data), (source.files, source.text)
@@ -88,7 +89,8 @@ def release_command(words: Words, data: Sequence[str]) -> None:
         if "dry-run" in words:
             _rehearse(rehearsed(source, request, books, words))
         else:
-            work = partial(carry_out, source, request, about=about, step=_spinner(), booking=books)
+            step = shown(source)
+            work = partial(carry_out, source, request, about=about, step=step, booking=books)
             _released(lambda: _marked(work(), rule), books, out, words, again=kept is not None)
     save()
 
@@ -104,7 +106,7 @@ def check_command(words: Words, data: Sequence[str]) -> None:
 
 def spec_command(words: Words, data: Sequence[str]) -> None:
     """Write a first spec from the header, to a file or to the terminal."""
-    with open_source(data, text=text_format(words), spark=spark_master(words)) as source:
+    with open_source(data, text=text_format(words), **reading(words)) as source:
         first = first_spec(source, words, data)
     if words.get("out", "-") == "-":
         typer.echo(first, nl=False)
@@ -188,12 +190,3 @@ def _show(release: Released, out: Output | None, words: Words, *, once: bool) ->
     ):
         note(line)
     return content
-
-
-def _spinner() -> Step:
-    """Return what shows the step that the work is in, on a terminal only."""
-    if sys.stderr is None or not sys.stderr.isatty():  # None where it is closed
-        return nullcontext
-    from rich.console import Console
-
-    return lambda step: Console(stderr=True).status(f"halfnoise: {step}")

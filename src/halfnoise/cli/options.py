@@ -110,6 +110,8 @@ OPTIONS = (
     Word("file-table", "NAME", TEXT, "The table of a DuckDB or SQLite file; or --table NAME."),
     Word("engine", "NAME", TEXT, "Who reads files: duckdb unless given, or spark for Parquet."),
     Word("spark-master", "URL", TEXT, "Where Spark is: spark://host:7077, local[*], sc://host."),
+    Word("memory", "1GB", TEXT, "What DuckDB may hold: 0.5 GB for each processor unless given."),
+    Word("scratch", "DIR", TEXT, "Where what does not fit goes: where temporary files are."),
     Word("level", "P", SHOW, "The level of the margins of error: 0.95 unless given."),
     Word("sampling", "HOW", SHOW, "Margins cover who was asked, too: srs, a simple random sample."),
     Word("design-effect", "D", SHOW, "By how much more that sample varies: 1 unless given."),

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.data.sources import comes_in_rows, fetch, fetch_columns
+from halfnoise.data.sources.progress import Progress
 from halfnoise.data.sources.spark_frames import functions_of
 
 Rows = list[tuple[Any, ...]]
@@ -24,19 +25,25 @@ _WHOSE = "hn_whose"
 class Handed:
     """The rows of some frames."""
 
-    def __init__(self, frames: Sequence[Frame]) -> None:
+    def __init__(self, frames: Sequence[Frame], progress: Progress) -> None:
         """Run them at once, where that is better."""
+        self._progress = progress
+        progress.begin(len(frames))
         self._rows: dict[int, Rows] = {}
         if len(frames) > 1 and comes_in_rows(frames[0]):
             self._rows = dict(zip(map(id, frames), _at_once(frames), strict=True))
 
     def rows(self, frame: Frame) -> Rows:
         """Return the rows of a frame."""
-        return self._rows[id(frame)] if id(frame) in self._rows else fetch(frame)
+        found = self._rows[id(frame)] if id(frame) in self._rows else fetch(frame)
+        self._progress.done += 1
+        return found
 
     def columns(self, frame: Frame, names: int) -> tuple[Rows, list[NDArray[np.int64]]]:
         """Return what its first columns name, and the others, whole numbers, by column."""
-        return fetch_columns(frame, names, self._rows.get(id(frame)))
+        found = fetch_columns(frame, names, self._rows.get(id(frame)))
+        self._progress.done += 1
+        return found
 
 
 def _at_once(frames: Sequence[Frame]) -> list[Rows]:

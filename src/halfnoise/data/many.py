@@ -47,8 +47,12 @@ def counted(groups: Groups, part: Contribution, people: Sequence[str]) -> Counte
     def added(rows: Rows) -> dict[Values, list[int]]:
         sums: dict[Values, list[int]] = {}
         for *values, own, total in rows:
-            if own in places:  # else nobody is to be counted
-                sums.setdefault(tuple(values), [0] * len(places))[places[own]] = int(total)
+            if own not in places:  # nobody is to be counted
+                continue
+            group = tuple(values)
+            if group not in sums:
+                sums[group] = [0] * len(places)
+            sums[group][places[own]] = int(total)
         return sums
 
     return Counted(totals, added)

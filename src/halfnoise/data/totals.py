@@ -76,7 +76,7 @@ def prepared(
     def add_up() -> Totals:
         rows = source.rows(needed, again=scans > 1)
         parts = tried if rows is source.frame else prepare(replace(source, frame=rows))
-        handed = Handed([frame for part in parts for frame in part.frames])
+        handed = Handed([frame for part in parts for frame in part.frames], source.progress)
         return joined(blocks, batches, [part.read(handed) for part in parts])
 
     return lambda: quietly(lambda: source.read(add_up), FAILED)

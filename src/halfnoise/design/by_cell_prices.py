@@ -47,11 +47,6 @@ class Moved(NamedTuple):
     change: int = 0
 
 
-def has_values(blocks: Sequence[Block]) -> bool:
-    """Whether values are added up by cell."""
-    return any(isinstance(block.shape, Crossed) and block.shape.values for block in blocks)
-
-
 def by_cell(blocks: Sequence[Block], size: Size, interest: float) -> Programme | None:
     """Return what to price; None where that is not worked out, or there is too much of it."""
     if size is Size.GIVEN or any(getattr(block.shape, "deep", 0) for block in blocks):

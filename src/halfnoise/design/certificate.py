@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from halfnoise.design.by_cell_prices import by_cell, has_values
+from halfnoise.design.by_cell_prices import by_cell
 from halfnoise.design.crowd import Crowd
 from halfnoise.design.design import Setting
 from halfnoise.design.duality import Programme, solve
@@ -22,6 +22,7 @@ from halfnoise.text import percent
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.likeness import gathered
+from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.folding import Folded
 from halfnoise.workload.sets.folds import folded
 from halfnoise.workload.workload import Workload
@@ -50,7 +51,7 @@ def least_error(workload: Workload, mu: float, *, known_size: bool = False) -> f
     blocks, weight, touched = gathered(workload.blocks), workload.size_weight, 1
     leaves = workload.neighbors is Neighbors.ADD_REMOVE
     if workload.touched > leaves and not workload.discovers:  # or changes answers in the one group
-        if has_values(blocks):
+        if _adds_by_cell(blocks):
             return None
         crowd = Crowd.of(workload, blocks, size, some=True)
         bound = None if crowd is None else solve(crowd.programme).bound / crowd.groups
@@ -79,9 +80,13 @@ def words(error: float, bound: float) -> str:
     return f"Its squared error is {said}; no design here comes nearer."
 
 
+def _adds_by_cell(blocks: Sequence[Block]) -> bool:
+    return any(isinstance(block.shape, Crossed) and block.shape.values for block in blocks)
+
+
 def _least(blocks: Sequence[Block], size: Size, weight: float) -> float | None:
     """Return the bound at a budget of one where a person moves one group."""
-    if has_values(blocks):
+    if _adds_by_cell(blocks):
         priced = by_cell(blocks, size, weight)
         return None if priced is None else solve(priced).bound
     people = People.of(blocks, size, weight)

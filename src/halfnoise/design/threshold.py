@@ -38,7 +38,8 @@ class Threshold:
 
     def passed(self, sizes: NDArray[np.uint64]) -> list[int]:
         """Return which of the noisy sizes, in steps, reach it."""
-        return [int(place) for place in np.flatnonzero(sizes.view(np.int64) >= self.steps)]
+        found: list[int] = np.flatnonzero(sizes.view(np.int64) >= self.steps).tolist()
+        return found
 
 
 def threshold(

@@ -195,6 +195,7 @@ def as_lines(columns: Columns, layout: Layout, *, mark: bytes = b"") -> bytes:
     with own_folder() as folder:
         target = folder / "lines"
         _write(columns, layout, target)
+        del columns  # nobody may need them, and the lines are as long again
         whole = io.BytesIO()  # what is read goes behind the head, and is not copied again
         whole.write(head)
         with target.open("rb") as lines:
@@ -211,7 +212,8 @@ def _write(columns: Columns, layout: Layout, target: Path) -> None:
     line = layout.in_sql(text for _, text in given.values())
     rows = f"select {line} from hn_table"  # noqa: S608  # literals of ours
     plainly = "format csv, header false, delimiter '', quote '', escape ''"
-    with duckdb.connect() as engine:
+    # One thread: it waits for Python's texts anyway, and others hold lines until it is their turn.
+    with duckdb.connect(config={"threads": 1}) as engine:
         engine.execute(f"copy ({rows}) to {literal(str(target))} ({plainly})")
 
 

@@ -168,7 +168,7 @@ class GroupedRelease(Published):
             raise refuse("groups", "a list of groups", groups)
         named = None if groups is None else list(groups)
         places = range(len(self)) if named is None else [self._place(key) for key in named]
-        if not places or len(set(places)) < len(places):
+        if not places or (named is not None and len(set(places)) < len(places)):
             raise refuse("groups", "at least one group, each named once", named or [])
         errors = self._errors(len(places), together=len(places))
         remarks = self._views().render.remarks(self, total=True)

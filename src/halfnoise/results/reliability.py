@@ -170,5 +170,6 @@ def _free(title: str, columns: Columns) -> str:
 
 
 def _errors(columns: Columns) -> Floats:
-    counts = np.isin(columns["kind"].astype(str), NOT_BELOW_ZERO)
+    kinds = columns["kind"]
+    counts = np.fromiter((kind in NOT_BELOW_ZERO for kind in kinds), bool, len(kinds))
     return relative(columns["estimate"], columns["std"], counts=counts)

@@ -65,17 +65,6 @@ def text_format(words: Words) -> TextFormat:
     return TextFormat(**marks) if dialect is None else TextFormat.of_dialect(dialect, **marks)
 
 
-def spark_master(words: Words) -> str | None:
-    """Return where Spark is, if it shall read the files."""
-    engine, master = words.get("engine", "duckdb"), words.get("spark-master")
-    if engine not in ("duckdb", "spark"):
-        raise refuse("--engine", "duckdb or spark", engine)
-    if (engine == "spark") != (master is not None):
-        rule = "said with --engine spark, and only there"
-        raise refuse("--spark-master", rule, master, "for example --spark-master local[*]")
-    return master
-
-
 def _skipped(skip: str | None, header: str | None) -> dict[str, int]:
     """Read how many lines are passed over: so many, or those before the one with the names."""
     if skip is not None and header is not None:

@@ -12,35 +12,40 @@ from numpy.typing import NDArray
 from halfnoise.data.sources.files import open_files
 from halfnoise.data.sources.frames import open_frame
 from halfnoise.data.sources.postgresql import open_postgresql
+from halfnoise.data.sources.room import Room
 from halfnoise.data.sources.source import Source, TextFormat
 from halfnoise.data.sources.spark_files import open_with_spark
 from halfnoise.errors import InvalidParameterError
 from halfnoise.servers import URL
 
-__all__ = ["Source", "TextFormat", "comes_in_rows", "fetch", "fetch_columns", "open_source"]
+__all__ = ["Room", "Source", "TextFormat", "comes_in_rows", "fetch", "fetch_columns", "open_source"]
+_USUAL = Room()
 _PLAIN = {"VARCHAR", "BIGINT"}  # what DuckDB hands over whole as it is
 
 
 @contextlib.contextmanager
-def open_source(data: object, *, text: TextFormat, spark: str | None = None) -> Iterator[Source]:
+def open_source(
+    data: object, *, text: TextFormat, spark: str | None = None, room: Room = _USUAL
+) -> Iterator[Source]:
     """Open a path, paths, an address of PostgreSQL or a frame; nothing is read but header lines.
 
-    ``spark``: the master by whose workers files are read.
+    ``spark``: the master by whose workers files are read. ``room``: what DuckDB may take here.
     """
     listed = data if isinstance(data, list | tuple) else [data]
     if spark is not None:
+        room.check_unused("Spark")
         with open_with_spark([*map(str, listed)], spark, text) as source:
             yield source
     elif any(isinstance(each, str) and URL.match(each) for each in listed):
         if len(listed) > 1:
             raise InvalidParameterError("of databases one is released at a time; name one of them")
-        with open_postgresql(str(listed[0]), text) as source:
+        with open_postgresql(str(listed[0]), text, room) as source:
             yield source
     elif listed and all(isinstance(path, str | os.PathLike) for path in listed):
-        with open_files(data, text) as source:
+        with open_files(data, text, room) as source:
             yield source
     else:
-        with open_frame(data, text) as source:
+        with open_frame(data, text, room) as source:
             yield source
 
 

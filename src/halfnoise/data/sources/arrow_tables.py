@@ -14,6 +14,7 @@ import numpy as np
 
 from halfnoise.checks import installed, refuse
 from halfnoise.data.sources.connection import own_connection
+from halfnoise.data.sources.room import Room
 from halfnoise.data.sources.source import Source, TextFormat, spelled
 
 KINDS = "a path, or a pandas, Polars, PyArrow, DuckDB, PySpark or Ibis table"
@@ -21,7 +22,7 @@ _MICROSECONDS = {"s": 10**6, "ms": 10**3}
 _FARTHEST = 2**63 - 1
 
 
-def arrow_source(data: Any, text: TextFormat, stack: ExitStack) -> Source:
+def arrow_source(data: Any, text: TextFormat, stack: ExitStack, room: Room) -> Source:
     """Return Arrow memory as a table; a stream can be read once, and is."""
     refused = refuse("data", KINDS, type(data).__name__)
     if not hasattr(data, "__arrow_c_stream__"):
@@ -35,7 +36,7 @@ def arrow_source(data: Any, text: TextFormat, stack: ExitStack) -> Source:
         data = stream.read_all()
     names = spelled(list(data.column_names))
     data = data.rename_columns([*names.values()])
-    connection, _ = stack.enter_context(own_connection())
+    connection, _ = stack.enter_context(own_connection(room=room))
 
     def settle(columns: Collection[str], *, again: bool) -> nw.LazyFrame[Any]:
         del again  # memory stays what it is

@@ -15,6 +15,7 @@ import narwhals.stable.v2 as nw
 
 from halfnoise.data.sources.arrow_tables import id_of, typed
 from halfnoise.data.sources.connection import own_connection
+from halfnoise.data.sources.room import Room
 from halfnoise.data.sources.source import Source, TextFormat, once
 from halfnoise.errors import InvalidParameterError
 
@@ -32,13 +33,13 @@ _UTC = ("UTC", "Etc/UTC")
 _SETTINGS = "select current_setting('default_collation'), current_setting('TimeZone')"
 
 
-def duckdb_source(relation: Any, text: TextFormat, stack: ExitStack) -> Source:
+def duckdb_source(relation: Any, text: TextFormat, stack: ExitStack, room: Room) -> Source:
     """Return a relation as a table that has not been read yet."""
     _check_case(relation.columns)
     names = {name: name for name in relation.columns}
     rows = readable(relation)
     kinds = dict(zip(rows.columns, map(str, rows.types), strict=True))
-    connection, _ = stack.enter_context(own_connection())
+    connection, _ = stack.enter_context(own_connection(room=room))
     nothing = ", ".join(f"cast(null as {kind}) as {_quoted(n)}" for n, kind in kinds.items())
     types = connection.sql(f"select {nothing} where false")
 

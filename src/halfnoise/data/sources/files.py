@@ -21,6 +21,8 @@ from halfnoise.data.sources.connection import own_connection
 from halfnoise.data.sources.databases import ENDINGS, database_source
 from halfnoise.data.sources.folders import Partitions, listed
 from halfnoise.data.sources.parquet import from_parquet
+from halfnoise.data.sources.progress import Progress
+from halfnoise.data.sources.room import Room
 from halfnoise.data.sources.sheets import BOOKS, sheet_source
 from halfnoise.data.sources.source import OF_CELLS, OF_LINES, PLACES, Source, TextFormat, spelled
 from halfnoise.data.sources.split import CELL, PLACE, Cells, Files, Objects
@@ -37,7 +39,7 @@ _KNOWN = (*_DELIMITERS, *_JSON, ".parquet", *BOOKS, *ENDINGS)
 
 
 @contextlib.contextmanager
-def open_files(data: object, text: TextFormat) -> Iterator[Source]:
+def open_files(data: object, text: TextFormat, room: Room) -> Iterator[Source]:
     """Open one or several files of one format; nothing is read but header lines."""
     paths, partitions = _paths(data, bare=text.names is not None)
     kind = ending_of(paths[0])
@@ -49,7 +51,8 @@ def open_files(data: object, text: TextFormat) -> Iterator[Source]:
     with contextlib.ExitStack() as stack:
         # A filter on a cell would be moved before the split, which would then be done for it alone.
         split = kind in _JSON or kind in _DELIMITERS
-        connection, folder = stack.enter_context(own_connection(*["filter_pushdown"] * split))
+        without = ["filter_pushdown"] * split
+        connection, folder = stack.enter_context(own_connection(*without, room=room))
         if kind == ".parquet":
             given = (paths, partitions, text, folder)
             found = quietly(lambda: from_parquet(connection, *given), failed)
@@ -63,7 +66,8 @@ def open_files(data: object, text: TextFormat) -> Iterator[Source]:
             text = replace(text, delimiter=text.delimiter or by_ending)
             files = TextFiles(paths=paths, text=text, failed=failed, scratch=folder, stack=stack)
             found = (_objects if kind in _JSON else _table)(connection, files, partitions)
-        yield replace(found, unchanged=unchanged, files=tuple(sorted(map(os.path.realpath, paths))))
+        real = tuple(sorted(map(os.path.realpath, paths)))
+        yield replace(found, unchanged=unchanged, files=real, progress=Progress.of(connection))
 
 
 def _quietly_narrowed(table: Source, failed: str, columns: Sequence[str]) -> Source:

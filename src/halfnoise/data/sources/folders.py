@@ -62,6 +62,19 @@ class Partitions:
             parts = [" union all ".join(f"({part})" for part in pair) for pair in two]
         return parts[0]
 
+    def by_file(self, place: str, names: Mapping[str, str]) -> list[str]:
+        """Return the columns that folders say, where an engine tells the place of a row's file.
+
+        >>> print(*Partitions([{"year": "2024"}, {"year": None}]).by_file("place", {"year": "y"}))
+        (['2024', null]::varchar[])[place] as "y"
+        """
+        listed = {
+            name: ", ".join(_quoted(said[name]) for said in self.said)
+            for name in self.names
+            if name in names
+        }
+        return [f'([{v}]::varchar[])[{place}] as "{names[name]}"' for name, v in listed.items()]
+
 
 def _quoted(value: str | None) -> str:
     return "null" if value is None else "'" + value.replace("'", "''") + "'"

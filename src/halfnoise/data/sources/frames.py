@@ -16,6 +16,7 @@ from halfnoise.data.sources.duckdb_relations import duckdb_source
 from halfnoise.data.sources.ibis_tables import below
 from halfnoise.data.sources.pandas_frames import pandas_source
 from halfnoise.data.sources.polars_frames import polars_source
+from halfnoise.data.sources.room import Room
 from halfnoise.data.sources.source import OF_CELLS, OF_LINES, PLACES, Source, TextFormat, once
 from halfnoise.data.sources.spark_frames import spark_source
 from halfnoise.errors import InvalidParameterError
@@ -25,14 +26,14 @@ _OLDEST = {"ibis": "12", "pandas": "3.0", "polars": "1.20", "pyarrow": "16.1", "
 
 
 @contextlib.contextmanager
-def open_frame(data: object, text: TextFormat) -> Iterator[Source]:
+def open_frame(data: object, text: TextFormat, room: Room) -> Iterator[Source]:
     """Open a frame as a table that has not been read yet."""
     unused = (*OF_LINES, *OF_CELLS, *PLACES)
     text.check_unused("a table says itself how it is stored", *unused)
     failed = "the table's columns could not be read; check that the frame can be computed"
     native = nw.to_native(data, pass_through=True)
     with ExitStack() as stack:
-        yield quietly(lambda: _from_frame(native, text, stack), failed)
+        yield quietly(lambda: _from_frame(native, text, stack, room), failed)
 
 
 def plain_text(frame: nw.LazyFrame[Any], among: Sequence[str]) -> nw.LazyFrame[Any]:
@@ -77,12 +78,12 @@ def with_each(
     return found
 
 
-def _from_frame(data: Any, text: TextFormat, stack: ExitStack) -> Source:
+def _from_frame(data: Any, text: TextFormat, stack: ExitStack, room: Room) -> Source:
     package = type(data).__module__.partition(".")[0]
     _check_age(package)
     if package == "ibis" and hasattr(data, "get_backend") and hasattr(data, "columns"):
-        found = below(data, text, stack)
-        return found if isinstance(found, Source) else _from_frame(found, text, stack)
+        found = below(data, text, stack, room)
+        return found if isinstance(found, Source) else _from_frame(found, text, stack, room)
     if package == "pandas" and hasattr(data, "columns"):
         once(list(data.columns))
     try:
@@ -90,14 +91,16 @@ def _from_frame(data: Any, text: TextFormat, stack: ExitStack) -> Source:
     except TypeError:
         engine = None
     if engine is not None and engine.is_pandas():
-        return pandas_source(data, text, stack)
+        return pandas_source(data, text, stack, room)
     if engine is not None and engine.is_polars():
+        room.check_unused("Polars")
         return polars_source(data, text)
     if engine is not None and engine.is_spark_like():
+        room.check_unused("Spark")
         return spark_source(data, text, stack)
     if engine is not None and engine.is_duckdb():
-        return duckdb_source(data, text, stack)
-    return arrow_source(data, text, stack)
+        return duckdb_source(data, text, stack, room)
+    return arrow_source(data, text, stack, room)
 
 
 def _check_age(package: str) -> None:

@@ -4,13 +4,14 @@ from contextlib import ExitStack
 from typing import Any
 
 from halfnoise.data.sources.postgresql import postgresql_source
+from halfnoise.data.sources.room import Room
 from halfnoise.data.sources.source import Source, TextFormat
 from halfnoise.errors import InvalidParameterError
 
 _VETTED = {"duckdb": "DuckDB", "postgres": "PostgreSQL", "pyspark": "PySpark"}
 
 
-def below(table: Any, text: TextFormat, stack: ExitStack) -> Any:
+def below(table: Any, text: TextFormat, stack: ExitStack, room: Room) -> Any:
     """Return the relation, frame or source that a table stands for; refuse what is not vetted."""
     backend = table.get_backend()
     if backend.name not in _VETTED:
@@ -24,6 +25,6 @@ def below(table: Any, text: TextFormat, stack: ExitStack) -> Any:
     backend._run_pre_execute_hooks(table)  # noqa: SLF001
     query = backend.compile(table)
     if backend.name == "postgres":
-        found: Source = postgresql_source(backend.con, query, text, stack)
+        found: Source = postgresql_source(backend.con, query, text, stack, room)
         return found
     return backend.con.sql(query) if backend.name == "duckdb" else backend.raw_sql(query)

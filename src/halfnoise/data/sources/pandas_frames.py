@@ -15,19 +15,20 @@ from halfnoise.checks import installed
 from halfnoise.data.sources.arrow_tables import id_of, in_duckdb, typed, valid
 from halfnoise.data.sources.connection import own_connection
 from halfnoise.data.sources.objects import identity, shown
+from halfnoise.data.sources.room import Room
 from halfnoise.data.sources.source import Source, TextFormat, spelled
 from halfnoise.errors import InvalidParameterError
 
 _ALIKE = {"string": "string", "integer": "Int64"}
 
 
-def pandas_source(data: Any, text: TextFormat, stack: ExitStack) -> Source:
+def pandas_source(data: Any, text: TextFormat, stack: ExitStack, room: Room) -> Source:
     """Return a frame as a table whose rows are looked at when they are needed."""
     if not all(isinstance(name, str) for name in data.columns):
         said = "the names of the columns must be text; try frame.rename(columns=str)"
         raise InvalidParameterError(said)
     pa = installed("pyarrow")
-    connection, _ = stack.enter_context(own_connection())
+    connection, _ = stack.enter_context(own_connection(room=room))
     names, as_text = spelled(list(data.columns)), partial(shown, decimal=text.decimal)
 
     def read(columns: Collection[str], rows: Any) -> nw.LazyFrame[Any]:

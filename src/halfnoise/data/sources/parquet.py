@@ -23,6 +23,7 @@ from halfnoise.errors import InvalidParameterError
 # What is raised where a cell fails DuckDB: the last, where its words hold a cell that is no text.
 _OF_A_CELL = ("ConversionException", "InvalidInputException", "UnicodeDecodeError")
 _ROWS = "halfnoise_rows"
+_FILE = "file_index"  # what DuckDB calls the place of a row's file among those that it reads
 _MILLISECONDS = ("TIMESTAMP_MILLIS", "MILLIS=MilliSeconds")
 # The greatest number and the least but one are without end; others must fit into microseconds.
 _MOMENT = (
@@ -83,7 +84,7 @@ class _Views:
         """Return the rows of some columns."""
         view = f"{_ROWS}{len(self.wanted)}"
         self.wanted[view] = [*columns]
-        self._show(view, lambda some, own: _read([self.paths[i] for i in some], map(_name, own)))
+        self._show(view, self._as_they_are(self.wanted[view]))
         frame: nw.LazyFrame[Any] = nw.from_native(self.connection.view(view)).lazy()
         return frame
 
@@ -99,26 +100,45 @@ class _Views:
             _copy(path, copy, odd)
             bare = {name for place, name in enumerate(self.kinds) if place in odd.values()}
             copies.append((copy, bare))
-        for view in self.wanted:
-            self._show(
-                view,
-                lambda some, own: " union all ".join(self._bare(*copies[i], own) for i in some),
+        for view, wanted in self.wanted.items():
+            own = self._own(wanted)
+
+            def bare_rows(some: list[int], own: list[str] = own) -> str:
+                return " union all ".join(self._bare(*copies[i], own) for i in some)
+
+            self._show(view, self.partitions.joined(bare_rows, _inside(wanted)))
+
+    def _own(self, wanted: Sequence[str]) -> list[str]:
+        """Return those columns that are in the files themselves."""
+        return [name for name in wanted if name in self.kinds]
+
+    def _as_they_are(self, wanted: Sequence[str]) -> str:
+        """Return what reads all files at once, each row beside what folders say of its file.
+
+        One look at all of them: of several, each would hold its people in memory apart.
+        """
+        own = [*map(_name, self._own(wanted))]
+        if _FILE in map(str.casefold, self.kinds):  # a column of that name hides it
+            return self.partitions.joined(
+                lambda some: _read([self.paths[i] for i in some], own), _inside(wanted)
             )
+        said = self.partitions.by_file(f"{_FILE}::bigint + 1", _inside(wanted))
+        return _read(self.paths, [*own, *said])
 
     def _bare(self, copy: Path, bare: Collection[str], own: Sequence[str]) -> str:
         cells = {name: _BARE[self.kinds[name]] if name in bare else "{0}" for name in own}
         return _read([copy], (f"{c.format(_name(n))} as {_name(n)}" for n, c in cells.items()))
 
-    def _show(self, view: str, read: Callable[[list[int], list[str]], str]) -> None:
-        """Let a view show what ``read`` says of files, by their places, and columns of theirs."""
-        wanted = self.wanted[view]
-        own = [name for name in wanted if name in self.kinds]
-        inside = {name: name.replace('"', '""') for name in wanted}
-        rows = self.partitions.joined(lambda some: read(some, own), inside)
-        kinds = {name: self.kinds.get(name, "VARCHAR") for name in wanted}
+    def _show(self, view: str, rows: str) -> None:
+        """Let a view show rows."""
+        kinds = {name: self.kinds.get(name, "VARCHAR") for name in self.wanted[view]}
         cells = readable_cells(kinds, nested=False)
         shown = f"from ({rows}) select {', '.join(cells) or '1'}"
         self.connection.execute(f"create or replace temp view {view} as {shown}")
+
+
+def _inside(wanted: Iterable[str]) -> dict[str, str]:
+    return {name: name.replace('"', '""') for name in wanted}
 
 
 def _read(paths: Sequence[Path], cells: Iterable[str] = "*") -> str:

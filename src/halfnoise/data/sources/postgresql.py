@@ -21,6 +21,7 @@ from halfnoise.data.sources.arrow_tables import typed
 from halfnoise.data.sources.connection import own_connection
 from halfnoise.data.sources.databases import chosen
 from halfnoise.data.sources.postgresql_cells import Kind, kind_of
+from halfnoise.data.sources.room import Room
 from halfnoise.data.sources.source import OF_CELLS, OF_LINES, Source, TextFormat, spelled
 from halfnoise.errors import (
     DataError,
@@ -58,7 +59,7 @@ _TYPES = "select oid, typname, typtype::text from pg_catalog.pg_type where oid =
 
 
 @contextlib.contextmanager
-def open_postgresql(url: str, text: TextFormat) -> Iterator[Source]:
+def open_postgresql(url: str, text: TextFormat, room: Room) -> Iterator[Source]:
     """Open a table at an address, in a transaction that sees one moment and writes nothing."""
     parts = check_address("the table", url, _EXAMPLE)
     itself = "a database says itself how it is stored"
@@ -82,15 +83,17 @@ def open_postgresql(url: str, text: TextFormat) -> Iterator[Source]:
             columns = [column for (column,) in table.asked(_COLUMNS, oid)]
             shown = ", ".join(map(_quoted, columns))
             query = f"select {shown} from {_quoted(schema)}.{_quoted(own)}"  # noqa: S608  # names
-            return table.source(query, replace(text, table=name), stack)
+            return table.source(query, replace(text, table=name), stack, room)
 
         source = told(opened, place)
         yield replace(source, files=(_where(parts),))
 
 
-def postgresql_source(connection: Any, query: str, text: TextFormat, stack: ExitStack) -> Source:
+def postgresql_source(
+    connection: Any, query: str, text: TextFormat, stack: ExitStack, room: Room
+) -> Source:
     """Return what a query finds as a table that has not been read yet."""
-    return Rows(connection, "the table").source(query, text, stack)
+    return Rows(connection, "the table").source(query, text, stack, room)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +117,13 @@ class Rows:
         with self.connection.cursor(row_factory=tuple_row) as cursor:
             return list(cursor.execute(query, [*values] or None).fetchall())
 
-    def source(self, query: str, text: TextFormat, stack: ExitStack) -> Source:
+    def source(self, query: str, text: TextFormat, stack: ExitStack, room: Room) -> Source:
         """Return what a query finds as a table that has not been read yet."""
         turn = _turns.setdefault(self.connection, threading.RLock())
         with turn:
             kinds = told(lambda: self._kinds(query), self.place)
         names = spelled([*kinds])
-        own, _ = stack.enter_context(own_connection())
+        own, _ = stack.enter_context(own_connection(room=room))
 
         def settle(columns: Collection[str], *, again: bool) -> nw.LazyFrame[Any]:
             del again  # a table of our own stays what it is

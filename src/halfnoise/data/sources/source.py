@@ -17,6 +17,7 @@ from halfnoise.checks import is_name, known_keywords, refuse, whole
 from halfnoise.data.dialects import options_of
 from halfnoise.data.sources.encodings import Encoding
 from halfnoise.data.sources.lines import SEPARATOR
+from halfnoise.data.sources.progress import Progress
 from halfnoise.data.sources.values import CHECK_HEADER, is_a_value
 from halfnoise.data.spelling import Spelling
 from halfnoise.errors import InvalidParameterError
@@ -174,7 +175,7 @@ class Source:
     readable that failed so, at the price of a copy or another look. ``unchanged`` refuses rows that
     were written to while they were read. ``check_whole`` refuses files that are cut, by their size.
     ``nulled``: empty or unreadable text is null already. ``files``: the real names of those that
-    hold it, in one order however they were given.
+    hold it, in one order however they were given. ``progress``: how much of it is read by now.
     """
 
     frame: nw.LazyFrame[Any] = field(repr=False)  # some engines show rows
@@ -195,6 +196,7 @@ class Source:
     check_whole: Callable[[], None] = lambda: None
     nulled: bool = False
     files: tuple[str, ...] = ()
+    progress: Progress = field(default_factory=Progress, repr=False)
 
     @classmethod
     def over(

@@ -1,0 +1,25 @@
+"""Who reads files, and what it may take of this machine: no part of what is asked."""
+
+from typing import TypedDict
+
+from halfnoise.checks import refuse
+from halfnoise.data.sources.room import Room
+from halfnoise.spec.queries import Words
+
+
+class Reading(TypedDict):
+    """What opens a table in one way or another."""
+
+    spark: str | None
+    room: Room
+
+
+def reading(words: Words) -> Reading:
+    """Read who reads files: where Spark is, or what DuckDB may take."""
+    engine, master = words.get("engine", "duckdb"), words.get("spark-master")
+    if engine not in ("duckdb", "spark"):
+        raise refuse("--engine", "duckdb or spark", engine)
+    if (engine == "spark") != (master is not None):
+        rule = "said with --engine spark, and only there"
+        raise refuse("--spark-master", rule, master, "for example --spark-master local[*]")
+    return Reading(spark=master, room=Room.of(words.get("memory"), words.get("scratch")))
