@@ -6,12 +6,12 @@ from decimal import ROUND_CEILING, Decimal
 
 _TURNING = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])  # Unicode, UAX 9
 _ORDERS = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0)], "\N{REPLACEMENT CHARACTER}")
-_TAMED = {**_TURNING, **_ORDERS, ord("\t"): " "}
+_ORDERS |= {ord("\t"): " "}
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
     """Align columns: the first ``left`` to the left, the others to the right; each a line."""
-    table = [[*map(tame, row)] for row in (header, *rows)]
+    table = [[*map(on_screen, row)] for row in (header, *rows)]
     widths = [max(map(width, column)) for column in zip(*table, strict=True)]
     lines = []
     for row in table:
@@ -60,12 +60,21 @@ def at_most(x: float) -> str:
 
 
 def tame(text: str) -> str:
-    r"""Return a text on one line, without marks that turn round what follows or order a terminal.
+    r"""Return a text on one line, without the marks that turn round what stands behind it.
 
-    >>> tame("a\nb\u202ec"), tame("\x1b[31mred") == "\ufffd[31mred"
-    ('a bc', True)
+    >>> tame("a\nb\u202ec")
+    'a bc'
     """
-    return " ".join(text.splitlines()).translate(_TAMED)
+    return " ".join(text.translate(_TURNING).splitlines())
+
+
+def on_screen(text: str) -> str:
+    r"""Return a text on one line, without those marks and without orders to a terminal.
+
+    >>> on_screen("\x1b[31mred\n") == "\ufffd[31mred"
+    True
+    """
+    return tame(text).translate(_ORDERS)
 
 
 def isolated(text: str) -> str:

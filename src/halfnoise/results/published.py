@@ -14,7 +14,7 @@ from halfnoise.checks import installed
 from halfnoise.privacy.definitions import Guarantee, Privacy
 from halfnoise.privacy.words import dp_event, promise
 from halfnoise.results.comparison import Comparison
-from halfnoise.text import tame
+from halfnoise.text import on_screen
 from halfnoise.views import Viewed, drawing
 
 MANY = 10_000  # so many values are written for programs alone, on one line
@@ -121,7 +121,7 @@ class Published(Viewed):
         return str(self._views().render.table(self))
 
     def __repr__(self) -> str:
-        return "\n".join([self.table(), "", *map(tame, self._views().render.beside(self))])
+        return "\n".join([self.table(), "", *map(on_screen, self._views().render.beside(self))])
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         """Copy and pickle by what it was made of, so that its values stay read-only."""

@@ -13,7 +13,7 @@ from halfnoise.results.reliability import LEFT_OUT, Reliability, for_eyes
 from halfnoise.results.sampling import caption
 from halfnoise.results.shown import error, shown, texts
 from halfnoise.results.table import COLUMNS
-from halfnoise.text import percent, short, spelled, tame, text_table
+from halfnoise.text import on_screen, percent, short, spelled, text_table
 from halfnoise.workload.question import only_rows
 from halfnoise.workload.weights import weighted
 
@@ -44,7 +44,7 @@ def table(release: Released) -> str:
     for heading, each in tables(release):
         if left <= 0:
             return "\n\n".join([*blocks, "... and more tables"])
-        blocks.append(tame(heading) + each.text(most=left))
+        blocks.append(on_screen(heading) + each.text(most=left))
         left -= blocks[-1].count("\n")
     return "\n\n".join(blocks)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from halfnoise.results.shown import error
-from halfnoise.text import tame, text_table, width
+from halfnoise.text import on_screen, text_table, width
 
 MOST_WIDE = 120  # columns of a terminal; what is wider is shown line by line
 DASH = "\N{EN DASH}"  # what the noise leaves open
@@ -31,7 +31,7 @@ class Wide:
         lines = [[*head, *cells] for head, cells in self.lines[:most]]
         cut = ["..."] if len(self.lines) > most else []
         body = text_table([*self.heads, *self.titles], lines, left=len(self.heads))
-        return "\n".join([tame(self.title), body, *cut, *map(tame, self.below)])
+        return "\n".join([on_screen(self.title), body, *cut, *map(on_screen, self.below)])
 
     def is_too_wide(self) -> bool:
         """Whether its columns do not fit on a terminal."""
