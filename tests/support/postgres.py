@@ -168,6 +168,8 @@ def _children(parent: int) -> list[int]:
 
 
 _shared = contextlib.ExitStack()
+FOLDER = tempfile.gettempdir()
+"""For what other users read as well: where a test watches all that is written, it says another."""
 
 
 @functools.cache
@@ -185,7 +187,7 @@ def stop_shared() -> None:
 def a_server(**settings: str) -> Iterator[Server]:
     """Start a server of one's own, and remove everything afterwards."""
     programs = needed()
-    with tempfile.TemporaryDirectory(prefix="hn-") as folder:
+    with tempfile.TemporaryDirectory(prefix="hn-", dir=FOLDER) as folder:
         server = Server(Path(folder), programs)
         try:
             server.start(**settings)
