@@ -25,7 +25,7 @@ MORE = int(os.environ.get("HALFNOISE_SOAK", "1"))  # so many times as many input
 LIMIT = 60.0  # seconds for one input; the slowest known takes two, but machines may be busy
 # What an engine, or Python, says; and our own sentences for what nobody foresaw.
 FOREIGN = re.compile(
-    r"Traceback|duckdb|polars|pyarrow|narwhals|numpy|sqlite|tomllib|flint|"
+    r"Traceback|duckdb(?! or spark)|polars|pyarrow|narwhals|numpy|sqlite|tomllib|flint|"
     r"[A-Za-z]+ Error: |[A-Z][a-z]+Error|NoneType|must be (?:str|int|float|bool|NoneType)\b|"
     r"not foreseen|does not do what this version|<[a-z_.]+ object|LINE \d"
 )

@@ -64,7 +64,7 @@ class Acceptance(Viewed):
 
     >>> from halfnoise import Count, plan
     >>> plan([Count("insured")], people=4400, accept=0.02).budget
-    ApproxDP(epsilon=0.0340..., delta=1e-06)
+    ApproxDP(epsilon=0.0520..., delta=1e-06)
     """
 
     workload: Workload
