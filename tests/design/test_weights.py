@@ -77,11 +77,14 @@ TABLES: list[Any] = [
 @pytest.mark.parametrize("rule", ["alone", "heads", "squares", "groups"])
 def test_the_worst_in_tables_costs_what_is_declared(rule: str) -> None:
     """The same for tables and values by cell, of which each person is read by the slow rules."""
-    rules = RULES[rule] if rule != "groups" else {"by": "c", "groups": ["a"], "other": None}
+    rules = RULES[rule] if rule != "groups" else {"by": "h", "groups": ["a"], "other": None}
     workload = hn.Workload(TABLES, weight=hn.Weight("w", bounds=(0.3, 1.7)), **rules)
     cells = itertools.product(["a", "b", None], [None, 0, 2], ["x", None])
     kinds = itertools.product([*cells], [True, False], [-1, 4, None], [0.3, 0.9, 1.7])
-    rows = [{"c": c, "g": g, "d": d, "yes": yes, "v": v, "w": w} for (c, g, d), yes, v, w in kinds]
+    rows = [
+        {"c": c, "g": g, "d": d, "yes": yes, "v": v, "w": w, "h": "a"}
+        for (c, g, d), yes, v, w in kinds
+    ]
     for grid in grids(workload):
         costs = []
         for row in rows:

@@ -51,10 +51,14 @@ def words_of(said: dict[str, object]) -> list[str]:
     return [word for pair in pairs for word in pair]
 
 
+ABOUT_SPECS = ("spec", "set", "save-spec")
+WHERE_IT_RUNS = ("engine", "spark-master", "memory", "scratch")
+
+
 def test_a_spec_knows_every_word_of_the_command() -> None:
     """What both commands can ask for, a spec can, but for words about specs, and where it runs."""
     options = {option.word for option in OPTIONS}
-    assert options - {"spec", "set", "save-spec", "engine", "spark-master"} == set(WORDS)
+    assert options - {*ABOUT_SPECS, *WHERE_IT_RUNS} == set(WORDS)
     assert {option.word for option in OPTIONS if option.many} - {"set"} == set(LISTS)
 
 
