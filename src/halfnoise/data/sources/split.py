@@ -181,7 +181,7 @@ def _read_csv(
         "compression": "'none'",
         "max_line_size": 4 * LONGEST,  # one byte of another encoding may be three of UTF-8
         # A whole multiple: of other sizes DuckDB 2.0 loses lines between two threads.
-        "buffer_size": 16 * LONGEST,
+        "buffer_size": 8 * LONGEST,
         "header": header,
         "skip": skip,
         "parallel": not quote,
