@@ -38,7 +38,7 @@ from halfnoise.text import spelled
 
 # What shows releases is found from here.
 __all__ = ["comparing", "document", "note", "render", "table"]
-_CHUNK = 2**20  # bytes
+_CHUNK, _VERY_MANY = 2**20, 2**22  # bytes, and lines
 COVERS = "covers"  # what says what intervals cover
 
 
@@ -212,8 +212,9 @@ def _write(columns: Columns, layout: Layout, target: Path) -> None:
     line = layout.in_sql(text for _, text in given.values())
     rows = f"select {line} from hn_table"  # noqa: S608  # literals of ours
     plainly = "format csv, header false, delimiter '', quote '', escape ''"
-    # One thread: it waits for Python's texts anyway, and others hold lines until it is their turn.
-    with duckdb.connect(config={"threads": 1}) as engine:
+    # Of very many, by one thread: others hold lines until it is their turn.
+    rules: dict[str, Any] = {"threads": 1} if len(next(iter(columns.values()))) > _VERY_MANY else {}
+    with duckdb.connect(config=rules) as engine:
         engine.execute(f"copy ({rows}) to {literal(str(target))} ({plainly})")
 
 
