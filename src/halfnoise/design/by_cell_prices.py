@@ -30,7 +30,6 @@ from halfnoise.workload.sets.folds import folded
 from halfnoise.workload.sets.residuals import Axes, cells, rank, squares
 
 MOST_STATES = 2**6  # of all values together; beyond, averages over many are priced
-MOST_CHANGES = 2**4  # sets of attributes that change, where each is priced
 PARTS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)  # of people at the high end, and of who answers
 
 
@@ -49,11 +48,13 @@ class Moved(NamedTuple):
 
 def by_cell(blocks: Sequence[Block], size: Size, interest: float) -> Programme | None:
     """Return what to price; None where that is not worked out, or there is too much of it."""
-    if size is Size.GIVEN or any(getattr(block.shape, "deep", 0) for block in blocks):
+    if size is Size.GIVEN:
         return None
     leaves, folds, own = size is not Size.PUBLIC, list[Folded](), list[ByCell]()
     for block in blocks:
         if isinstance(block.shape, Crossed) and block.shape.values:
+            if block.shape.deep:  # places of all levels tell the size themselves
+                return None
             seen = ByCell(block.shape, block.importance, leaves=leaves, place=len(folds))
             own.append(seen)
             folds.append(seen.fold)
@@ -92,20 +93,23 @@ class ByCell:
     @cached_property
     def moved(self) -> list[Moved]:
         """What all kinds of people move; values in halves of their ranges."""
-        states = [*itertools.islice(self._states(), MOST_STATES + 1)]
-        if len(states) > MOST_STATES:
-            states = [*self._averages()]
         if self.leaves:
-            return [_coming(*each) for each in states]
-        pairs = [*itertools.combinations_with_replacement(states, 2)]
+            return [_coming(*each) for each in self.states]
+        pairs = [*itertools.combinations_with_replacement(self.states, 2)]
         several = range(len(self.changes) or 1)
         return [_changing(*each, change) for change in several for each in pairs]
 
     @cached_property
+    def states(self) -> list[tuple[Floats, Floats]]:
+        """Where one person can be, and how that varies: everybody, or averages of too many."""
+        found = [*itertools.islice(self._states(), MOST_STATES + 1)]
+        return found if len(found) <= MOST_STATES else [*self._averages()]
+
+    @cached_property
     def changes(self) -> list[frozenset[int]]:
         """The sets of attributes that may change, if they are few; who comes changes none."""
-        used = self.shape.moves.used
-        if self.leaves or 2 ** len(used) > MOST_CHANGES:
+        used, pairs = self.shape.moves.used, math.comb(len(self.states) + 1, 2)
+        if self.leaves or pairs * 2 ** len(used) > MOST_KINDS:
             return []
         return [
             frozenset(each)
@@ -122,7 +126,8 @@ class ByCell:
 
     def _averages(self) -> Iterator[tuple[Floats, Floats]]:
         """Go through people on average: so many at the high end of all values, so many answer."""
-        for high, answer in itertools.product(PARTS, PARTS):
+        peak = 1 / (2 * math.sqrt(len(self.shape.values)))  # where many like values cost most
+        for high, answer in itertools.product((*PARTS, 0.5 - peak, 0.5 + peak), PARTS):
             mean, spread = [np.ones(1)], [np.zeros(1)]
             for _, kinds in self.shape.moves.states[1:]:
                 ends = np.array([*map(self._scaled, kinds)])
