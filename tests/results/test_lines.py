@@ -71,3 +71,16 @@ def test_no_text_is_left_as_it_is_that_a_layout_changes() -> None:
             assert layout.line(layout.text(text)) in shown
     table = {"a": repeated("a,b")}
     assert as_lines(table, replace(CSV, text=str)) != as_lines(table, CSV)
+
+
+def test_every_mark_is_written_as_by_itself_wherever_it_stands() -> None:
+    """Columns are looked at as a whole first: no mark that is changed may pass unseen."""
+    marks = [chr(code) for code in (*range(0x3100), *range(0xFE00, 0x10000))]
+    words = ["www", "wWw", "WWW.a", "http://a", "HTTPS://b", "a@b", "a__b", "é_é", "1_1"]
+    texts = [text for mark in marks for text in (f"{mark}a", f"a{mark}a", f"a{mark}")] + words
+    for layout in (CSV, MARKDOWN):
+        changed = [text for text in texts if layout.text(text) != text]
+        assert len(changed) > 20
+        for text in changed:
+            column, _ = layout.to_engine("c", np.array(["plain", text], dtype=object))
+            assert column.tolist() == ["plain", layout.text(text)]

@@ -5,6 +5,7 @@ number with as few digits as read it back, as Python does.
 """
 
 import datetime as dt
+import itertools
 import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
@@ -23,12 +24,13 @@ FORMULA = tuple("=+-@\t\uff1d\uff0b\uff0d\uff20")
 _BEGINS = re.compile(rf'(?:^|(?<=[,;\t\n"]))(?=[{re.escape("".join(FORMULA))}])')
 # What Markdown reads as markup, but for emphasis, which is not made inside of a word (over_65), and
 # what some of its readers make links of.
-_EDGE = r"(?<![^\W_])_|_(?![^\W_])"
-_MARKUP = re.compile(rf"[\\`*\[\]<&|~]|{_EDGE}")
+_EDGE = re.compile(r"_(?<![^\W_]_)|_(?![^\W_])")
+_MARKUP = re.compile(rf"[\\`*\[\]<&|~]|{_EDGE.pattern}")
 _LINK = re.compile(r"https?:(?=//)|www(?=\.)|(?<=\S)(?=@)", re.IGNORECASE)
-# Beside line breaks, what is written in another way wherever it stands.
-_TURNS = r"\x0b\x0c\x1c-\x1e\x85\u2028-\u202e\u2066-\u2069"
-_ODD = re.compile(rf'[,;"\r\t|\\`*\[\]<&~@{_TURNS}]|://|www|{_EDGE}', re.IGNORECASE)
+# Beside line breaks, what is written in another way wherever it stands, and what may begin a link.
+_TURNS = map(chr, (0x0B, 0x0C, *range(0x1C, 0x1F), 0x85, *range(0x2028, 0x202F)))
+_WEB = ("://", *map("".join, itertools.product("wW", repeat=3)))
+_ODD = (*',;"\r\t|\\`*[]<&~@', *_TURNS, *map(chr, range(0x2066, 0x206A)), *_WEB)
 _FEW = 1_000  # so many different numbers are spelled once each
 _MANY = 10_000  # so many cells are looked at before all are
 _ALIKE = ({str}, {int}, {bool}, {dt.date})  # where what is equal is written alike
@@ -124,10 +126,13 @@ def _few(column: NDArray[np.float64]) -> NDArray[np.int64] | None:
 
 
 def _is_plain(texts: Collection[str]) -> bool:
-    """Whether every layout writes these texts as they are."""
+    """Whether every layout surely writes these texts as they are: told of all at once."""
     whole = "\n".join(["", *texts])
-    odd = _ODD.search(whole) or any(f"\n{mark}" in whole for mark in FORMULA)
-    return not odd and whole.count("\n") == len(texts)
+    if any(mark in whole for mark in _ODD) or whole.count("\n") > len(texts):
+        return False
+    if any(mark in whole and f"\n{mark}" in whole for mark in FORMULA):
+        return False
+    return "_" not in whole or _EDGE.search(whole) is None
 
 
 def literal(text: str) -> str:

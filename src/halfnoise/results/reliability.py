@@ -170,6 +170,6 @@ def _free(title: str, columns: Columns) -> str:
 
 
 def _errors(columns: Columns) -> Floats:
-    kinds = columns["kind"]
-    counts = np.fromiter((kind in NOT_BELOW_ZERO for kind in kinds), bool, len(kinds))
+    kinds, known = columns["kind"].tolist(), frozenset(NOT_BELOW_ZERO)
+    counts = np.fromiter(map(known.__contains__, kinds), bool, len(kinds))
     return relative(columns["estimate"], columns["std"], counts=counts)
