@@ -235,7 +235,7 @@ def _passed(
     grouping: Grouping, found: Sequence[Key], passed: Sequence[int]
 ) -> tuple[tuple[Key, ...], NDArray[np.intp]]:
     """Return the keys that passed the threshold, in order, and where each was found."""
-    kept = [found[place] for place in passed]
+    kept = [*map(found.__getitem__, passed)]
     order = grouping.in_order(kept)
     keys = (*map(kept.__getitem__, order),)
     keys = keys if grouping.missing is None else (*map(grouping.shown, keys),)

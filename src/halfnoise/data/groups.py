@@ -14,7 +14,8 @@ import narwhals.stable.v2 as nw
 from narwhals.dtypes import DType
 
 from halfnoise.data.cells import Cell
-from halfnoise.data.keys import KeyColumn, key_column
+from halfnoise.data.handed import Named
+from halfnoise.data.keys import KeyColumn, each, key_column
 from halfnoise.data.lookup import PLACE, Listed
 from halfnoise.data.sources.spark_frames import functions_of, window_of
 from halfnoise.data.spans import UTC, zone_of
@@ -54,7 +55,7 @@ class Groups:
     rows: Frame = field(repr=False)  # some engines show rows
     columns: tuple[str, ...] = ()
     number: int | None = 1
-    back: Callable[[Sequence[Values]], tuple[Key, ...]] | None = None
+    back: Callable[[Named], tuple[Key, ...]] | None = None
     everybody: Frame | None = field(default=None, repr=False)
     scans: int = 1
     named: Named | None = None
@@ -114,13 +115,13 @@ class Groups:
             named=named,
         )
 
-    def places(self, present: Sequence[Values]) -> dict[Values, int]:
+    def places(self, present: Named) -> dict[Values, int]:
         """Return the row of the totals for each group that may be present."""
         if self.number is None:
-            return {values: place for place, values in enumerate(present)}
+            return {values: place for place, values in enumerate(zip(*present, strict=True))}
         return {(place,) if self.columns else (): place for place in range(self.number)}
 
-    def keys(self, present: Sequence[Values]) -> tuple[Key, ...] | None:
+    def keys(self, present: Named) -> tuple[Key, ...] | None:
         """Return the keys of groups that are discovered; None where they are listed."""
         return None if self.back is None else self.back(present)
 
@@ -224,17 +225,14 @@ def _found(
             rows = _placed(rows, names, places, title=names[1], other=grouping.other)
             rows = rows.with_columns(**{names[0]: nw.lit(0).cast(nw.Int64)})
             shown: Sequence[Any] = (*part, grouping.other)
-            found[i] = replace(columns[i], back=shown.__getitem__)
+            found[i] = replace(columns[i], back=each(shown.__getitem__))
     return rows, found
 
 
-def _back(columns: Sequence[KeyColumn]) -> Callable[[Sequence[Values]], tuple[Key, ...]]:
-    def keys(present: Sequence[Values]) -> tuple[Key, ...]:
-        parts = (
-            [None if row[2 * i] else column.back(row[2 * i + 1]) for row in present]
-            for i, column in enumerate(columns)
-        )
-        return tuple(zip(*parts, strict=True))
+def _back(columns: Sequence[KeyColumn]) -> Callable[[Named], tuple[Key, ...]]:
+    def keys(present: Named) -> tuple[Key, ...]:
+        pairs = zip(columns, present[::2], present[1::2], strict=True)
+        return tuple(zip(*(column.found(*pair) for column, *pair in pairs), strict=True))
 
     return keys
 

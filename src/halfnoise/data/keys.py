@@ -7,7 +7,7 @@ Numbers may go by bands: what is in none of them, and what is no number, is miss
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -23,6 +23,7 @@ from halfnoise.workload.by import By
 from halfnoise.workload.conditions import Literal, as_number
 
 Plain = str | int | float
+T = TypeVar("T")
 _WORDS = ("true", "false")
 
 
@@ -30,14 +31,14 @@ _WORDS = ("true", "false")
 class KeyColumn:
     """A column of keys: ``own`` where one is ``there``, else ``nothing``.
 
-    ``read`` turns listed keys into what the column holds, ``back`` that into what users write.
+    ``read`` turns listed keys into what the column holds, ``back`` such into what users write.
     ``steps``: columns that must be made before, one after the other.
     """
 
     own: nw.Expr
     there: nw.Expr
     read: Callable[[Sequence[Literal]], Sequence[Plain]]
-    back: Callable[[Any], Literal]
+    back: Callable[[Sequence[Any]], Sequence[Literal]]
     nothing: Plain
     steps: Sequence[dict[str, nw.Expr]] = ()
 
@@ -49,13 +50,18 @@ class KeyColumn:
 
     def listed(self, keys: Sequence[Literal | None]) -> tuple[list[int], Sequence[Plain]]:
         """Return listed keys as the columns hold them."""
-        there = [key for key in keys if key is not None]
-        own = self.read(there)
-        if len(there) == len(keys):
-            return [0] * len(keys), own
-        rest = iter(own)
+        if None not in keys:
+            return [0] * len(keys), self.read(keys)
+        rest = iter(self.read([key for key in keys if key is not None]))
         absent = [int(key is None) for key in keys]
         return absent, [self.nothing if gap else next(rest) for gap in absent]
+
+    def found(self, absent: Sequence[int], values: Sequence[Any]) -> Sequence[Literal | None]:
+        """Return keys as users write them, of what the columns hold."""
+        if not any(absent):
+            return self.back(values)
+        rest = iter(self.back([v for v, gap in zip(values, absent, strict=True) if not gap]))
+        return [None if gap else next(rest) for gap in absent]
 
 
 def key_column(
@@ -91,8 +97,9 @@ def _by_type(cell: Cell, by: By, *, listed: bool, missing: str | None, aware: bo
     raise cell.wrong_type("text, numbers, days, or yes and no")
 
 
-def _each(read: Callable[[Literal], Plain]) -> Callable[[Sequence[Literal]], list[Plain]]:
-    return lambda keys: [*map(read, keys)]
+def each(rule: Callable[[Any], T]) -> Callable[[Sequence[Any]], list[T]]:
+    """Return what a rule makes of each of some values."""
+    return lambda values: [*map(rule, values)]
 
 
 def _bands(cell: Cell, by: By) -> KeyColumn:
@@ -110,8 +117,8 @@ def _bands(cell: Cell, by: By) -> KeyColumn:
     return KeyColumn(
         own=nw.col(name),
         there=nw.col(name) >= 0,
-        read=_each(read),
-        back=lambda place: by.names[int(place)],
+        read=each(read),
+        back=each(lambda place: by.names[int(place)]),
         nothing=0,
         steps=({f"{name}_of": number}, {name: band.cast(nw.Int64)}),
     )
@@ -120,7 +127,7 @@ def _bands(cell: Cell, by: By) -> KeyColumn:
 def _span(cell: Cell, by: By, *, aware: bool) -> KeyColumn:
     span = Span(cell, by, aware)
     key = span.number()
-    given: dict[str, Any] = {"read": _each(span.read), "back": span.back}
+    given: dict[str, Any] = {"read": each(span.read), "back": each(span.back)}
     return KeyColumn(own=key, there=key > 0, nothing=0, steps=tuple(span.steps), **given)
 
 
@@ -141,8 +148,10 @@ def _text(cell: Cell, *, listed: bool, missing: str | None) -> KeyColumn:
             texts = [text.lower() if text.lower() in _WORDS else text for text in texts]
         return [*map(folded, texts)] if cell.spelling.ignore_case else texts
 
-    def back(text: str) -> Literal:
-        return text == "True" if cell.inferred and text in ("True", "False") else text
+    def back(texts: Sequence[str]) -> Sequence[Literal]:
+        if not cell.inferred:
+            return texts
+        return [text == "True" if text in ("True", "False") else text for text in texts]
 
     there = cell.present() if name is None else is_true(cell.present() & (own != name))
     return KeyColumn(own=own, there=there, read=read, back=back, nothing="")
@@ -169,7 +178,7 @@ def _yes_or_no(cell: Cell) -> KeyColumn:
         return int(word == "true")
 
     yes = nw.when(nw.col(cell.name)).then(nw.lit(1)).otherwise(nw.lit(0)).cast(nw.Int64)
-    return KeyColumn(own=yes, there=cell.present(), read=_each(read), back=bool, nothing=0)
+    return KeyColumn(own=yes, there=cell.present(), read=each(read), back=each(bool), nothing=0)
 
 
 def _whole(cell: Cell, *, listed: bool) -> KeyColumn:
@@ -186,7 +195,7 @@ def _whole(cell: Cell, *, listed: bool) -> KeyColumn:
         # No listed key is that large, so what is larger falls among the others.
         number, small = cell.whole()
         own = nw.when(small).then(number).otherwise(nw.lit(MOST_WHOLE))
-    return KeyColumn(own=own, there=cell.present(), read=_each(read), back=int, nothing=0)
+    return KeyColumn(own=own, there=cell.present(), read=each(read), back=each(int), nothing=0)
 
 
 def _number(cell: Cell) -> KeyColumn:
@@ -205,4 +214,4 @@ def _number(cell: Cell) -> KeyColumn:
 
     number = nw.col(cell.name).cast(nw.Float64)
     there = is_true(~number.is_nan() & ~number.is_null())
-    return KeyColumn(own=number + 0.0, there=there, read=_each(read), back=back, nothing=0.0)
+    return KeyColumn(own=number + 0.0, there=there, read=each(read), back=each(back), nothing=0.0)

@@ -4,6 +4,7 @@ The same on every engine, in every order and however the rows are split: only in
 and no sum can overflow below 2^40 people (``workload.grid``).
 """
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,7 +18,7 @@ from halfnoise.data.columns import Columns, beside
 from halfnoise.data.contributions import Contribution
 from halfnoise.data.expressions import expressions, roots
 from halfnoise.data.groups import Frame, Groups, Values
-from halfnoise.data.handed import Handed
+from halfnoise.data.handed import Handed, Named
 from halfnoise.data.items import item_totals
 from halfnoise.data.many import Counted, ask_the_same, counted, counted_in_rows
 from halfnoise.data.quiet import quietly
@@ -184,12 +185,14 @@ def _together(
     each = (nw.col(name).sum() for name in sums)
     added = table.select(*by, **sums).group_by(*by).agg(*each, *number)
     if named is None:
-        return added
+        # Keys that are found come in order, and so lie near each other in memory ever after.
+        ordered = groups.number is None and added.implementation.is_duckdb()
+        return added.sort(*group[1::2]) if ordered else added
     totals = nw.col(*sums, "heads" if weighing.bits else "people")
     return named.place(added.with_columns(totals.cast(nw.Int64))).group_by(*group).agg(totals.sum())
 
 
-def _fetched(groups: Groups, handed: Handed, together: Frame) -> tuple[Ring, list[Values]]:
+def _fetched(groups: Groups, handed: Handed, together: Frame) -> tuple[Ring, Named]:
     """Return integers modulo 2^64 with a row for each group, and the groups that were found."""
     # Engines keep keys apart as we do; if one did not, nobody's rows would be lost.
     if not groups.columns:
@@ -199,12 +202,12 @@ def _fetched(groups: Groups, handed: Handed, together: Frame) -> tuple[Ring, lis
         _, (at, *sums) = handed.columns(together, 0)
         return _added(at, sums, groups.number), []
     named, sums = handed.columns(together, len(groups.columns))
-    present = dict.fromkeys(named)
-    if len(present) == len(named):
-        return np.column_stack(sums).view(np.uint64), named
-    places = {values: place for place, values in enumerate(present)}
-    at = np.array([places[values] for values in named], dtype=np.int64)
-    return _added(at, sums, len(places)), [*places]
+    if any(all(map(operator.lt, column, column[1:])) for column in named):
+        return np.column_stack(sums).view(np.uint64), named  # each is there once
+    places = dict[Values, int]()
+    at = [places.setdefault(v, len(places)) for v in zip(*named, strict=True)]
+    ring = _added(np.array(at, dtype=np.int64), sums, len(places))
+    return ring, [[*column] for column in zip(*places, strict=True)]
 
 
 def _added(at: NDArray[np.int64], sums: Sequence[NDArray[np.int64]], groups: int) -> Ring:

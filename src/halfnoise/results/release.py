@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
@@ -233,9 +234,8 @@ class GroupedRelease(Published):
             title, taken = by.column, {other.casefold() for other in others}
             while title.casefold() in taken:
                 title += " (group)"
-            column = np.empty(len(groups), dtype=object)
-            column[:] = [key[place] for key in groups]
-            keys[title] = np.repeat(column, rows)
+            own = np.fromiter(map(itemgetter(place), groups), object, len(groups))
+            keys[title] = np.repeat(own, rows)
         return keys | table
 
     def _group(self, place: int) -> Release:

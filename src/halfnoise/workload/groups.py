@@ -78,7 +78,8 @@ class Grouping:
             return cls(**shared, number=said, most=min(most, said))
         if isinstance(said, list):
             parts = [listed_part(part, missing) for part in said]
-            keys = (*itertools.product(*parts),)
+            several = len(parts) > 1
+            keys = (*(itertools.product(*parts) if several else zip(*parts, strict=True)),)
         else:
             keys = listed_keys(columns, said, missing)
         keys = without_other(keys, other)
@@ -158,8 +159,12 @@ def _ranks(values: list[Any], part: Part | None) -> list[Any]:
     if part is not None:
         at = {(type(v), v): i for i, v in enumerate(part)}
         return [at.get((type(v), v), len(at)) for v in values]
-    if {*map(type, values)} == {str}:
+    kinds = {*map(type, values)}
+    if kinds == {str}:
         return values
+    if kinds == {str, type(None)}:
+        last = max(filter(None, values)) + "\0"  # behind all others
+        return [last if v is None else v for v in values]
     return [(2, 0) if v is None else (int(isinstance(v, str)), v) for v in values]
 
 

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 from typing import Literal as Only
 
+import numpy as np
+
 from halfnoise.checks import check_told, comparable, is_name, is_text, refuse, whole
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.by import By
@@ -115,9 +117,15 @@ def listed_part(values: list[Any], missing: str | None) -> Part:
     found = _checked(values, missing)
     if missing is not None and None not in found:
         found.append(None)
-    if len({*map(type, found)}) > 1 or len({*found}) < len(found):  # True, 1 and 1.0 are equal
+    if len({*map(type, found)}) > 1 or not _surely_differ(found):  # True, 1 and 1.0 are equal
         refuse_twice([(v,) for v in found], [(type(v), v) for v in found])
     return tuple(found)
+
+
+def _surely_differ(values: Sequence[object]) -> bool:
+    """Whether no two values have one hash, so that none are equal: sooner told than by a set."""
+    hashes = np.sort(np.fromiter(map(hash, values), np.int64, len(values)))
+    return bool((hashes[1:] != hashes[:-1]).all())
 
 
 def listed_keys(

@@ -51,8 +51,8 @@ def open_source(
 
 def fetch_columns(
     frame: nw.LazyFrame[Any], names: int, rows: list[tuple[Any, ...]] | None = None
-) -> tuple[list[tuple[Any, ...]], list[NDArray[np.int64]]]:
-    """Run what a lazy frame says; return what its first columns name, and the others by column.
+) -> tuple[list[list[Any]], list[NDArray[np.int64]]]:
+    """Run what a lazy frame says; return by column what its first columns name, and the others.
 
     Those are whole numbers, and what is missing there is zero. ``rows``: where it was run already.
     """
@@ -63,12 +63,13 @@ def fetch_columns(
         small = [f"coalesce({title}, 0)::bigint as {title}" for title in titles[names:]]
         found = native.project(", ".join([*titles[:names], *small])).fetchnumpy()
         columns = [found[name] for name in native.columns]
-        named = [*zip(*(column.tolist() for column in columns[:names]), strict=True)]
-        return named, [np.asarray(column, np.int64) for column in columns[names:]]
+        whole = [np.asarray(column, np.int64) for column in columns[names:]]
+        return [column.tolist() for column in columns[:names]], whole
     if names or comes_in_rows(frame):
         rows, width = fetch(frame) if rows is None else rows, len(frame.collect_schema())
-        whole = [[int(row[i] or 0) for row in rows] for i in range(names, width)]
-        return [row[:names] for row in rows], [np.array(column, np.int64) for column in whole]
+        named = [[row[i] for row in rows] for i in range(names)]
+        sums = ([int(row[i] or 0) for row in rows] for i in range(names, width))
+        return named, [np.array(column, np.int64) for column in sums]
     table = frame.with_columns(nw.all().fill_null(0).cast(nw.Int64)).collect()
     return [], [table[name].to_numpy() for name in table.columns]
 
