@@ -179,8 +179,7 @@ def check_told(name: str, values: Iterable[object]) -> None:
     Traceback (most recent call last):
     halfnoise.errors.InvalidParameterError: a category must be what a cell can say, got ''; ...
     """
-    listed = list(values)
-    texts = listed if {*map(type, listed)} == {str} else [v for v in listed if isinstance(v, str)]
+    texts = [value for value in values if isinstance(value, str)]
     if all(map(str.strip, texts)) and "\0" not in "".join(texts):  # of very many at once
         return
     odd = next(text for text in texts if not text.strip() or "\0" in text)

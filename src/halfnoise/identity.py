@@ -110,8 +110,7 @@ def _groups(grouping: Grouping) -> str:
     """Tell keys with their types: each is released as it was listed."""
     keys = "null"
     if grouping.keys is not None:
-        width = range(len(grouping.keys[0]))
-        columns = [_with_kinds([key[i] for key in grouping.keys]) for i in width]
+        columns = map(_with_kinds, grouping.keys.columns)
         keys = _list(map(_list, zip(*columns, strict=True)))
     rest = (grouping.by, grouping.number, grouping.other, grouping.most, grouping.delta)
     more = [told(each) for each in (grouping.listed, grouping.missing) if each]

@@ -35,7 +35,7 @@ from halfnoise.versions import VERSION
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.groups import Grouping
-from halfnoise.workload.listing import Key
+from halfnoise.workload.listing import Key, Keys
 from halfnoise.workload.nested import Nested
 from halfnoise.workload.question import SIZE
 from halfnoise.workload.tables import Table
@@ -44,7 +44,6 @@ from halfnoise.workload.workload import Workload
 
 _log = logging.getLogger("halfnoise")
 Step = Callable[[str], AbstractContextManager[object]]  # told which step of the work begins
-Keys = tuple[Key, ...] | None  # of the groups that were found
 
 
 def carry_out(
@@ -205,11 +204,16 @@ def noisy(
 
 
 def _in_groups(
-    template: Release, grouping: Grouping, ready: Measurement, rings: list[Ring], found: Keys
+    template: Release,
+    grouping: Grouping,
+    ready: Measurement,
+    rings: list[Ring],
+    found: Sequence[Key] | None,
 ) -> GroupedRelease:
     """Come back to the groups that are listed, or to those found that pass the threshold."""
-    keys = grouping.released
-    if found is not None:
+    if found is None:
+        keys = grouping.released
+    else:
         keys, places = _passed(grouping, found, ready.passed(rings))
         rings = [ring[places] for ring in rings]
     back, design = ready.recover(rings), ready.drawn
@@ -233,13 +237,11 @@ def _in_groups(
 
 def _passed(
     grouping: Grouping, found: Sequence[Key], passed: Sequence[int]
-) -> tuple[tuple[Key, ...], NDArray[np.intp]]:
+) -> tuple[Keys, NDArray[np.intp]]:
     """Return the keys that passed the threshold, in order, and where each was found."""
-    kept = [*map(found.__getitem__, passed)]
+    kept = Keys.of(found, len(grouping.by)).at(passed)
     order = grouping.in_order(kept)
-    keys = (*map(kept.__getitem__, order),)
-    keys = keys if grouping.missing is None else (*map(grouping.shown, keys),)
-    return keys, np.array(passed, dtype=np.intp)[order]
+    return grouping.shown(kept.at(order)), np.array(passed, dtype=np.intp)[order]
 
 
 def _with_sizes(back: Recovered) -> Floats:

@@ -14,7 +14,7 @@ import narwhals.stable.v2 as nw
 from narwhals.dtypes import DType
 
 from halfnoise.data.cells import Cell
-from halfnoise.data.handed import Named
+from halfnoise.data.handed import ByColumn
 from halfnoise.data.keys import KeyColumn, each, key_column
 from halfnoise.data.lookup import PLACE, Listed
 from halfnoise.data.sources.spark_frames import functions_of, window_of
@@ -23,7 +23,7 @@ from halfnoise.data.spelling import PLAIN, Spelling
 from halfnoise.data.weighing import kept, together
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.groups import Grouping
-from halfnoise.workload.listing import Key, Part, refuse_twice
+from halfnoise.workload.listing import Keys, Part, refuse_twice
 from halfnoise.workload.weights import ALIKE, Weighing
 
 Values = tuple[Any, ...]  # what the columns of a group hold in the table
@@ -55,7 +55,7 @@ class Groups:
     rows: Frame = field(repr=False)  # some engines show rows
     columns: tuple[str, ...] = ()
     number: int | None = 1
-    back: Callable[[Named], tuple[Key, ...]] | None = None
+    back: Callable[[ByColumn], Keys] | None = None
     everybody: Frame | None = field(default=None, repr=False)
     scans: int = 1
     named: Named | None = None
@@ -115,13 +115,13 @@ class Groups:
             named=named,
         )
 
-    def places(self, present: Named) -> dict[Values, int]:
+    def places(self, present: ByColumn) -> dict[Values, int]:
         """Return the row of the totals for each group that may be present."""
         if self.number is None:
             return {values: place for place, values in enumerate(zip(*present, strict=True))}
         return {(place,) if self.columns else (): place for place in range(self.number)}
 
-    def keys(self, present: Named) -> tuple[Key, ...] | None:
+    def keys(self, present: ByColumn) -> Keys | None:
         """Return the keys of groups that are discovered; None where they are listed."""
         return None if self.back is None else self.back(present)
 
@@ -177,9 +177,9 @@ def _with_keys(rows: Frame, keys: Sequence[KeyColumn]) -> tuple[Frame, tuple[str
     return rows.with_columns(**named), tuple(named)
 
 
-def _listed(listed: Sequence[Key], columns: Sequence[KeyColumn]) -> list[Sequence[Any]]:
+def _listed(listed: Keys, columns: Sequence[KeyColumn]) -> list[Sequence[Any]]:
     """Return the listed keys column by column, refused where two of them read the same."""
-    values = [[key[i] for key in listed] for i in range(len(columns))]
+    values = listed.columns
     read = [part for c, keys in zip(columns, values, strict=True) for part in c.listed(keys)]
     # What is read as it was written is as different, and so is what differs in one column.
     same = all(all(map(operator.is_, *pair)) for pair in zip(values, read[1::2], strict=True))
@@ -189,7 +189,7 @@ def _listed(listed: Sequence[Key], columns: Sequence[KeyColumn]) -> list[Sequenc
 
 
 def _listed_in_one(part: Part, column: KeyColumn) -> list[Sequence[Any]]:
-    return _listed([(value,) for value in part], [column])
+    return _listed(Keys((part,)), [column])
 
 
 def _placed(
@@ -229,10 +229,10 @@ def _found(
     return rows, found
 
 
-def _back(columns: Sequence[KeyColumn]) -> Callable[[Named], tuple[Key, ...]]:
-    def keys(present: Named) -> tuple[Key, ...]:
+def _back(columns: Sequence[KeyColumn]) -> Callable[[ByColumn], Keys]:
+    def keys(present: ByColumn) -> Keys:
         pairs = zip(columns, present[::2], present[1::2], strict=True)
-        return tuple(zip(*(column.found(*pair) for column, *pair in pairs), strict=True))
+        return Keys(tuple(column.found(*pair) for column, *pair in pairs))
 
     return keys
 

@@ -18,7 +18,7 @@ from halfnoise.data.sources.progress import Progress
 from halfnoise.data.sources.spark_frames import functions_of
 
 Rows = list[tuple[Any, ...]]
-Named = list[list[Any]]  # by column
+ByColumn = list[list[Any]]
 Frame = nw.LazyFrame[Any]
 _WHOSE = "hn_whose"
 
@@ -40,7 +40,7 @@ class Handed:
         self._progress.done += 1
         return found
 
-    def columns(self, frame: Frame, names: int) -> tuple[Named, list[NDArray[np.int64]]]:
+    def columns(self, frame: Frame, names: int) -> tuple[ByColumn, list[NDArray[np.int64]]]:
         """Return by column what its first columns name, and the others, whole numbers."""
         found = fetch_columns(frame, names, self._rows.get(id(frame)))
         self._progress.done += 1

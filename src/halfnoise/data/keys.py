@@ -5,6 +5,7 @@ by spans of time (``spans``), also where they are text in ISO form; text that is
 Numbers may go by bands: what is in none of them, and what is no number, is missing.
 """
 
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -48,11 +49,13 @@ class KeyColumn:
         value = nw.when(self.there).then(self.own).otherwise(nw.lit(self.nothing))
         return {f"hn_absent{i}": absent, f"hn_value{i}": value}
 
-    def listed(self, keys: Sequence[Literal | None]) -> tuple[list[int], Sequence[Plain]]:
+    def listed(self, keys: Sequence[Literal | None]) -> tuple[Sequence[int], Sequence[Plain]]:
         """Return listed keys as the columns hold them."""
-        if None not in keys:
-            return [0] * len(keys), self.read(keys)
-        rest = iter(self.read([key for key in keys if key is not None]))
+        there = [key for key in keys if key is not None]
+        own = self.read(there)
+        if len(there) == len(keys):
+            return array("q", bytes(8 * len(keys))), own
+        rest = iter(own)
         absent = [int(key is None) for key in keys]
         return absent, [self.nothing if gap else next(rest) for gap in absent]
 

@@ -55,8 +55,8 @@ class TableTotals:
         named, columns = handed.columns(self.frame, 0 if self.listed else len(self.groups))
         at = None
         if self.groups:
-            found = (places[values] for values in zip(*named, strict=True))
-            own = columns.pop(0) if self.listed else [*found]
+            keys = zip(*named, strict=True)
+            own = columns.pop(0) if self.listed else [places[values] for values in keys]
             at = np.asarray(own, dtype=np.int64)
         shape, wide = self.block.shape, len(self.words)
         people = list(zip(self.words, columns[:wide], strict=True))

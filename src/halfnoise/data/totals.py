@@ -18,7 +18,7 @@ from halfnoise.data.columns import Columns, beside
 from halfnoise.data.contributions import Contribution
 from halfnoise.data.expressions import expressions, roots
 from halfnoise.data.groups import Frame, Groups, Values
-from halfnoise.data.handed import Handed, Named
+from halfnoise.data.handed import ByColumn, Handed
 from halfnoise.data.items import item_totals
 from halfnoise.data.many import Counted, ask_the_same, counted, counted_in_rows
 from halfnoise.data.quiet import quietly
@@ -192,7 +192,7 @@ def _together(
     return named.place(added.with_columns(totals.cast(nw.Int64))).group_by(*group).agg(totals.sum())
 
 
-def _fetched(groups: Groups, handed: Handed, together: Frame) -> tuple[Ring, Named]:
+def _fetched(groups: Groups, handed: Handed, together: Frame) -> tuple[Ring, ByColumn]:
     """Return integers modulo 2^64 with a row for each group, and the groups that were found."""
     # Engines keep keys apart as we do; if one did not, nobody's rows would be lost.
     if not groups.columns:
@@ -205,8 +205,8 @@ def _fetched(groups: Groups, handed: Handed, together: Frame) -> tuple[Ring, Nam
     if any(all(map(operator.lt, column, column[1:])) for column in named):
         return np.column_stack(sums).view(np.uint64), named  # each is there once
     places = dict[Values, int]()
-    at = [places.setdefault(v, len(places)) for v in zip(*named, strict=True)]
-    ring = _added(np.array(at, dtype=np.int64), sums, len(places))
+    found = [places.setdefault(v, len(places)) for v in zip(*named, strict=True)]
+    ring = _added(np.array(found, dtype=np.int64), sums, len(places))
     return ring, [[*column] for column in zip(*places, strict=True)]
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
@@ -22,7 +21,7 @@ from halfnoise.results.sampling import Sampling
 from halfnoise.results.together import shared_out, simultaneous_level
 from halfnoise.text import spelled
 from halfnoise.workload.by import By
-from halfnoise.workload.listing import Key
+from halfnoise.workload.listing import Key, Keys
 
 T = TypeVar("T")
 
@@ -68,7 +67,7 @@ class GroupedRelease(Published):
 
     template: Release
     by: tuple[By, ...]
-    group_keys: tuple[Key, ...]
+    group_keys: Sequence[Key]
     values: Floats
     common: float = 0.0
     between: tuple[Shared, ...] = ()
@@ -228,14 +227,14 @@ class GroupedRelease(Published):
     def keyed(self, table: Columns, groups: Sequence[Key]) -> Columns:
         """Return a table by column, group by group, with the keys of its groups in front."""
         rows = len(next(iter(table.values()))) // max(1, len(groups))
+        own = Keys.of(groups, len(self.by))
         keys: Columns = {}
         for place, by in enumerate(self.by):
             others = (*table, *keys, *(each.column for each in self.by[place + 1 :]))
             title, taken = by.column, {other.casefold() for other in others}
             while title.casefold() in taken:
                 title += " (group)"
-            own = np.fromiter(map(itemgetter(place), groups), object, len(groups))
-            keys[title] = np.repeat(own, rows)
+            keys[title] = np.repeat(np.fromiter(own.columns[place], object, len(own)), rows)
         return keys | table
 
     def _group(self, place: int) -> Release:

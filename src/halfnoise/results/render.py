@@ -1,6 +1,7 @@
 """A release for the eye: tables, and words, all from its public values."""
 
 from collections.abc import Iterator, Mapping
+from operator import indexOf
 from typing import Any
 
 from halfnoise.design import certificate
@@ -141,7 +142,7 @@ def _elsewhere(release: GroupedRelease, other: str | None) -> list[str]:
     if other is None or key not in release.group_keys or not release.template.has_size:
         return []
     sizes = release.values[:, -1]
-    part, whole = float(sizes[release.group_keys.index(key)]), float(sizes.sum())
+    part, whole = float(sizes[indexOf(release.group_keys, key)]), float(sizes.sum())
     note = f"{other} is %s of all people: check the spelling of the groups"
     return [note % f"{min(part / whole, 1):.0%}"] if part > MOST * whole > 0 else []
 

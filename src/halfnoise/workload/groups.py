@@ -1,8 +1,8 @@
 """Groups of people: by which columns, which keys, and in how many groups a person may be."""
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Self
 
 from halfnoise.checks import fraction, is_name, refuse, whole
@@ -12,6 +12,7 @@ from halfnoise.workload.listing import (
     DISCOVER,
     OTHER,
     Key,
+    Keys,
     Part,
     check_by,
     check_missing,
@@ -33,7 +34,7 @@ class Grouping:
     """
 
     by: tuple[By, ...]
-    keys: tuple[Key, ...] | None = None
+    keys: Keys | None = None
     number: int | None = None
     other: str | None = None
     most: int
@@ -55,7 +56,7 @@ class Grouping:
         """Return what was said of groups, checked; None where nothing was.
 
         >>> Grouping.of("region", ["north", "south"]).released
-        (('north',), ('south',), ('other',))
+        <3 keys>
         """
         columns = () if by is None else check_by(by)
         most = whole("how many groups a person may be in", max_groups=max_groups)
@@ -79,7 +80,7 @@ class Grouping:
         if isinstance(said, list):
             parts = [listed_part(part, missing) for part in said]
             several = len(parts) > 1
-            keys = (*(itertools.product(*parts) if several else zip(*parts, strict=True)),)
+            keys = Keys.of([*product(*parts)], len(parts)) if several else Keys((*parts,))
         else:
             keys = listed_keys(columns, said, missing)
         keys = without_other(keys, other)
@@ -124,21 +125,21 @@ class Grouping:
         return f"Groups by {columns}: {_first(keys)}; everybody else is {left}{without}."
 
     @property
-    def released(self) -> tuple[Key, ...]:
-        """The keys of all groups that are released, the others last."""
-        others = () if self.other is None else ((self.other,) * len(self.by),)
-        keys = self.keys or ()
-        return (*keys, *others) if self.missing is None else (*map(self.shown, keys), *others)
+    def released(self) -> Keys:
+        """The keys of all groups that are listed and released, the others last.
 
-    def shown(self, key: Key) -> Key:
-        """Return a key as it is released: a missing value may have a name.
-
-        >>> Grouping.of("region", ["north"], missing_group="unknown").shown((None,))
-        ('unknown',)
+        >>> [*Grouping.of("region", ["north"], missing_group="unknown").released]
+        [('north',), ('unknown',), ('other',)]
         """
-        if self.missing is None:
-            return key
-        return tuple(self.missing if value is None else value for value in key)
+        keys = Keys(((),) * len(self.by)) if self.keys is None else self.shown(self.keys)
+        others = () if self.other is None else (self.other,)
+        return Keys(tuple((*column, *others) for column in keys.columns))
+
+    def shown(self, keys: Keys) -> Keys:
+        """Return keys as they are released: a missing value may have a name."""
+        if (name := self.missing) is None:
+            return keys
+        return Keys(tuple([name if v is None else v for v in each] for each in keys.columns))
 
     def in_order(self, keys: Sequence[Key]) -> list[int]:
         """Return the places of keys that were found, sorted: listed values as they are listed.
@@ -149,12 +150,12 @@ class Grouping:
         [2, 3, 1, 0]
         """
         parts = self.listed or (None,) * len(self.by)
-        columns = [_ranks([key[i] for key in keys], part) for i, part in enumerate(parts)]
+        columns = [*map(_ranks, Keys.of(keys, len(self.by)).columns, parts)]
         ranks = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
         return sorted(range(len(keys)), key=ranks.__getitem__)
 
 
-def _ranks(values: list[Any], part: Part | None) -> list[Any]:
+def _ranks(values: Sequence[Any], part: Part | None) -> Sequence[Any]:
     """Return what the values of one column are sorted by."""
     if part is not None:
         at = {(type(v), v): i for i, v in enumerate(part)}
@@ -174,4 +175,5 @@ def _first(keys: Sequence[object]) -> str:
 
 
 def _without(part: Part, other: object) -> Part:
-    return tuple(key[0] for key in without_other(tuple((value,) for value in part), other))
+    (left,) = without_other(Keys((part,)), other).columns
+    return tuple(left)

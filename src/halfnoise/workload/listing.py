@@ -1,7 +1,10 @@
 """What is said of groups: keys, a list for each column, how many there are, or discover."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from operator import eq, itemgetter
+from typing import Any, Self, TypeAlias, overload
 from typing import Literal as Only
 
 import numpy as np
@@ -22,6 +25,61 @@ Groups: TypeAlias = int | Only["discover"] | Listed | Mapping[str, Part | Only["
 Columns: TypeAlias = str | By | Sequence[str | By] | None
 DISCOVER: Only["discover"] = "discover"
 OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Keys(Sequence[Key]):
+    """Keys of groups, kept by column: of a million a tuple each would take longer than to read it.
+
+    >>> keys = Keys((["north", "south"], ["f", "m"]))
+    >>> keys[1], ("south", "f") in keys, keys == [("north", "f"), ("south", "m")]
+    (('south', 'm'), False, True)
+    """
+
+    columns: tuple[Sequence[Any], ...]
+
+    @classmethod
+    def of(cls, keys: Sequence[Key], width: int) -> "Keys":
+        """Return keys of so many values each by column."""
+        if isinstance(keys, Keys):
+            return keys
+        return cls(tuple([*map(itemgetter(i), keys)] for i in range(width)))
+
+    def at(self, places: Iterable[int]) -> Self:
+        """Return the keys at some places."""
+        some = [*places]
+        return type(self)(tuple([*map(column.__getitem__, some)] for column in self.columns))
+
+    def __len__(self) -> int:
+        return len(self.columns[0]) if self.columns else 0
+
+    @overload
+    def __getitem__(self, place: int) -> Key: ...
+    @overload
+    def __getitem__(self, place: slice) -> "Keys": ...
+    def __getitem__(self, place: int | slice) -> "Key | Keys":
+        found: Any = tuple(column[place] for column in self.columns)
+        return Keys(found) if isinstance(place, slice) else found
+
+    def __iter__(self) -> Iterator[Key]:
+        return zip(*self.columns, strict=True)
+
+    def __contains__(self, key: object) -> bool:
+        if not isinstance(key, tuple) or len(key) != len(self.columns):
+            return False
+        apart = all(value in column for value, column in zip(key, self.columns, strict=True))
+        return apart and (len(key) == 1 or any(map(eq, self, repeat(key))))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or len(self) != len(other):
+            return False
+        return all(map(eq, self, other))
+
+    def __hash__(self) -> int:
+        return hash((*self,))
+
+    def __repr__(self) -> str:  # keys that were found are of the data
+        return f"<{len(self):,} keys>"
 
 
 def check_by(by: object) -> tuple[By, ...]:
@@ -128,9 +186,7 @@ def _surely_differ(values: Sequence[object]) -> bool:
     return bool((hashes[1:] != hashes[:-1]).all())
 
 
-def listed_keys(
-    columns: Sequence[By], listed: Iterable[Any], missing: str | None
-) -> tuple[Key, ...]:
+def listed_keys(columns: Sequence[By], listed: Iterable[Any], missing: str | None) -> Keys:
     """Return listed keys, each of one value for each column."""
     width = max(1, len(columns))
     tuples = (each if isinstance(each, tuple) else (each,) for each in listed)
@@ -139,19 +195,27 @@ def listed_keys(
         if len(key) != width:
             raise refuse("a group", f"named by {width} values, one for each column", key)
     refuse_twice(keys, [tuple((type(value), value) for value in key) for key in keys])
-    return keys
+    return Keys.of(keys, width)
 
 
 def _checked(values: Sequence[Any], missing: str | None) -> list[Literal | None]:
     """Return listed values, checked; the name for a missing one stands for it."""
     found = list(values)
-    if {*map(type, found)} != {str} or not is_text("".join(found)):  # texts all at once
+    if not _are_told(found):
         found = [*map(_plain, found)]
         for value in found:
             if value is not None and not comparable(value):
                 raise refuse("a group", "named by text, a number, a day or None", value)
-    check_told("a group", found)
+        check_told("a group", found)
     return [None if value == missing else value for value in found] if missing else found
+
+
+def _are_told(values: Sequence[Any]) -> bool:
+    """Whether all values are texts that a cell can say: told of very many at once."""
+    if {*map(type, values)} != {str}:
+        return False
+    whole = "".join(values)
+    return is_text(whole) and "\0" not in whole and all(map(str.strip, values))
 
 
 def check_missing(name: object, other: object, columns: Sequence[By]) -> str | None:
@@ -186,11 +250,11 @@ def refuse_twice(keys: Sequence[Key], readings: Sequence[object]) -> None:
         seen[reading] = key
 
 
-def without_other(keys: tuple[Key, ...], other: object) -> tuple[Key, ...]:
+def without_other(keys: Keys, other: object) -> Keys:
     """Leave "other" out of the list: people elsewhere join those there."""
-    others, left = (other,) * len(keys[0]), keys
+    others, left = (other,) * len(keys.columns), keys
     if other is not None and others in keys:
-        left = tuple(key for key in keys if key != others)
+        left = keys.at(place for place, key in enumerate(keys) if key != others)
     if len(left) < len(keys) and other != OTHER:
         raise refuse("other", "another name than that of a listed group", other)
     if not left:

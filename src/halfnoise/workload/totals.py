@@ -1,5 +1,6 @@
 """Exact totals, the value in which the private side hands over what it added up."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from halfnoise.workload.grid import Ring
@@ -19,4 +20,4 @@ class Totals:
     people: Ring
     everyone: Ring
     heads: Ring | None = None
-    keys: tuple[Key, ...] | None = None
+    keys: Sequence[Key] | None = None
