@@ -6,10 +6,8 @@ take for a formula is escaped.
 
 import codecs
 import datetime as dt
-import io
 import json
 import os
-import shutil
 import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -38,7 +36,7 @@ from halfnoise.text import spelled
 
 # What shows releases is found from here.
 __all__ = ["comparing", "document", "note", "render", "table"]
-_CHUNK, _VERY_MANY = 2**20, 2**22  # bytes, and lines
+_VERY_MANY = 2**22  # lines
 COVERS = "covers"  # what says what intervals cover
 
 
@@ -194,24 +192,21 @@ def as_lines(columns: Columns, layout: Layout, *, mark: bytes = b"") -> bytes:
         return head + layout.by_cell(columns)
     with own_folder() as folder:
         target = folder / "lines"
-        _write(columns, layout, target)
+        _write(columns, layout, head, target)
         del columns  # nobody may need them, and the lines are as long again
-        whole = io.BytesIO()  # what is read goes behind the head, and is not copied again
-        whole.write(head)
-        with target.open("rb") as lines:
-            shutil.copyfileobj(lines, whole, _CHUNK)
-    return whole.getvalue()
+        return target.read_bytes()
 
 
-def _write(columns: Columns, layout: Layout, target: Path) -> None:
-    """Let DuckDB write the rows of a table by column as lines."""
+def _write(columns: Columns, layout: Layout, head: bytes, target: Path) -> None:
+    """Let DuckDB write the rows of a table by column as lines, behind a head."""
     import duckdb
 
     given = {f"c{i}": layout.to_engine(f"c{i}", e) for i, e in enumerate(columns.values())}
     hn_table = {name: column for name, (column, _) in given.items()}  # noqa: F841  # DuckDB does
     line = layout.in_sql(text for _, text in given.values())
-    rows = f"select {line} from hn_table"  # noqa: S608  # literals of ours
-    plainly = "format csv, header false, delimiter '', quote '', escape ''"
+    title = head.decode().removesuffix("\n").replace('"', '""')
+    rows = f'select {line} as "{title}" from hn_table'  # noqa: S608  # literals of ours
+    plainly = "format csv, header true, delimiter '', quote '', escape ''"
     # Of very many, by one thread: others hold lines until it is their turn.
     rules: dict[str, Any] = {"threads": 1} if len(next(iter(columns.values()))) > _VERY_MANY else {}
     with duckdb.connect(config=rules) as engine:
