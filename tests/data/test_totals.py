@@ -1,3 +1,4 @@
+import math
 from typing import Any
 
 import narwhals as nw
@@ -7,7 +8,7 @@ import pytest
 
 import halfnoise as hn
 from halfnoise.data import batches, contributions, many
-from halfnoise.data.sources import open_source
+from halfnoise.data.sources import frames, open_source, parquet
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.data.spelling import PLAIN
 from halfnoise.data.totals import prepared
@@ -236,6 +237,48 @@ def test_counts_in_rows(
     assert seen[0] == seen[1]
     assert seen[0][1] == [len(LINES) * 3]
     assert sum(seen[0][0][0]) > 0
+
+
+KINDS = {
+    "yes": pl.Series([True, None, False, True, False]),
+    "small": pl.Series([1, 0, None, 2, 255], dtype=pl.UInt8),
+    "below": pl.Series([-1, 1, None, 0, -99], dtype=pl.Int16),
+    "large": pl.Series([1, 2**63 - 1, None, -(2**63), 1], dtype=pl.Int64),
+    "half": pl.Series([1.0, math.nan, None, -0.0, math.inf], dtype=pl.Float32),
+    "part": pl.Series([1.0, math.nan, None, 0.5, 1 + 2**-52]),
+    "money": pl.Series([1, 2, None, 0, 99], dtype=pl.Decimal(9, 2)),
+    'odd"name': pl.Series([1, 1, None, 1, 2]),
+}
+
+
+@pytest.mark.parametrize("codes", [(), (1,), ("2", 0.5, -99), (True, "x")])
+@pytest.mark.parametrize("missing", [(), (1, "-99")])
+def test_counts_of_a_type_at_once(
+    codes: Any, missing: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many counts of a wide Parquet file are the same whether they are read at once or apart.
+
+    Whatever the types, what is missing, and where one column is asked twice.
+    """
+    pl.DataFrame(KINDS).write_parquet(path := tmp_path / "x.parquet")
+    asked = [hn.Count(column, true=codes, missing=missing) for column in KINDS]
+    workload, grid = placed(*asked, hn.Count("small", true=codes, missing=missing, name="again"))
+    seen, read = [], []
+
+    def summed(*given: Any) -> Any:
+        read.append(len(given[1]))
+        return frames.summed(*given)
+
+    monkeypatch.setattr(many, "summed", summed)
+    for usual, at_once in ((400, 0), (3, 0), (3, 5)):
+        monkeypatch.setattr(batches, "_COLUMNS", usual)
+        monkeypatch.setattr(parquet, "_MANY", at_once)
+        with open_source(path, text=TextFormat()) as source:
+            exact = prepared(source, workload, grid.blocks, None)()
+        seen.append((exact.sums[0].tolist(), exact.people.tolist(), exact.everyone.tolist()))
+    assert seen[0] == seen[1] == seen[2]
+    assert read == [5, 4]
+    assert seen[0][1] == [5]
 
 
 def test_counts_are_in_rows_where_they_ask_the_same() -> None:

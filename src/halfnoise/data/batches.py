@@ -12,14 +12,14 @@ _COLUMNS = 400  # of which plans are made in a moment, and scans are still few
 
 
 def batched(
-    blocks: Sequence[Block], *, apart: bool, whole: Callable[[Block], bool] = lambda _: False
+    blocks: Sequence[Block], *, apart: bool, most: Callable[[Block], int] = lambda _: 0
 ) -> list[list[Block]]:
     """Return blocks in batches, counts that do not depend on each other cut in pieces.
 
     ``apart``: whether the groups are the same in all batches, so that they may be read apart.
-    ``whole``: whether a block of many counts is read at once, by itself, all the same.
+    ``most``: how many counts of a block are read at once, by themselves, if more than usual.
     """
-    pieces = [p for block in blocks for p in ([block] if whole(block) else _cut(block))]
+    pieces = [piece for block in blocks for piece in _cut(block, max(most(block), _COLUMNS))]
     if not apart or sum(len(piece.asked) for piece in pieces) <= _COLUMNS:
         return [list(blocks)]
     batches: list[list[Block]] = [[]]
@@ -54,10 +54,10 @@ def are_many(block: Block) -> bool:
     return len(block.asked) > _COLUMNS
 
 
-def _cut(block: Block) -> list[Block]:
+def _cut(block: Block, most: int) -> list[Block]:
     """Cut counts in pieces, unless a person's answers are weighed by their number."""
     ones, asked = block.shape.ones, block.asked
-    if not are_many(block) or (ones is not None and ones < block.shape.size):
+    if len(asked) <= most or (ones is not None and ones < block.shape.size):
         return [block]
-    starts = range(0, len(asked), _COLUMNS)
-    return [replace(block, asked=asked[start : start + _COLUMNS]) for start in starts]
+    starts = range(0, len(asked), most)
+    return [replace(block, asked=asked[start : start + most]) for start in starts]

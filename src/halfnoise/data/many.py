@@ -2,23 +2,29 @@
 
 Of a choice or of bands, people are counted by rank. Of counts that ask the same of cells of a text
 file, where each line is a person, cells become rows, so that lines are split once for all of them.
+Of cells that have a type, they stay in columns, and what is asked is said once for all of a type.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeGuard
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from narwhals.dtypes import DType
 
 from halfnoise.data.cells import Cell
 from halfnoise.data.contributions import Contribution
 from halfnoise.data.groups import Frame, Groups, Values
 from halfnoise.data.handed import Handed, Rows
+from halfnoise.data.sources.duckdb_relations import Rule
+from halfnoise.data.sources.frames import summed
 from halfnoise.data.sources.source import Source
 from halfnoise.data.sources.split import CELL, PLACE
 from halfnoise.data.weighing import WEIGHT, kept, together
 from halfnoise.workload.block import Block
+from halfnoise.workload.conditions import Literal
 from halfnoise.workload.numbers import Count
 from halfnoise.workload.totals import Totals
 from halfnoise.workload.workload import Workload
@@ -75,6 +81,45 @@ def _is_plain(query: object) -> TypeGuard[Count]:
     if not isinstance(query, Count) or not isinstance(query.column, str):
         return False
     return query.condition is None and query.where is None
+
+
+def have_types(source: Source, block: Block) -> bool:
+    """Whether no cell of the columns that a block counts in is text, which has long rules."""
+    kinds = {source.dtypes[str(query.column)] for query in block.asked if _is_plain(query)}
+    return all(kind == nw.Boolean or kind.is_numeric() for kind in kinds)
+
+
+def counted_in_columns(source: Source, block: Block) -> tuple[Frame, Callable[[Handed], Totals]]:
+    """Return what adds up many counts that ask the same of numbers, where each row is a person."""
+    queries = [query for query in block.asked if _is_plain(query)]
+    rules, asked = dict[DType, Rule](), list[tuple[str, Rule]]()
+    for query in queries:
+        column = str(query.column)
+        if (kind := source.dtypes[column]) not in rules:
+            cell = Cell(
+                name=column,
+                dtype=kind,
+                label=column,
+                missing=query.codes,
+                spelling=source.text.spelling,
+                branches=True,
+                nulled=source.nulled,
+            )
+            rules[kind] = partial(_yes, cell, query.true)
+        asked.append((source.names[column], rules[kind]))
+    totals = summed(source.frame, asked)
+
+    def read(handed: Handed) -> Totals:
+        ((*sums, people),) = handed.rows(totals)
+        ring = np.array([[int(each or 0) for each in sums]], dtype=np.uint64)
+        number = np.array([int(people)], dtype=np.uint64)
+        return Totals(sums=(ring,), people=number, everyone=number)
+
+    return totals, read
+
+
+def _yes(cell: Cell, codes: Sequence[Literal], name: str) -> nw.Expr:
+    return replace(cell, name=name).yes(codes)
 
 
 def counted_in_rows(source: Source, block: Block) -> tuple[Frame, Callable[[Handed], Totals]]:

@@ -20,7 +20,14 @@ from halfnoise.data.expressions import expressions, roots
 from halfnoise.data.groups import Frame, Groups, Values
 from halfnoise.data.handed import ByColumn, Handed
 from halfnoise.data.items import item_totals
-from halfnoise.data.many import Counted, ask_the_same, counted, counted_in_rows
+from halfnoise.data.many import (
+    Counted,
+    ask_the_same,
+    counted,
+    counted_in_columns,
+    counted_in_rows,
+    have_types,
+)
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources.source import Source
 from halfnoise.data.tables import TableTotals, table_totals
@@ -50,14 +57,17 @@ def prepared(
     check_apart(workload, source.text.spelling)
     people, is_split = unit or (), source.in_rows is not None
 
-    def at_once(block: Block) -> bool:
-        many = is_split and not people and are_many(block)
-        return many and ask_the_same(workload, block)
-
-    batches = batched(blocks, apart=not workload.discovers, whole=at_once)
     needed = _needed(workload, blocks, people)
     source.check(needed)
     source.check_whole()
+
+    def at_once(block: Block) -> int:
+        if people or not are_many(block) or not ask_the_same(workload, block):
+            return 0
+        typed = source.at_once if source.at_once and have_types(source, block) else 0
+        return len(block.asked) if is_split else typed
+
+    batches = batched(blocks, apart=not workload.discovers, most=at_once)
 
     def prepare(source: Source) -> list[_Prepared]:
         # In turns: whatever was begun before a table became known, DuckDB would look at once more.
@@ -65,7 +75,9 @@ def prepared(
         for batch in batches:
             needed = _needed(workload, batch, people)
             if at_once(batch[0]):
-                frame, read = counted_in_rows(source, batch[0])
+                many = counted_in_rows if is_split else counted_in_columns
+                table = source if is_split else source.of(needed)
+                frame, read = many(table, batch[0])
                 found.append(_Prepared([frame], read, scans=1))
             else:
                 found.append(_prepared(source.of(needed), workload, batch, people))

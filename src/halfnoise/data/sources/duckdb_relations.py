@@ -19,6 +19,7 @@ from halfnoise.data.sources.room import Room
 from halfnoise.data.sources.source import Source, TextFormat, once
 from halfnoise.errors import InvalidParameterError
 
+Rule = Callable[[str], nw.Expr]  # what is made of a column, by its name
 _AS_TEXT = ('"NULL"', "JSON", "UUID")
 _OTHER = ("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")  # far out, or beside what is, they fail
 _LARGE = ("HUGEINT", "UHUGEINT", "BIGNUM")  # Arrow has no whole numbers of that size
@@ -122,27 +123,54 @@ def renamed(relation: Any, columns: Mapping[str, str]) -> Any:
     return relation.project(", ".join(pairs))
 
 
-def with_each(relation: Any, columns: Mapping[str, str], rule: Callable[[str], nw.Expr]) -> Any:
+def with_each(relation: Any, columns: Mapping[str, str], rule: Rule) -> Any:
     """Return a relation with a column more for each of some: what one rule makes of them.
 
     It is made once, and said of the others in its words: to make an expression takes longer than
     to compute it. A long one is said once, of all of them as a list, and planned but once.
     """
-    one = _lazy(relation.project(f"{_quoted(next(iter(columns.values())))} as {_ONE}"))
-    said = _SAID.search(
-        one.select(halfnoise_from=nw.lit(0), halfnoise_to=rule(_ONE)).to_native().sql_query()
-    )
+    one = relation.project(f"{_quoted(next(iter(columns.values())))} as {_ONE}")
+    said = _words(one, rule)
     if said is None:  # a version that writes in another way
         return _lazy(relation).with_columns(**{o: rule(n) for o, n in columns.items()}).to_native()
-    if len(said[1]) > _LONG:
+    if len(said) > _LONG:
         listed = ", ".join(map(_quoted, columns.values()))
-        each = f"list_transform([{listed}], lambda {_ONE}: {said[1]}) as {_ALL}"
+        each = f"list_transform([{listed}], lambda {_ONE}: {said}) as {_ALL}"
         made = (f"{_ALL}[{i}] as {_quoted(o)}" for i, o in enumerate(columns, 1))
         shown = ", ".join([f"* exclude ({_ALL})", *made])
         return relation.project(f"*, {each}").project(shown)
-    parts = re.split(f'"?{_ONE}"?', said[1])
+    parts = re.split(f'"?{_ONE}"?', said)
     made = (f"{_quoted(n).join(parts)} as {_quoted(o)}" for o, n in columns.items())
     return relation.project(", ".join(["*", *made]))
+
+
+def summed(relation: Any, asked: Sequence[tuple[str, Rule]]) -> Any:
+    """Return one row: what a rule makes of each column, added up, and how many rows there are.
+
+    Each rule is made once, where there is no other column, and said of all that it is for.
+    """
+    import duckdb
+
+    kinds = dict(zip(relation.columns, relation.types, strict=True))
+    first = {rule: column for column, rule in reversed(asked)}
+    said = dict[Rule, str | None]()
+    with duckdb.connect() as engine:
+        for rule, column in first.items():
+            said[rule] = _words(engine.sql(f"select cast(null as {kinds[column]}) as {_ONE}"), rule)
+    if None in said.values():  # a version that writes in another way
+        made = {f"s{i}": rule(column).sum() for i, (column, rule) in enumerate(asked)}
+        return _lazy(relation).select(**made, people=nw.len()).to_native()
+    parts = {rule: re.split(f'"?{_ONE}"?', str(words)) for rule, words in said.items()}
+    each = (_quoted(column).join(parts[rule]) for column, rule in asked)
+    sums = (f"sum({words}) as s{i}" for i, words in enumerate(each))
+    return relation.aggregate(", ".join([*sums, "count() as people"]))
+
+
+def _words(one: Any, rule: Rule) -> str | None:
+    """Return what DuckDB says for a rule on a column, which has a name of ours."""
+    made = _lazy(one).select(halfnoise_from=nw.lit(0), halfnoise_to=rule(_ONE))
+    said = _SAID.search(made.to_native().sql_query())
+    return None if said is None else said[1]
 
 
 def plain_text(relation: Any, among: Sequence[str]) -> Any:

@@ -3,7 +3,7 @@
 import contextlib
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -12,7 +12,7 @@ import narwhals.stable.v2 as nw
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import duckdb_relations, spark_frames
 from halfnoise.data.sources.arrow_tables import arrow_source
-from halfnoise.data.sources.duckdb_relations import duckdb_source
+from halfnoise.data.sources.duckdb_relations import Rule, duckdb_source
 from halfnoise.data.sources.ibis_tables import below
 from halfnoise.data.sources.pandas_frames import pandas_source
 from halfnoise.data.sources.polars_frames import polars_source
@@ -68,13 +68,20 @@ def renamed(frame: nw.LazyFrame[Any], columns: Mapping[str, str | nw.Expr]) -> n
 
 
 def with_each(
-    frame: nw.LazyFrame[Any], columns: Mapping[str, str], rule: Callable[[str], nw.Expr]
+    frame: nw.LazyFrame[Any], columns: Mapping[str, str], rule: Rule
 ) -> nw.LazyFrame[Any]:
     """Return a frame with a column more for each of some: what one rule makes of them."""
     if not frame.implementation.is_duckdb():
         return frame.with_columns(**{other: rule(name) for other, name in columns.items()})
     made = duckdb_relations.with_each(frame.to_native(), columns, rule)
     found: nw.LazyFrame[Any] = nw.from_native(made).lazy()
+    return found
+
+
+def summed(frame: nw.LazyFrame[Any], asked: Sequence[tuple[str, Rule]]) -> nw.LazyFrame[Any]:
+    """Return one row of DuckDB's: what a rule makes of each column, added up, and their number."""
+    row = duckdb_relations.summed(frame.to_native(), asked)
+    found: nw.LazyFrame[Any] = nw.from_native(row).lazy()
     return found
 
 

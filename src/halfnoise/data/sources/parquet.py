@@ -23,6 +23,8 @@ from halfnoise.errors import InvalidParameterError
 # What is raised where a cell fails DuckDB: the last, where its words hold a cell that is no text.
 _OF_A_CELL = ("ConversionException", "InvalidInputException", "UnicodeDecodeError")
 _ROWS = "halfnoise_rows"
+_MANY = 2_000  # columns; of more, plans take longer than in step with their number
+_ROOM = 2**25  # bytes of files, of which as many more are held as they are packed
 _FILE = "file_index"  # what DuckDB calls the place of a row's file among those that it reads
 _MILLISECONDS = ("TIMESTAMP_MILLIS", "MILLIS=MilliSeconds")
 # The greatest number and the least but one are without end; others must fit into microseconds.
@@ -63,7 +65,14 @@ def from_parquet(
     table = typed(known, text, {name: name for name in columns})
     more = dict.fromkeys(partitions.names, nw.String())
     names, dtypes = {**table.names, **{name: name for name in more}}, {**table.dtypes, **more}
-    return replace(table, names=names, dtypes=dtypes, narrow=narrow, mend=views.after)
+    return replace(
+        table,
+        names=names,
+        dtypes=dtypes,
+        narrow=narrow,
+        mend=views.after,
+        at_once=_at_once(paths, len(columns)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +144,12 @@ class _Views:
         cells = readable_cells(kinds, nested=False)
         shown = f"from ({rows}) select {', '.join(cells) or '1'}"
         self.connection.execute(f"create or replace temp view {view} as {shown}")
+
+
+def _at_once(paths: Sequence[Path], columns: int) -> int:
+    """Return how many columns are read at once: for each plan DuckDB looks at all of a file."""
+    each = sum(path.stat().st_size for path in paths) // max(1, columns)
+    return min(_MANY, _ROOM // max(1, each))
 
 
 def _inside(wanted: Iterable[str]) -> dict[str, str]:

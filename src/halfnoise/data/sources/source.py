@@ -166,8 +166,9 @@ class Source:
     ``names`` are the columns' names inside the frame, which engines can spell. ``fill`` puts the
     rows where the frame looks for them, and waits until a release is allowed. ``extract``, where
     there is no header to tell which columns there are, makes the table of some; ``narrow`` does
-    where they are known, but each one in the frame has its price; ``in_rows``, where lines are
-    split, makes one with a row for each cell. ``ids`` are the names inside under which a column
+    where they are known, but each one in the frame has its price; ``at_once``: of how many that is
+    worth it, if they are asked the same; ``in_rows``, where lines are split, makes one with a row
+    for each cell. ``ids`` are the names inside under which a column
     tells people apart, where that is not its own. ``inferred``: columns whose type is what a frame
     made of their cells. ``settle`` returns the rows, where the frame knows but their types.
     ``from_header``: the names come from a line of a file, which could be a row. ``counted``: how
@@ -185,6 +186,7 @@ class Source:
     fill: Callable[[], None] = lambda: None
     extract: "Callable[[Sequence[str]], Source] | None" = None
     narrow: "Callable[[Sequence[str]], Source] | None" = None
+    at_once: int = 0
     in_rows: "Callable[[Sequence[str]], Source] | None" = None
     ids: Mapping[str, str] = field(default_factory=dict)
     inferred: Collection[str] = ()
