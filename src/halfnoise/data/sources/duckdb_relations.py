@@ -6,7 +6,7 @@ compares otherwise by default, or that lives in another time zone, is not comput
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -59,13 +59,18 @@ def readable(relation: Any, *, nested: bool = True) -> Any:
     ``nested``: whether cells within cells cannot fail either; else no query takes them.
     """
     kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
-    for name in kinds:
-        if name.casefold().startswith(id_of("")):
-            said = f"the column {name!r} is called as only halfnoise's own may be"
-            raise InvalidParameterError(f"{said}; rename it")
+    check_names(kinds)
     own = [_quoted(name) for name in kinds]
     cells = readable_cells(kinds, nested=nested)
     return relation if cells == own else relation.project(", ".join(cells))
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Refuse names that only columns of ours may have."""
+    for name in names:
+        if name.casefold().startswith(id_of("")):
+            said = f"the column {name!r} is called as only halfnoise's own may be"
+            raise InvalidParameterError(f"{said}; rename it")
 
 
 def readable_cells(kinds: Mapping[str, str], *, nested: bool = True) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from halfnoise.data.sources.arrow_tables import typed
-from halfnoise.data.sources.duckdb_relations import readable, readable_cells
+from halfnoise.data.sources.duckdb_relations import check_names, readable, readable_cells
 from halfnoise.data.sources.folders import Partitions
 from halfnoise.data.sources.source import Source, TextFormat
 from halfnoise.data.sources.thrift import bare
@@ -24,6 +24,16 @@ from halfnoise.errors import InvalidParameterError
 _OF_A_CELL = ("ConversionException", "InvalidInputException", "UnicodeDecodeError")
 _ROWS = "halfnoise_rows"
 _MANY = 2_000  # columns; of more, plans take longer than in step with their number
+_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
+_PLAIN = {
+    *_WHOLE,
+    *(f"U{kind}" for kind in _WHOLE),
+    "BOOLEAN",
+    "FLOAT",
+    "DOUBLE",
+    "VARCHAR",
+    "DATE",
+}
 _ROOM = 2**25  # bytes of files, of which as many more are held as they are packed
 _FILE = "file_index"  # what DuckDB calls the place of a row's file among those that it reads
 _MILLISECONDS = ("TIMESTAMP_MILLIS", "MILLIS=MilliSeconds")
@@ -47,22 +57,24 @@ def from_parquet(
     """Read Parquet files whose columns agree, types included: a cast could fail on a row."""
     # What files say of themselves is read once; that they stay as they are is looked after.
     connection.execute("set parquet_metadata_cache = true")
-    first = connection.sql(_read(paths[:1]))
-    columns, types = first.columns, first.types
+    told = _told(connection, paths[0])
+    columns_of = _told if told else _bound
+    kinds = told or _bound(connection, paths[0])
     for path in paths[1:]:
-        other = connection.sql(_read([path]))
-        if (other.columns, other.types) != (columns, types):
+        if [*columns_of(connection, path).items()] != [*kinds.items()]:
             said = f"the columns of {str(path)!r} differ from those of {str(paths[0])!r}"
             raise InvalidParameterError(said)
-    partitions.check(columns)
-    kinds = dict(zip(columns, map(str, types), strict=True))
+    partitions.check([*kinds])
     views = _Views(connection, paths, partitions, kinds, scratch)
 
     def narrow(wanted: Sequence[str]) -> Source:
         return typed(views.of(wanted), text, {name: name for name in wanted})
 
-    known: nw.LazyFrame[Any] = nw.from_native(readable(first, nested=False)).lazy()
-    table = typed(known, text, {name: name for name in columns})
+    if told:
+        table = _known(connection, told, text)
+    else:
+        first = readable(connection.sql(_read(paths[:1])), nested=False)
+        table = typed(_lazy(first), text, {name: name for name in kinds})
     more = dict.fromkeys(partitions.names, nw.String())
     names, dtypes = {**table.names, **{name: name for name in more}}, {**table.dtypes, **more}
     return replace(
@@ -71,7 +83,7 @@ def from_parquet(
         dtypes=dtypes,
         narrow=narrow,
         mend=views.after,
-        at_once=_at_once(paths, len(columns)),
+        at_once=_at_once(paths, len(kinds)),
     )
 
 
@@ -94,8 +106,7 @@ class _Views:
         view = f"{_ROWS}{len(self.wanted)}"
         self.wanted[view] = [*columns]
         self._show(view, self._as_they_are(self.wanted[view]))
-        frame: nw.LazyFrame[Any] = nw.from_native(self.connection.view(view)).lazy()
-        return frame
+        return _lazy(self.connection.view(view))
 
     def after(self, error: Exception) -> Callable[[], None] | None:
         """Return what makes the rows readable after an error, if a cell failed them."""
@@ -144,6 +155,43 @@ class _Views:
         cells = readable_cells(kinds, nested=False)
         shown = f"from ({rows}) select {', '.join(cells) or '1'}"
         self.connection.execute(f"create or replace temp view {view} as {shown}")
+
+
+def _bound(connection: Any, path: Path) -> dict[str, str]:
+    """Return the columns of a file with their types, as DuckDB binds them."""
+    bound = connection.sql(_read([path]))
+    return dict(zip(bound.columns, map(str, bound.types), strict=True))
+
+
+def _told(connection: Any, path: Path) -> dict[str, str]:
+    """Return very many columns with their types as the file says them; nothing where they are few.
+
+    To bind them takes longer than in step with their number. Nothing as well where DuckDB would
+    call one in another way, or where one is not plain.
+    """
+    asked = "select name, duckdb_type, num_children, repetition_type"
+    (name,) = _named([path])
+    _, *told = connection.execute(f"from parquet_schema({_quoted(name)}) {asked}").fetchall()
+    kinds = {str(column): str(kind) for column, kind, *_ in told}
+    apart = len({*map(str.casefold, kinds)}) == len(told) and "" not in kinds
+    flat = all(not children and often != "REPEATED" for *_, children, often in told)
+    return kinds if len(told) > _MANY and apart and flat and {*kinds.values()} <= _PLAIN else {}
+
+
+def _known(connection: Any, kinds: Mapping[str, str], text: TextFormat) -> Source:
+    """Return a table without rows that knows very many columns, each type looked at once."""
+    check_names(kinds)
+    own = {kind: f"kind{i}" for i, kind in enumerate(dict.fromkeys(kinds.values()))}
+    nothing = ", ".join(f"cast(null as {kind}) as {name}" for kind, name in own.items())
+    frame = _lazy(readable(connection.sql(f"select {nothing} where false"), nested=False))
+    each = typed(frame, text, {name: name for name in own.values()})
+    dtypes = {column: each.dtypes[own[kind]] for column, kind in kinds.items()}
+    return replace(each, names={column: column for column in kinds}, dtypes=dtypes)
+
+
+def _lazy(relation: Any) -> nw.LazyFrame[Any]:
+    frame: nw.LazyFrame[Any] = nw.from_native(relation).lazy()
+    return frame
 
 
 def _at_once(paths: Sequence[Path], columns: int) -> int:
