@@ -23,7 +23,7 @@ from halfnoise.errors import InvalidParameterError
 # What is raised where a cell fails DuckDB: the last, where its words hold a cell that is no text.
 _OF_A_CELL = ("ConversionException", "InvalidInputException", "UnicodeDecodeError")
 _ROWS = "halfnoise_rows"
-_MANY = 2_000  # columns; of more, plans take longer than in step with their number
+_MANY = 4_000  # columns; of more, plans take much longer than in step with their number
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 _PLAIN = {
     *_WHOLE,
