@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias, Unpack, overload
 
 from halfnoise.checks import fraction, known_keywords, positive, refuse, whole
@@ -19,6 +18,7 @@ from halfnoise.privacy.allowance import Allowance
 from halfnoise.privacy.definitions import ApproxDP, Privacy
 from halfnoise.privacy.reason import KNOW, MOST_EPSILON, check_reason
 from halfnoise.text import at_most, percent, short
+from halfnoise.values import asdict, dataclass, replace
 from halfnoise.views import Grid, Planned
 from halfnoise.workload.listing import Columns
 from halfnoise.workload.queries import Asked
