@@ -89,6 +89,29 @@ def same(scale: Scale, frame: Any) -> None:
     assert one.everyone.tolist() == other.everyone.tolist()
 
 
+def test_functions_of_spark_are_looked_up_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each function of PySpark's is asked of the JVM once for a release, not at each use."""
+    from pyspark.sql import functions
+
+    session, frame, asked = engines.spark_session(), engines.spark(rows(), tmp_path), list[str]()
+    gateway = type(session._jvm)
+    looked_up = gateway.__getattr__
+
+    def counted(jvm: Any, name: str) -> Any:
+        asked.append(name)
+        return looked_up(jvm, name)
+
+    monkeypatch.setattr(gateway, "__getattr__", counted)
+    ASKED["all"].totals(frame)
+    assert asked.count("org.apache.spark.sql.functions") == 1
+    assert "org.apache.spark.sql.functions" not in vars(session._jvm)
+    asked.clear()
+    session.range(1).select(functions.lit(1), functions.lit(2))
+    assert asked.count("org.apache.spark.sql.functions") == 2
+
+
 def test_what_may_change_takes_a_snapshot_of_spark(tmp_path: Path) -> None:
     """Where rows might differ from scan to scan, one job more stores them; for one scan, none."""
     session = engines.spark_session()
