@@ -3,7 +3,6 @@
 What a command does is imported when it runs: help, and mistakes in the words, need none of it.
 """
 
-import atexit
 import copy
 import functools
 import gc
@@ -96,6 +95,7 @@ def release(words: Words, data: Annotated[list[str], FILES]) -> None:
     """
     from halfnoise.cli.releasing import release_command
 
+    _keep_what_is_imported()
     if "dry-run" not in words:
         release_command(words, data)
         return
@@ -244,7 +244,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; what goes wrong becomes one sentence and an exit status."""
     if arguments is None:  # it has the process to itself
         _hardly_any_garbage()
-        atexit.register(gc.freeze)
     words = list(sys.argv[1:] if arguments is None else arguments)
     # In a plan --known-size may stand alone, as the number itself does not matter.
     for i, (word, after) in enumerate(pairwise([*words, "--"])):
@@ -272,6 +271,15 @@ def _hardly_any_garbage() -> None:
     """Let Python look for garbage rarely.
 
     Nearly all that a command makes is what it imports, which stays: to look through that again and
-    again takes a fifth of a small release, and once more at the end a tenth.
+    again takes a fifth of a small release.
     """
     gc.set_threshold(MADE, *gc.get_threshold()[1:])
+
+
+def _keep_what_is_imported() -> None:
+    """Let Python not look for garbage in it at the end either, if the process is ours.
+
+    The engine is imported later: it complains where it is not cleared away.
+    """
+    if gc.get_threshold()[0] == MADE:
+        gc.freeze()
