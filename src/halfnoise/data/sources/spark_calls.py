@@ -1,14 +1,20 @@
 """What Spark need not do while its expressions are made, one call to the JVM after the other.
 
 PySpark asks the JVM where a function is, twice, each time that one is called: for a release with
-eight queries about eight hundred times, which takes longer than to plan it.
+eight queries about a thousand times, which takes longer than to plan it.
 """
 
 import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-_FUNCTIONS = "org.apache.spark.sql.functions"  # by which name PySpark asks for them
+# Classes of the JVM, by the names under which versions of PySpark ask for them.
+_CLASSES = (
+    "functions",
+    "org.apache.spark.sql.functions",
+    "org.apache.spark.sql.classic.SparkSession",
+    "PythonUtils",
+)
 
 
 @contextlib.contextmanager
@@ -17,13 +23,17 @@ def remembered(frame: Any) -> Iterator[None]:
 
     Its gateway is left as it was.
     """
-    known: dict[str, Any] = getattr(getattr(frame.sparkSession, "_jvm", None), "__dict__", {})
-    with contextlib.suppress(Exception):  # another version, or a session without a JVM
-        known[_FUNCTIONS] = _Remembered(getattr(frame.sparkSession._jvm, _FUNCTIONS))  # noqa: SLF001
+    jvm = getattr(frame.sparkSession, "_jvm", None)
+    known: dict[str, Any] = getattr(jvm, "__dict__", {})
+    for name in _CLASSES:
+        with contextlib.suppress(Exception):  # another version, or a session without a JVM
+            found = getattr(jvm, name)
+            known |= {name: _Remembered(found)} if type(found).__name__ == "JavaClass" else {}
     try:
         yield
     finally:
-        known.pop(_FUNCTIONS, None)
+        for name in _CLASSES:
+            known.pop(name, None)
 
 
 @contextlib.contextmanager
