@@ -6,7 +6,6 @@ Of cells that have a type, they stay in columns, and what is asked is said once 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeGuard
 
@@ -23,6 +22,7 @@ from halfnoise.data.sources.frames import summed
 from halfnoise.data.sources.source import Source
 from halfnoise.data.sources.split import CELL, PLACE
 from halfnoise.data.weighing import WEIGHT, kept, together
+from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.conditions import Literal
 from halfnoise.workload.numbers import Count

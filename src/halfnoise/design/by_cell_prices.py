@@ -13,7 +13,6 @@ With too many sets S, changes to any cell are priced on average, for which kappa
 import itertools
 import math
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -21,6 +20,7 @@ import numpy as np
 
 from halfnoise.design.duality import Programme
 from halfnoise.design.people import MOST_KINDS, People, Size
+from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.by_cell import SHARE

@@ -8,7 +8,6 @@ coordinates with parts of each other and of the number of people, and what lies 
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -26,6 +25,7 @@ from halfnoise.design.rows import Rows
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.proof import ball
+from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.base import Parts, Scales

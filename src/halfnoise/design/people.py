@@ -7,7 +7,6 @@ of person is a kind of each set.
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
@@ -16,6 +15,7 @@ import numpy as np
 from halfnoise.design.design import Setting
 from halfnoise.design.duality import Programme
 from halfnoise.privacy.definitions import Neighbors
+from halfnoise.values import dataclass
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats, Grain
 from halfnoise.workload.sets.folding import Folded

@@ -9,13 +9,13 @@ rows, exactly, so privacy does not rest on where they came from.
 import contextlib
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
 from halfnoise.design.people import People, Size
+from halfnoise.values import dataclass
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import MOST_SCALE_BITS, Floats, power
 from halfnoise.workload.sets.base import Scales

@@ -8,7 +8,6 @@ import datetime as dt
 import itertools
 import re
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from halfnoise.results.inference import Columns
 from halfnoise.text import spelled, tame
+from halfnoise.values import dataclass
 
 _MARKS = re.compile('[,;"\n]')  # what is quoted in CSV
 # What a spreadsheet takes for a formula begins so, some of them in full width; and where it parts

@@ -1,12 +1,12 @@
 """Groups of people: by which columns, which keys, and in how many groups a person may be."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Any, Self
 
 from halfnoise.checks import fraction, is_name, refuse, whole
 from halfnoise.errors import InvalidParameterError
+from halfnoise.values import dataclass
 from halfnoise.workload.by import By
 from halfnoise.workload.listing import (
     DISCOVER,

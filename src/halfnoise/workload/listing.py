@@ -1,7 +1,6 @@
 """What is said of groups: keys, a list for each column, how many there are, or discover."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import repeat
 from operator import eq, itemgetter
 from typing import Any, Self, TypeAlias, overload
@@ -11,6 +10,7 @@ import numpy as np
 
 from halfnoise.checks import check_told, comparable, is_name, is_text, refuse, whole
 from halfnoise.errors import InvalidParameterError
+from halfnoise.values import dataclass
 from halfnoise.workload.by import By
 from halfnoise.workload.conditions import Literal, as_number
 

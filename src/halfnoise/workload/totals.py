@@ -1,8 +1,8 @@
 """Exact totals, the value in which the private side hands over what it added up."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from halfnoise.values import dataclass
 from halfnoise.workload.grid import Ring
 from halfnoise.workload.listing import Key
 

@@ -8,11 +8,11 @@ categories and tables everybody moves all residuals alike.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
+from halfnoise.values import dataclass, replace
 from halfnoise.workload.grid import Floats, Ring, times
 from halfnoise.workload.sets.base import (
     Cases,
