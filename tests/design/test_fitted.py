@@ -277,7 +277,7 @@ def test_groups_recover_what_was_measured() -> None:
         load = np.array([*map(term.load, range(len(dense)))])
         between += term.weight * np.outer(load, load)
     total, apart = design._errors()
-    own = design.crowd.one.order.index(0)
+    own = design.crowd.one.order.index((0, 0))
     expected = (total - apart)[own, own] / 4 / 9  # three counts share a total
     assert between[0, 0] == pytest.approx(expected, rel=1e-9)
     assert np.linalg.eigvalsh(dense - between).min() > -1e-9

@@ -36,18 +36,13 @@ class Assembly:
         places = range(len(self.people.blocks))
         return zip(places, self.people.blocks, self.people.folds, self.scales, strict=True)
 
-    def _held(self, place: int) -> Floats:
-        """Return how much of each noise the coordinate of a block holds."""
-        found: Floats = self.held[self.people.order.index(place)]
-        return found
-
     def parts(self) -> tuple[Parts, ...]:
         """Return, for each line, the scales of the independent noises in its estimates."""
         found = list[Parts]()
         for place, block, fold, scales in self._each():
-            if fold.along:
-                held = np.abs(self._held(place)) * self.stds
-                found.append(fold.parts(scales, [x for x in held.tolist() if x]))
+            if fold.coordinates:
+                held = self.held[[*self.people.own(place), -1]] * self.stds
+                found += fold.parts(scales, held.tolist())
             else:
                 found += block.parts(fold.shape.midpoint, scales, self.size_scale or 0.0)
         return tuple(found)
@@ -74,16 +69,13 @@ class Assembly:
         """Return what all estimates hold of a noise of which coordinates hold so much."""
         start, found = 0, list[Run]()
         for place, block, fold, _ in self._each():
-            if fold.along:
-                own, spans = float(held[self.people.order.index(place)]), fold.loads()
-            else:
-                own, spans = float(held[-1]), fold.mixture().lean
-            found += _runs(spans, start, own) if own else ()
+            spans = fold.loads(held[self.people.own(place)].tolist(), float(held[-1]))
+            found += _runs((span for span in spans if span[2]), start)
             start += block.shape.size
         if self.people.size is Size.MEASURED and held[-1]:
             found.append(Run(start, start + 1, float(held[-1])))
         return tuple(found)
 
 
-def _runs(spans: Iterable[Span], start: int, times: float = 1.0) -> tuple[Run, ...]:
-    return tuple(Run(start + low, start + high, x * times) for low, high, x in spans)
+def _runs(spans: Iterable[Span], start: int) -> tuple[Run, ...]:
+    return tuple(Run(start + low, start + high, x) for low, high, x in spans)

@@ -105,7 +105,7 @@ def _glimpsed(people: People) -> Programme:
     moved, distances = list[Floats](), list[Floats]()
     for level in sorted({*LEVELS, *_peaks(people.folds)}):
         seen = [_at(fold, level, people.size) for fold in people.folds]
-        own = list(zip((seen[i] for i in people.order), people.units, strict=True))
+        own = list(zip((seen[i] for i, _ in people.order), people.units, strict=True))
         row = np.array([*((x[0] - middle) / half for x, (middle, half) in own), 1.0])
         spread = np.array([*(x[1] / half**2 for x, (_, half) in own), 0.0])
         last = len(own) + people.centred
@@ -130,7 +130,9 @@ def _peaks(folds: Sequence[Folded]) -> Iterator[float]:
 
 def _at(fold: Folded, level: float, size: Size) -> tuple[float, float, Floats]:
     """Return what people at a level add along on average, how it varies, and what lies across."""
-    along, across = [float(x) for x in fold.along or [0.0] * len(fold.across)], fold.across
+    across, along = fold.across, [0.0] * len(fold.across)
+    for each in fold.coordinates:
+        along = [float(x) for x in each.along]
     if size is Size.PUBLIC:  # a change either way: nothing on average
         order = sorted(range(len(along)), key=lambda k: abs(along[k]))
         kind = order[round(level * (len(order) - 1))]

@@ -164,8 +164,7 @@ def dearest(rows: Floats, distances: Floats, scales: Iterable[Scales]) -> arb:
 
 def on_grid(people: People, row_scales: Scales, scales: tuple[Scales, ...]) -> list[Block]:
     """Return the blocks on the grid that fits the noise that their values are under."""
-    order = people.order
-    own = (s or (row_scales[order.index(i)],) for i, s in enumerate(scales))
+    own = (s or [row_scales[at] for at in people.own(i)] for i, s in enumerate(scales))
     return [people.on_grid(i, *each) for i, each in enumerate(own)]
 
 

@@ -46,8 +46,9 @@ class GridRows:
 
     def measure(self, sums: Sequence[Ring], people: Ring) -> Ring:
         """Return all rows in steps, for each group, from the sums of all blocks."""
-        folds, order = self.rows.people.folds, self.rows.people.order
-        along = [folds[i].coordinate(sums[i]) for i in order]
+        seen = zip(self.rows.people.folds, sums, strict=True)
+        each = [fold.along(f) for fold, f in seen]
+        along = [each[i][own] for i, own in self.rows.people.order]
         found = [self._row(r, s, along, people) for r, s in zip(self.rows.rows, self.steps)]  # noqa: B905
         found += [times(people, 1 / step.step) for step in self.steps[len(found) :]]
         rows = np.stack(found, axis=1)
@@ -64,8 +65,8 @@ class GridRows:
 
     def recover(
         self, noisy: Floats, given: Floats | None = None
-    ) -> tuple[dict[int, Floats], Floats]:
-        """Return coordinates, by block, and people, from rows in steps: those behind first.
+    ) -> tuple[list[Floats], Floats]:
+        """Return coordinates, in order, and people, from rows in steps: those behind first.
 
         ``given``: the number of people where it is not measured.
         """
@@ -79,9 +80,7 @@ class GridRows:
         for i in reversed(range(len(rows))):
             behind = sum(float(rows[i].parts[k]) * seen[k] for k in range(i + 1, len(rows)))
             seen[i] = values[:, i] - float(rows[i].people) * root - behind
-        middles = zip(people.order, people.seen_from, strict=True)
-        along = {i: seen[k] + float(m) * root for k, (i, m) in enumerate(middles)}
-        return along, root
+        return [seen[k] + float(m) * root for k, m in enumerate(people.seen_from)], root
 
 
 def _finest(piece: Fraction) -> Fraction:

@@ -18,7 +18,7 @@ from halfnoise.design.duality import Programme
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats, Grain
-from halfnoise.workload.sets.folding import Folded
+from halfnoise.workload.sets.folding import Coordinate, Folded
 from halfnoise.workload.sets.folds import folded
 
 MOST_KINDS = 4096
@@ -55,14 +55,26 @@ class People:
         return cls(tuple(blocks), tuple(folds), size, interest)
 
     @cached_property
-    def order(self) -> tuple[int, ...]:
-        """Which block each coordinate is of, values first: people are counted in larger quanta."""
-        own = [i for i, fold in enumerate(self.folds) if fold.coordinates]
-        return tuple(sorted(own, key=lambda i: self._counted_in(i) is not Grain.VALUES))
+    def order(self) -> tuple[tuple[int, int], ...]:
+        """Which block each coordinate is of, and which it is there.
 
-    def _counted_in(self, i: int) -> Grain:
-        kind = self.blocks[i]
-        return Grain.PEOPLE if kind.kind == "mean" else kind.shape.grain
+        Values come first: people are counted in larger quanta.
+        """
+        every = [
+            (each.grain is not Grain.VALUES, (i, place))
+            for i, fold in enumerate(self.folds)
+            for place, each in enumerate(fold.coordinates)
+        ]
+        return tuple(own for _, own in sorted(every, key=lambda each: each[0]))
+
+    @cached_property
+    def coordinates(self) -> list[Coordinate]:
+        """All coordinates, in their order."""
+        return [self.folds[i].coordinates[place] for i, place in self.order]
+
+    def own(self, i: int) -> list[int]:
+        """Return where the coordinates of a block stand."""
+        return [self.order.index((i, own)) for own in range(len(self.folds[i].coordinates))]
 
     @cached_property
     def kinds(self) -> list[np.ndarray]:
@@ -87,12 +99,12 @@ class People:
         """Of each coordinate, the middle of what one person adds, if people are at hand."""
         if self.size is Size.UNUSED:
             return [Fraction(0)] * len(self.order)
-        return [self.folds[i].middle for i in self.order]
+        return [each.middle for each in self.coordinates]
 
     def quantum(self, place: int, scale: float) -> Fraction:
         """Return what a coordinate is counted in under noise of such a scale."""
-        i = self.order[place]
-        return self.folds[i].quantum(self.on_grid(i, scale).quantum)
+        i, own = self.order[place]
+        return self.folds[i].quantum(own, self.on_grid(i, scale).quantum)
 
     def on_grid(self, i: int, *scales: float) -> Block:
         """Return a block on the grid: values count from their middle where people are at hand."""
@@ -102,37 +114,36 @@ class People:
     @property
     def quanta(self) -> list[Fraction]:
         """What each coordinate is counted in, where blocks are on the grid."""
-        return [self.folds[i].quantum(self.blocks[i].quantum) for i in self.order]
+        return [self.folds[i].quantum(own, self.blocks[i].quantum) for i, own in self.order]
 
     @property
     def offsets(self) -> list[Fraction]:
         """From where people count in each coordinate, where blocks are on the grid."""
-        return [self.folds[i].offset(self.blocks[i].offset) for i in self.order]
+        return [self.folds[i].offset(own, self.blocks[i].offset) for i, own in self.order]
 
     @cached_property
     def units(self) -> list[tuple[float, float]]:
         """Of each coordinate, the middle and the half of its range, or zero and its reach."""
         found = []
-        for i in self.order:
-            fold = self.folds[i]
-            reach = float(max(map(abs, fold.along)))
-            found.append((float(fold.middle), float(fold.half)) if self.centred else (0.0, reach))
+        for each in self.coordinates:
+            reach = float(max(map(abs, each.along)))
+            found.append((float(each.middle), float(each.half)) if self.centred else (0.0, reach))
         return found
 
     @cached_property
     def scaled(self) -> list[Floats]:
         """What the kinds of each coordinate add to it, in its unit."""
-        seen = zip(self.order, self.units, strict=True)
+        seen = zip(self.coordinates, self.units, strict=True)
         return [
-            np.array([(float(x) - middle) / half for x in self.folds[i].along])
-            for i, (middle, half) in seen
+            np.array([(float(x) - middle) / half for x in each.along])
+            for each, (middle, half) in seen
         ]
 
     @cached_property
     def rows(self) -> Floats:
         """What everybody adds to all coordinates, in their units, the number of people last."""
         seen = zip(self.order, self.scaled, strict=True)
-        rows = [each[self.kinds[i]] for i, each in seen]
+        rows = [each[self.kinds[i]] for (i, _), each in seen]
         rows += [np.ones(len(self.distances))] * self.centred
         return np.stack(rows, axis=1) if rows else np.empty((len(self.distances), 0))
 
@@ -141,11 +152,12 @@ class People:
         """What squared errors of coordinates weigh, in their units."""
         last = int(self.size is Size.MEASURED)
         found = np.zeros((len(self.order) + last,) * 2)
-        for place, (i, (middle, half)) in enumerate(zip(self.order, self.units, strict=True)):
+        seen = zip(self.order, self.coordinates, self.units, strict=True)
+        for place, ((i, _), each, (middle, half)) in enumerate(seen):
             lean = np.zeros(len(found))
             lean[-1] = middle * last
             lean[place] = half
-            own = self.blocks[i].importance * float(self.folds[i].along_weight)
+            own = self.blocks[i].importance * float(each.weight)
             found += own * np.outer(lean, lean)
         if last:
             found[-1, -1] += self.root_weight

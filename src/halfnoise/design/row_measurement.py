@@ -40,13 +40,14 @@ class Across:
         seen = zip(self.people.folds, self.channels, totals.sums, strict=True)
         return [f.measure(channel, x, totals.people) for f, channel, x in seen if channel]
 
-    def recover(self, noisy: Floats, along: Mapping[int, Floats], root: Floats) -> Floats:
+    def recover(self, noisy: Floats, along: Sequence[Floats], root: Floats) -> Floats:
         """Return the estimates from noise across, the coordinates and the number of people."""
         found, start = list[Floats](), 0
         for i, (fold, channel) in enumerate(zip(self.people.folds, self.channels, strict=True)):
             width = 0 if channel is None else len(fold.spread(channel))
             h = noisy[:, start : start + width]
-            found.append(fold.recover(channel, h, along.get(i, root), root))
+            own = [along[at] for at in self.people.own(i)]
+            found.append(fold.recover(channel, h, own, root))
             start += width
         return np.concatenate(found, axis=1)
 

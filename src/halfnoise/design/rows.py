@@ -92,8 +92,8 @@ class Rows:
         middles = [Fraction(0) if changes else middle for middle in people.seen_from]
         for row in self.rows:
             values = [
-                [part * (x - middle) for x in people.folds[i].along]
-                for part, i, middle in zip(row.parts, people.order, middles, strict=True)
+                [part * (x - middle) for x in each.along]
+                for part, each, middle in zip(row.parts, people.coordinates, middles, strict=True)
             ]
             one = math.lcm(row.people.denominator, *(x.denominator for v in values for x in v))
             whole = [[int(x * one) for x in each] for each in values]
@@ -101,7 +101,7 @@ class Rows:
             most = abs(lean) + sum(max(map(abs, each)) for each in whole)
             kind = np.int64 if max(most, one) < 2**62 else object  # which Python divides
             total = np.full(len(people.distances), lean, dtype=kind)
-            for each, i in zip(whole, people.order, strict=True):
+            for each, (i, _) in zip(whole, people.order, strict=True):
                 total = total + np.array(each, dtype=kind)[people.kinds[i]]
             found.append((total / one).astype(float))
         if people.size is Size.MEASURED:
