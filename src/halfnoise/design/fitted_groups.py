@@ -22,7 +22,8 @@ from halfnoise.design.grid_rows import GridRows
 from halfnoise.design.group_measurement import GroupMeasurement
 from halfnoise.design.people import size_of
 from halfnoise.design.row_measurement import Across
-from halfnoise.design.rows import Rows, lower_root
+from halfnoise.design.rows import Rows
+from halfnoise.design.triangle import lower_root
 from halfnoise.noise.law import Noise
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats

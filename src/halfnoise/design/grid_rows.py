@@ -9,7 +9,8 @@ import numpy as np
 
 from halfnoise.design.measurement import Root
 from halfnoise.design.people import Size
-from halfnoise.design.rows import Row, Rows
+from halfnoise.design.rows import Rows
+from halfnoise.design.triangle import Row
 from halfnoise.workload.grid import Floats, Ring, times
 from halfnoise.workload.sets.base import Scales
 

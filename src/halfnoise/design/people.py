@@ -131,19 +131,10 @@ class People:
         return found
 
     @cached_property
-    def scaled(self) -> list[Floats]:
-        """What the kinds of each coordinate add to it, in its unit."""
-        seen = zip(self.coordinates, self.units, strict=True)
-        return [
-            np.array([(float(x) - middle) / half for x in each.along])
-            for each, (middle, half) in seen
-        ]
-
-    @cached_property
     def rows(self) -> Floats:
         """What everybody adds to all coordinates, in their units, the number of people last."""
-        seen = zip(self.order, self.scaled, strict=True)
-        rows = [each[self.kinds[i]] for (i, _), each in seen]
+        seen = zip(self.order, self.units, strict=True)
+        rows = [self.folds[i].means(own, *unit)[self.kinds[i]] for (i, own), unit in seen]
         rows += [np.ones(len(self.distances))] * self.centred
         return np.stack(rows, axis=1) if rows else np.empty((len(self.distances), 0))
 
@@ -171,11 +162,20 @@ class People:
 
     @cached_property
     def programme(self) -> Programme:
-        """What noise to look for."""
-        moved = np.einsum("ki,kj->kij", self.rows, self.rows)
+        """What noise to look for; where the number of people is given, it is in the first matrix."""
+        some = self.weights.size > 0
+        moved = [np.einsum("ki,kj->kij", self.rows, self.rows)] if some else []
+        weights = [self.weights] if some else []
+        for i, (fold, kinds) in enumerate(zip(self.folds, self.kinds, strict=True)):
+            if (spread := fold.spread_along) is not None:
+                own = self.own(i)
+                moved[0][:, np.array(own)[:, None], own] += spread[kinds]
+            for each, weight in fold.matrices():
+                moved.append(each[kinds])
+                weights.append(self.blocks[i].importance * weight)
         return Programme(
-            moved=[moved] if self.weights.size else [],
-            weights=[self.weights] if self.weights.size else [],
+            moved=moved,
+            weights=weights,
             distances=self.distances,
             line_weights=self.line_weights,
             given=self.size is Size.GIVEN,

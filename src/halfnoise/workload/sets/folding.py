@@ -8,10 +8,11 @@ categories and tables everybody moves all residuals alike.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfnoise.workload.grid import Floats, Grain, Ring, times
 from halfnoise.workload.sets.base import (
@@ -29,12 +30,20 @@ from halfnoise.workload.sets.kinds import Answered, OneOf
 
 @dataclass(frozen=True, slots=True)
 class Coordinate:
-    """What each kind of person adds to it, the middle of that, and what a squared error weighs."""
+    """What people may add to it, the middle of that, and what a squared error weighs.
+
+    ``which``: of each kind of person, which of these they add; None where all add another.
+    """
 
     along: tuple[Fraction, ...]
     middle: Fraction
     weight: Number
     grain: Grain
+    which: NDArray[np.intp] | None = field(default=None, compare=False, repr=False)
+
+    def added(self, kinds: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return which of the amounts people of such kinds add."""
+        return kinds if self.which is None else self.which[kinds]
 
     @property
     def half(self) -> Fraction:
@@ -56,6 +65,26 @@ class Folded:
     across: Cases
     weights: tuple[Number, ...]
     root_weight: Number = 0
+
+    @property
+    def priced(self) -> "Folded":
+        """The same where prices are sought: fewer kinds of people may do."""
+        return self
+
+    def means(self, place: int, middle: float, half: float) -> Floats:
+        """Return what each kind adds to a coordinate, in its unit; of several kinds, on average."""
+        each = self.coordinates[place]
+        found = np.array([(float(x) - middle) / half for x in each.along])
+        return found[each.added(np.arange(len(self.across)))]
+
+    @property
+    def spread_along(self) -> Floats | None:
+        """How what a kind adds to all coordinates varies, where it stands for several."""
+        return None
+
+    def matrices(self) -> Iterable[tuple[Floats, Floats]]:
+        """Go through what is measured with noises that it shares: of each kind P, and Q."""
+        return ()
 
     def quantum(self, _place: int, quantum: Fraction) -> Fraction:
         """Return what a coordinate is counted in, given the quantum of the block."""
