@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from halfnoise.design.cells import Cells
 from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.design.cross_errors import CrossErrors
 from halfnoise.design.people import People, Size
 from halfnoise.workload.block import Block
+from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.base import Parts, Scales, Span
 from halfnoise.workload.sets.folding import Folded
@@ -40,7 +42,10 @@ class Assembly:
         """Return, for each line, the scales of the independent noises in its estimates."""
         found = list[Parts]()
         for place, block, fold, scales in self._each():
-            if fold.coordinates:
+            if isinstance(fold, Cells) and isinstance(block, TableBlock):
+                held = self.held[[*self.people.own(place), -1]] * self.stds
+                found += fold.line_parts(block, scales, held)
+            elif fold.coordinates:
                 held = self.held[[*self.people.own(place), -1]] * self.stds
                 found += fold.parts(scales, held.tolist())
             else:
@@ -52,6 +57,10 @@ class Assembly:
         start, tables = 0, None
         variances, shared = list[Run](), list[Shared]()
         for _, block, fold, scales in self._each():
+            if isinstance(fold, Cells):
+                tables = fold.errors(start, scales)
+                start += block.shape.size
+                continue
             mixture = fold.mixture()
             own = [(*mixture.own, scales[0] ** 2)] if any(mixture.own) else []
             variances += _runs(own, start)

@@ -44,7 +44,7 @@ class CrossErrors:
     variances: tuple[tuple[float, ...], ...]
     loads: tuple[tuple[float, ...], ...]
     order: tuple[tuple[int, Axes], ...]
-    mixed: tuple[tuple[Axes, Matrix], ...] = ()
+    mixed: tuple[tuple[tuple[Axes, ...], Matrix], ...] = ()
 
     @classmethod
     def under(cls, start: int, made: Layered, variances: Sequence[float]) -> Self:
@@ -86,7 +86,10 @@ class CrossErrors:
     def _mixed(self) -> dict[Axes, Matrix]:
         """How much kinds of estimates have of each noise, where that is not by layer."""
         loads = np.array(self.loads)
-        return {axes: tuple(map(tuple, loads @ np.array(held))) for axes, held in self.mixed}
+        found: dict[Axes, Matrix] = {}
+        for every, held in self.mixed:
+            found |= dict.fromkeys(every, tuple(map(tuple, (loads @ np.array(held)).tolist())))
+        return found
 
     def _held(self, kind: int, part: Axes) -> tuple[float, ...]:
         """Return how much a kind of estimate has of each noise in a residual."""
@@ -250,8 +253,11 @@ class CrossErrors:
             for kind, axes in stored["order"]
         )
         mixed = tuple(
-            (tuple(axes), tuple(tuple(finite(mixed=each) for each in row) for row in rows))
-            for axes, rows in stored.get("mixed", ())
+            (
+                tuple(tuple(axes) for axes in every),
+                tuple(tuple(finite(mixed=each) for each in row) for row in rows),
+            )
+            for every, rows in stored.get("mixed", ())
         )
         found = cls(start, levels, layers, numbers["variances"], numbers["loads"], order, mixed)
         alike = [len(layer) for layer in layers] == [len(row) for row in found.variances]
@@ -260,7 +266,8 @@ class CrossErrors:
         }
         matrices = (found.loads, *(rows for _, rows in mixed))
         square = all({len(rows), *map(len, rows)} == {len(layers)} for rows in matrices)
-        known = known and {axes for axes, _ in mixed} <= {axes for row in layers for axes in row}
+        measured = {axes for row in layers for axes in row}
+        known = known and {axes for every, _ in mixed for axes in every} <= measured
         total = [()] if mixed else []  # of a value, which shares noises with all that is asked
         kept = all(kind < len(layers) and axes in [*layers[kind], *total] for kind, axes in order)
         positive = kept and all(each > 0 for row in found.variances for each in row)

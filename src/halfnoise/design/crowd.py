@@ -64,11 +64,8 @@ class Crowd:
 
     def on(self, blocks: Sequence[Block]) -> "Crowd":
         """Return the same where bounds are on the grid."""
-        one = People.of(blocks, self.one.size, self.one.interest)
-        changed = None if self.changed is None else People.of(blocks, Size.PUBLIC)
-        if one is None:
-            raise AssertionError
-        return Crowd(one, changed, self.groups, self.most, self.alike)
+        changed = None if self.changed is None else self.changed.on(blocks)
+        return Crowd(self.one.on(blocks), changed, self.groups, self.most, self.alike)
 
     def _who(self) -> Iterator[tuple[Signs, np.ndarray]]:
         """Go through in how many groups people are, with which sign, and of which kinds.

@@ -15,6 +15,7 @@ import numpy as np
 from flint import arb
 
 from halfnoise.design.assembly import Assembly
+from halfnoise.design.cells import Cells
 from halfnoise.design.covariance import Covariance
 from halfnoise.design.crowd import Crowd
 from halfnoise.design.design import Design, Setting
@@ -27,6 +28,7 @@ from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.proof import ball
 from halfnoise.workload.block import Block
+from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.base import Parts, Scales
 from halfnoise.workload.workload import Workload
@@ -62,9 +64,10 @@ class Fitted(Design):
             if crowd is not None and crowd.one.weights.size:
                 yield from _fitted(crowd.one, crowd.programme, setting.budget, crowd.changed)
             return
-        people = People.of(workload.blocks, size, workload.size_weight)
+        mixed = workload.objective == "total"  # the largest error is sought by many rounds
+        people = People.of(workload.blocks, size, workload.size_weight, mixed=mixed)
         if people is not None and people.order:  # for categories and tables closed forms are best
-            yield from _fitted(people, people.programme, setting.budget)
+            yield from _fitted(people, people.priced.programme, setting.budget)
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -83,7 +86,19 @@ class Fitted(Design):
             moved = np.concatenate([moved, self.rows.changed(self.changed)])
             distances = np.concatenate([distances, self.changed.distances])
         rows = (moved / np.array(self.row_scales)) ** 2
-        return dearest(rows.sum(axis=1), distances, self.scales)
+        return dearest(rows.sum(axis=1), distances, self.scales) + self._apart()
+
+    def _apart(self) -> arb:
+        """Return what tables that round values apart may cost; who changes has two of them."""
+        people, cost = self.rows.people, 0.0
+        for i, (fold, scales) in enumerate(zip(people.folds, self.scales, strict=True)):
+            if isinstance(fold, Cells):
+                rounded = [float(layer.rounded) for layer in fold.states.layers]
+                seen = [[abs(float(row.parts[k])) for k in people.own(i)] for row in self.rows.rows]
+                each = np.array(seen) @ rounded / np.array(self.row_scales[: len(seen)])
+                cost += float((each**2).sum()) + fold.apart(scales)
+        two = 2 if people.size is Size.PUBLIC else 1
+        return two * (ball(cost) * ball(1 + SLACK)).sqrt()
 
     def stretched(self, factor: float) -> Self:
         """Return the design with all its scales times ``factor``."""
@@ -115,7 +130,7 @@ class Fitted(Design):
         """Put blocks on the grid; the rows stay, and the scales are stretched to fit them."""
         del workload
         rows = self.rows.on(on_grid(self.rows.people, self.row_scales, self.scales))
-        changed = None if self.changed is None else People.of(rows.people.blocks, Size.PUBLIC)
+        changed = None if self.changed is None else self.changed.on(rows.people.blocks)
         final = replace(self, rows=rows, changed=changed).certified(budget)
         return RowMeasurement(
             design=final,
@@ -132,8 +147,14 @@ def _fitted(
     found = solve(programme)
     if not found.sound:
         return
-    rows, row_scales = Rows.of(people, found.matrices, budget)
+    first = int(people.weights.size > 0)
     scales = across(people, found.lines, budget)
+    for i, (fold, block) in enumerate(zip(people.folds, people.blocks, strict=True)):
+        if isinstance(fold, Cells) and isinstance(block, TableBlock):
+            mixed, own = fold.fitted([x * budget**2 for x in found.matrices[first:]], block)
+            people = replace(people, folds=(*people.folds[:i], mixed, *people.folds[i + 1 :]))
+            scales = (*scales[:i], own, *scales[i + 1 :])
+    rows, row_scales = Rows.of(people, found.matrices[:first], budget)
     design = Fitted(
         rows=rows,
         row_scales=row_scales,
@@ -164,8 +185,9 @@ def dearest(rows: Floats, distances: Floats, scales: Iterable[Scales]) -> arb:
 
 def on_grid(people: People, row_scales: Scales, scales: tuple[Scales, ...]) -> list[Block]:
     """Return the blocks on the grid that fits the noise that their values are under."""
-    own = (s or [row_scales[at] for at in people.own(i)] for i, s in enumerate(scales))
-    return [people.on_grid(i, *each) for i, each in enumerate(own)]
+    own = ([row_scales[at] for at in people.own(i)] for i in range(len(scales)))
+    each = zip(scales, own, strict=True)
+    return [people.on_grid(i, *both) for i, both in enumerate(each)]
 
 
 def times(scales: Scales, factor: float) -> Scales:

@@ -10,7 +10,7 @@ import numpy as np
 from halfnoise.design.measurement import Root
 from halfnoise.design.people import Size
 from halfnoise.design.rows import Rows
-from halfnoise.design.triangle import Row
+from halfnoise.design.triangle import Row, finest
 from halfnoise.workload.grid import Floats, Ring, times
 from halfnoise.workload.sets.base import Scales
 
@@ -34,8 +34,8 @@ class GridRows:
             pieces = [
                 part * quantum for part, quantum in zip(row.parts, people.quanta, strict=True)
             ]
-            finest = min(_finest(piece) for piece in (*pieces, rows.of_people(row)) if piece)
-            steps.append(Root.of(scale * groups, finest, half * groups))
+            least = min(finest(piece) for piece in (*pieces, rows.of_people(row)) if piece)
+            steps.append(Root.of(scale * groups, least, half * groups))
         if people.size is Size.MEASURED:
             steps.append(Root.of(scales[-1] * groups, Fraction(1), groups))
         return cls(rows, tuple(steps), groups)
@@ -82,9 +82,3 @@ class GridRows:
             behind = sum(float(rows[i].parts[k]) * seen[k] for k in range(i + 1, len(rows)))
             seen[i] = values[:, i] - float(rows[i].people) * root - behind
         return [seen[k] + float(m) * root for k, m in enumerate(people.seen_from)], root
-
-
-def _finest(piece: Fraction) -> Fraction:
-    """Return the largest power of two of which a binary number is a whole multiple."""
-    number = abs(piece.numerator)
-    return Fraction(number & -number, piece.denominator)

@@ -7,17 +7,22 @@ of person is a kind of each set.
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import TypeGuard
 
 import numpy as np
 
+from halfnoise.design.cells import SPARE_BITS, Cells
 from halfnoise.design.design import Setting
 from halfnoise.design.duality import Programme
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.workload.block import Block
+from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats, Grain
+from halfnoise.workload.sets.base import ContributionSet, Scales
+from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.folding import Coordinate, Folded
 from halfnoise.workload.sets.folds import folded
 
@@ -39,20 +44,38 @@ class People:
 
     @classmethod
     def of(
-        cls, blocks: Sequence[Block], size: Size, interest: float = 0.0, most: int = MOST_KINDS
+        cls, blocks: Sequence[Block], size: Size, interest: float = 0.0, *, mixed: bool = False
     ) -> "People | None":
         """Fold the sets of all blocks; None where there are too many kinds of people.
 
-        ``interest``: what a squared error in the number of people weighs by itself.
+        ``interest``: what a squared error in the number of people weighs by itself. ``mixed``:
+        whether values by cell may share noises with people and each other.
         """
-        number, folds = 1, []
+        number, folds, leaves = 1, list[Folded](), size is not Size.PUBLIC
         for block in blocks:
-            fold = folded(block.shape, leaves=size is not Size.PUBLIC)
-            number *= most + 1 if fold is None else len(fold.across)
-            if fold is None or number > most:
+            fold: Folded | None = folded(block.shape, leaves=leaves)
+            if mixed and adds_by_cell(block.shape):
+                fold = Cells.of(block.shape, MOST_KINDS, leaves=leaves)
+            number *= MOST_KINDS + 1 if fold is None else len(fold.across)
+            if fold is None or number > MOST_KINDS:
                 return None
             folds.append(fold)
         return cls(tuple(blocks), tuple(folds), size, interest)
+
+    def on(self, blocks: Sequence[Block]) -> "People":
+        """Return the same where bounds are on the grid."""
+        leaves, folds = self.size is not Size.PUBLIC, list[Folded]()
+        for block, known in zip(blocks, self.folds, strict=True):
+            fold: Folded | None = folded(block.shape, leaves=leaves)
+            if isinstance(known, Cells) and isinstance(block.shape, Crossed):
+                fold = known.on(block.shape)
+            folds += [] if fold is None else [fold]
+        return People(tuple(blocks), tuple(folds), self.size, self.interest)
+
+    @cached_property
+    def priced(self) -> "People":
+        """The same where prices are sought."""
+        return replace(self, folds=tuple(fold.priced for fold in self.folds))
 
     @cached_property
     def order(self) -> tuple[tuple[int, int], ...]:
@@ -103,13 +126,22 @@ class People:
 
     def quantum(self, place: int, scale: float) -> Fraction:
         """Return what a coordinate is counted in under noise of such a scale."""
-        i, own = self.order[place]
-        return self.folds[i].quantum(own, self.on_grid(i, scale).quantum)
+        (i, own), block = self.order[place], self.blocks[self.order[place][0]]
+        fold = self.folds[i]
+        if isinstance(fold, Cells) and isinstance(block, TableBlock):
+            return fold.quanta(block.with_values([scale] * len(block.values), SPARE_BITS).shape)[own]
+        return fold.quantum(own, self.on_grid(i, (), [scale]).quantum)
 
-    def on_grid(self, i: int, *scales: float) -> Block:
-        """Return a block on the grid: values count from their middle where people are at hand."""
-        center = None if self.size is Size.UNUSED and self.folds[i].along_only else Fraction(0)
-        return self.blocks[i].on_grid(center, *scales)
+    def on_grid(self, i: int, across: Scales, along: Sequence[float]) -> Block:
+        """Return a block on the grid: values count from their middle where people are at hand.
+
+        The scales of what lies across, and of its coordinates.
+        """
+        block, fold = self.blocks[i], self.folds[i]
+        if isinstance(fold, Cells) and isinstance(block, TableBlock):
+            return fold.on_grid(block, across, along)
+        center = None if self.size is Size.UNUSED and fold.along_only else Fraction(0)
+        return block.on_grid(center, *(across or along))
 
     @property
     def quanta(self) -> list[Fraction]:
@@ -188,6 +220,11 @@ class People:
         return self.interest + sum(b.importance * float(f.root_weight) for b, f in seen)
 
 
+def adds_by_cell(shape: ContributionSet) -> TypeGuard[Crossed]:
+    """Whether a set is of tables with values by cell."""
+    return isinstance(shape, Crossed) and bool(shape.values)
+
+
 def size_of(setting: Setting) -> Size:
     """Return what is to be done with the number of people."""
     workload = setting.workload
@@ -196,6 +233,6 @@ def size_of(setting: Setting) -> Size:
     alone = workload.neighbors is Neighbors.ADD_REMOVE and not workload.grouped
     if setting.known_size and alone:
         return Size.GIVEN
-    leans = (folded(block.shape, leaves=True) for block in workload.blocks)
+    leans = (folded(block.shape, leaves=True, some=True) for block in workload.blocks)
     wanted = workload.size_importance or any(fold and fold.root_weight for fold in leans)
     return Size.MEASURED if wanted or workload.needs_sizes else Size.UNUSED

@@ -50,10 +50,7 @@ class Rows:
 
     def on(self, blocks: Sequence[Block]) -> "Rows":
         """Return the same rows where bounds are on the grid."""
-        people = People.of(blocks, self.people.size, self.people.interest)
-        if people is None:
-            raise AssertionError
-        return Rows(people, self.rows)
+        return Rows(self.people.on(blocks), self.rows)
 
     def of_people(self, row: Row) -> Fraction:
         """Return how much of the number of people is in a row beyond what sums lack already."""

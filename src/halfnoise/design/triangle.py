@@ -89,3 +89,9 @@ def _short(x: float, unit: float) -> Fraction:
     """Return a number rounded to whole multiples of a power of two near ``unit``."""
     step = power(unit)
     return round(Fraction(x) / step) * step
+
+
+def finest(piece: Fraction) -> Fraction:
+    """Return the largest power of two of which a binary number is a whole multiple."""
+    number = abs(piece.numerator)
+    return Fraction(number & -number, piece.denominator)

@@ -1,0 +1,327 @@
+"""Tables with values by cell, folded: what one person adds to people and to all values at once.
+
+By symmetry among categories the best noise treats the directions of a residual alike, and different
+residuals apart (permuting categories maps noise to noise, so averaging over that never hurts); but
+in a residual, and in the totals, it may mix people and values in any way. So rows are measured in
+residuals (``cell_rows``), and the totals are coordinates beside those of all else that is asked.
+
+Somebody who is x in people and values, and y in another cell, moves row r of residual A by
+
+    (r'x)^2 D + (r'y)^2 D - 2 r'x r'y kappa = (r'x - r'y)^2 (D + kappa)/2 + (r'x + r'y)^2 (D - kappa)/2
+
+squared, with D and kappa as in ``sets.moves``: |kappa| is at most D.
+
+Tables round a value each by itself, so in each it may be up to a quantum from where it is in others:
+what that costs by itself is added to the root of what the dearest cost (the triangle inequality).
+"""
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from halfnoise.design.cell_prices import PricedCells
+from halfnoise.design.cell_rows import CellRows
+from halfnoise.design.cell_states import CellStates, Places
+from halfnoise.design.cross_errors import CrossErrors
+from halfnoise.workload.crossing import TableBlock
+from halfnoise.workload.grid import Floats, Grain, Ring, in_steps
+from halfnoise.workload.sets.base import Channel, Parts, Scales, Span
+from halfnoise.workload.sets.by_cell import apart_by_table
+from halfnoise.workload.sets.crossed import Crossed
+from halfnoise.workload.sets.folding import Folded
+from halfnoise.workload.sets.residuals import Axes, cells, flat, made_of, projected, within
+
+MOST_RESIDUALS = 2**9
+SPARE_BITS = 9  # of the grid of values, for parts of them
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells(Folded):
+    """All kinds of people of tables with values by cell; ``fits``: what is measured, once found."""
+
+    shape: Crossed
+    leaves: bool
+    most: int
+    fits: tuple[CellRows, ...] = ()
+    across: Any = field(compare=False, repr=False)
+    states: CellStates = field(compare=False, repr=False)
+    kinds: Places = field(compare=False, repr=False)  # states by value, or those of two people
+    change: Places = field(compare=False, repr=False)
+
+    @classmethod
+    def of(
+        cls, shape: Crossed, most: int, *, leaves: bool, fits: tuple[CellRows, ...] = ()
+    ) -> "Cells | None":
+        """Return all kinds of people, or of changes; None where there are more than so many."""
+        states = CellStates(shape)
+        many = len(shape.layers[0].axes) > MOST_RESIDUALS
+        if shape.deep or many or states.number(leaves=leaves) > most:
+            return None
+        every = np.indices(states.numbers).reshape(len(states.numbers), -1).T
+        change = np.zeros(len(every), dtype=int)
+        if not leaves:
+            one, other = np.triu_indices(len(every))
+            number = len(states.changes)
+            change = np.repeat(np.arange(number), len(one))
+            every = np.array([np.tile(every[own], (number, 1)) for own in (one, other)])
+        found = cls(
+            shape=shape,
+            leaves=leaves,
+            most=most,
+            coordinates=states.coordinates(leaves=leaves, states=every),
+            fits=fits,
+            across=np.zeros((len(change), 0)),
+            weights=(),
+            root_weight=states.root_weight,
+            states=states,
+            kinds=every,
+            change=change,
+        )
+        return replace(found, across=found._charged()) if fits else found
+
+    def on(self, shape: Crossed) -> "Cells":
+        """Return the same where bounds are on the grid."""
+        found = Cells.of(shape, self.most, leaves=self.leaves, fits=self.fits)
+        if found is None:
+            raise AssertionError
+        return found
+
+    @property
+    def priced(self) -> Folded:
+        """The kinds of people that prices are sought for."""
+        found = PricedCells.of(self.shape, self.most, leaves=self.leaves)
+        if found is None:
+            raise AssertionError
+        return found
+
+    def fitted(self, found: Sequence[Floats], block: TableBlock) -> "tuple[Cells, Scales]":
+        """Return what is to be measured for such information in all kinds of residuals."""
+        fits, scales = list[CellRows](), list[float]()
+        for kind, information in zip(self.states.residuals, found, strict=True):
+            largest = self.states.units / np.sqrt(information.diagonal().min())
+            quanta = self.quanta(block.with_values(self._by_value(largest), SPARE_BITS).shape)
+            rows, own = CellRows.of(self.states, kind, information, quanta)
+            fits.append(rows)
+            scales += own
+        return replace(self, fits=tuple(fits)).on(self.shape), tuple(scales)
+
+    def _charged(self) -> Floats:
+        """Return, for every kind, what each scale of a row is charged with."""
+        found = list[Floats]()
+        for fit in self.fits:
+            far = fit.kind.distance
+            if self.leaves:
+                for moved, one in fit.moved(self.states, self.kinds):
+                    found.append((moved / one).astype(float) ** 2 * float(far))
+                continue
+            kappas = self.states.kappas(fit.kind, self.states.changes)
+            less, more = (
+                np.array([float(far + sign * kappa) / 2 for kappa in kappas])[self.change]
+                for sign in (1, -1)
+            )
+            two = (fit.moved(self.states, each) for each in self.kinds)
+            for (x, one), (y, _) in zip(*two, strict=True):
+                apart, together = ((each / one).astype(float) for each in (x - y, x + y))
+                found.append(apart**2 * less + together**2 * more)
+        return np.stack(found, axis=1)
+
+    def apart(self, scales: Scales) -> float:
+        """Return what tables that round values apart may cost in residuals, squared."""
+        return sum(fit.apart(self.states, own) for fit, own in self._each(scales))
+
+    def _each(self, scales: Sequence[Any]) -> Iterator[tuple[CellRows, list[Any]]]:
+        """Go through the kinds of residuals with what belongs to their rows."""
+        left = iter(scales)
+        return ((fit, [*itertools.islice(left, len(fit.rows))]) for fit in self.fits)
+
+    def _by_value(self, layers: Iterable[float]) -> list[float]:
+        """Return the largest number of each value, of those of its layers."""
+        found = [0.0] * len(self.shape.values)
+        for layer, x in zip(self.states.layers, layers, strict=True):
+            found[layer.value] = max(found[layer.value], x)
+        return found
+
+    def on_grid(self, block: TableBlock, scales: Scales, along: Sequence[float]) -> TableBlock:
+        """Return the block on the grid; ``along``: the scales of the rows of coordinates."""
+        largest = [*along]
+        for fit, own in self._each(scales):
+            for k, scale in zip(fit.kind.own, own, strict=False):
+                largest[k] = max(largest[k], scale)
+        return block.with_values(self._by_value(largest), SPARE_BITS)
+
+    def quanta(self, shape: Crossed) -> list[Fraction]:
+        """Return what layers are counted in on a grid."""
+        seen = zip(self.states.layers, self._optional, strict=True)
+        return [
+            Fraction(1) if answers else shape.values[layer.value].quantum
+            for layer, answers in seen
+        ]
+
+    @property
+    def _optional(self) -> list[bool]:
+        """Which layers are of who answered."""
+        return [layer.answers for layer in self.shape.layers[1:]]
+
+    def quantum(self, place: int, quantum: Fraction) -> Fraction:
+        """Return what a layer is counted in, on the grid."""
+        del quantum
+        return self.quanta(self.shape)[place]
+
+    def offset(self, place: int, offset: Fraction) -> Fraction:
+        """Return from where people count: values, from the middle."""
+        del offset
+        layer = self.states.layers[place]
+        return layer.middle if layer.grain is Grain.VALUES else Fraction(0)
+
+    @property
+    def _offsets(self) -> list[Fraction]:
+        return [self.offset(place, Fraction(0)) for place in range(len(self.states.layers))]
+
+    def along(self, f: Ring) -> list[Ring]:
+        """Return the totals of all layers."""
+        tables = apart_by_table(self.shape.levels, self.shape.layers, f)
+        return [own[()].reshape(len(f)) for own in tables[1:]]
+
+    def channel(self, quantum: Fraction, scales: Scales) -> Channel | None:
+        """Make the rows of all residuals ready to be measured."""
+        steps, quanta = list[Fraction](), self.quanta(self.shape)
+        for fit, own in self._each(scales):
+            steps += fit.steps(self.states, own, quanta, self._offsets)
+        drawn = tuple(in_steps(scale, step) for scale, step in zip(scales, steps, strict=True))
+        return Channel(
+            shape=self.shape,
+            center=None,
+            quantum=quantum,
+            offset=Fraction(0),
+            steps=tuple(steps),
+            scales=drawn,
+        )
+
+    def spread(self, channel: Channel) -> Floats:
+        """Return the scale, in steps, of every cell that is measured, residual by residual."""
+        found = [
+            np.repeat([*own] * len(fit.kind.axes), fit.kind.cells)
+            for fit, own in self._each(channel.scales)
+        ]
+        return np.concatenate(found)
+
+    def measure(self, channel: Channel, f: Ring, people: Ring) -> Ring:
+        """Return all rows of all residuals, in steps."""
+        del people
+        tables = apart_by_table(self.shape.levels, self.shape.layers, f)
+        quanta, measured = self.quanta(self.shape), list[Ring]()
+        for fit, steps in self._each(channel.steps):
+            for axes in fit.kind.axes:
+                own = [tables[1 + k][axes] for k in fit.kind.own]
+                each = [*own, tables[0][axes]]
+                rows = fit.measure(self.states, each, steps, quanta, self._offsets)
+                measured += map(flat, rows)
+        return np.concatenate(measured, axis=1)
+
+    def recover(
+        self, channel: Channel | None, h: Floats, along: Sequence[Floats], people: Floats
+    ) -> Floats:
+        """Return the cells of all tables, from the rows of residuals and the totals."""
+        if channel is None:
+            raise AssertionError
+        residuals: list[dict[Axes, Floats]] = [{(): total} for total in (people, *along)]
+        start, levels = 0, self.shape.levels
+        for fit, steps in self._each(channel.steps):
+            back, layers = fit.back(self.states), [*(1 + k for k in fit.kind.own), 0]
+            for axes in fit.kind.axes:
+                shape, rows = [levels[axis] for axis in axes], list[Floats]()
+                for step in steps:
+                    stop = start + fit.kind.cells
+                    noisy = h[:, start:stop].reshape(len(h), *shape)
+                    rows.append(projected(noisy * float(step)))
+                    start = stop
+                for layer, held in zip(layers, back, strict=True):
+                    each = [x * row for x, row in zip(held, rows, strict=True)]
+                    residuals[layer][axes] = np.sum(each, axis=0)
+        made = [{axes: made_of(levels, axes, each) for axes in each} for each in residuals]
+        for place, middle in self._leaning.items():
+            answered = made[place + 1]
+            made[place] = {a: x + middle * answered[a] for a, x in made[place].items()}
+        return np.concatenate([flat(made[kind][axes]) for kind, axes in self.shape.tables], axis=1)
+
+    @property
+    def _leaning(self) -> Mapping[int, float]:
+        """Which layers lean on the next one, of who answered, and by how much."""
+        seen = enumerate(self.shape.layers)
+        own = [(i, layer.value) for i, layer in seen if layer.value is not None]
+        values = [(i, self.shape.values[k], self.shape.layers[i].answers) for i, k in own]
+        return {i: float(v.middle) for i, v, answers in values if v.optional and not answers}
+
+    @property
+    def _loads(self) -> Floats:
+        """How much each kind of estimate holds of each layer, people first."""
+        found = np.eye(len(self.shape.layers))
+        for place, middle in self._leaning.items():
+            found[place, place + 1] = middle
+        return found
+
+    def loads(self, along: Sequence[float], people: float) -> Iterable[Span]:
+        """Return a share of what the totals hold for every cell."""
+        held, start = self._loads @ np.array([people, *along]), 0
+        for kind, axes in self.shape.tables:
+            number = cells(self.shape.levels, axes)
+            yield start, start + number, float(held[kind]) / number
+            start += number
+
+    def errors(self, start: int, scales: Scales) -> CrossErrors:
+        """Return the errors of all cells, without those of the totals."""
+        every = range(len(self.shape.layers))
+        noises: list[dict[Axes, float]] = [{} for _ in every]
+        mixed = list[tuple[tuple[Axes, ...], Floats]]()
+        for fit, own in self._each(scales):
+            layers = [*(1 + k for k in fit.kind.own), 0]
+            for layer, scale in zip(layers, own, strict=True):
+                noises[layer] |= dict.fromkeys(fit.kind.axes, scale**2)
+            held = np.zeros((len(every),) * 2)
+            held[np.ix_(layers, layers)] = fit.back(self.states)
+            mixed.append((fit.kind.axes, held))
+        return CrossErrors(
+            start,
+            self.shape.levels,
+            tuple(tuple(noise) for noise in noises),
+            tuple(tuple(noise.values()) for noise in noises),
+            tuple(map(tuple, self._loads.tolist())),
+            tuple(self.shape.tables),
+            tuple((axes, tuple(map(tuple, held.tolist()))) for axes, held in mixed),
+        )
+
+    def line_parts(self, block: TableBlock, scales: Scales, along: Floats) -> Iterator[Parts]:
+        """Go through the lines: the scales of the independent noises in a cell.
+
+        ``along``: how much of each noise of the totals the layers hold, people last.
+        """
+        held, size = dict[Axes, tuple[int, Floats]](), len(self.shape.layers)
+        for number, (fit, own) in enumerate(self._each(scales)):
+            layers = [*(1 + k for k in fit.kind.own), 0]
+            spread = math.sqrt(fit.kind.rank / fit.kind.cells)
+            wide = np.zeros((size, len(own)))
+            wide[layers] = fit.back(self.states) * np.array(own) * spread
+            held |= dict.fromkeys(fit.kind.axes, (number, wide))
+        held[()] = (-1, along[[-1, *range(size - 1)]])
+        known, unit = dict[object, Parts](), np.eye(size)
+        for table in block.tables:
+            inner = [*within(table.axes)]
+            key = (table.value, *(held[axes][0] for axes in inner), len(table.axes))
+            if key not in known:
+                number = cells(self.shape.levels, table.axes)
+                each = [
+                    held[axes][1] * cells(self.shape.levels, axes) / number for axes in inner
+                ]
+                noises = np.concatenate(each, axis=1)
+                kind = 0 if table.value is None else self.shape.layer_of(table.value)
+                picked = {"sum": self._loads[kind]}
+                if kind in self._leaning:
+                    picked |= {"answered": unit[kind + 1], "mean": unit[kind]}
+                found = {name: np.abs(own @ noises) for name, own in picked.items()}
+                known[key] = {name: x[x > 0].tolist() for name, x in found.items()}
+            yield known[key]
