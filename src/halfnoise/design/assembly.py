@@ -32,7 +32,18 @@ class Assembly:
     @property
     def size_scale(self) -> float | None:
         """The scale of the noise on the number of people; None where it is not measured."""
-        return float(self.stds[-1]) if self.people.size is Size.MEASURED else None
+        return float(self.stds[-1]) if self.measured else None
+
+    @property
+    def measured(self) -> bool:
+        """Whether the number of people is; otherwise it is known, or nothing leans on it."""
+        return self.people.size is Size.MEASURED
+
+    @property
+    def _size(self) -> Floats:
+        """How much of each noise the number of people holds."""
+        found: Floats = self.held[-1] if self.measured else np.zeros(len(self.stds))
+        return found
 
     def _each(self) -> Iterator[tuple[int, Block, Folded, Scales]]:
         places = range(len(self.people.blocks))
@@ -42,11 +53,10 @@ class Assembly:
         """Return, for each line, the scales of the independent noises in its estimates."""
         found = list[Parts]()
         for place, block, fold, scales in self._each():
+            held = self.held[self.people.own(place)] * self.stds
             if isinstance(fold, Cells) and isinstance(block, TableBlock):
-                held = self.held[[*self.people.own(place), -1]] * self.stds
-                found += fold.line_parts(block, scales, held)
+                found += fold.line_parts(block, scales, np.vstack([held, self._size * self.stds]))
             elif fold.coordinates:
-                held = self.held[[*self.people.own(place), -1]] * self.stds
                 found += fold.parts(scales, held.tolist())
             else:
                 found += block.parts(fold.shape.midpoint, scales, self.size_scale or 0.0)
@@ -76,13 +86,13 @@ class Assembly:
 
     def loadings(self, held: Floats) -> tuple[Run, ...]:
         """Return what all estimates hold of a noise of which coordinates hold so much."""
-        start, found = 0, list[Run]()
+        start, found, size = 0, list[Run](), float(held[-1]) if self.measured else 0.0
         for place, block, fold, _ in self._each():
-            spans = fold.loads(held[self.people.own(place)].tolist(), float(held[-1]))
+            spans = fold.loads(held[self.people.own(place)].tolist(), size)
             found += _runs((span for span in spans if span[2]), start)
             start += block.shape.size
-        if self.people.size is Size.MEASURED and held[-1]:
-            found.append(Run(start, start + 1, float(held[-1])))
+        if size:
+            found.append(Run(start, start + 1, size))
         return tuple(found)
 
 

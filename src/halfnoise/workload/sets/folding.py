@@ -138,10 +138,7 @@ class Folded:
         return ((low, high, people * load) for low, high, load in self.mixture().lean)
 
     def parts(self, scales: Scales, along: Sequence[Sequence[float]]) -> Sequence[Parts]:
-        """Return the noises in estimates: across, and what coordinates hold of each other noise.
-
-        The number of people comes last in ``along``.
-        """
+        """Return the noises in estimates: across, and what coordinates hold of each other noise."""
         raise NotImplementedError
 
 
