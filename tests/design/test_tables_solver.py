@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 import halfnoise as hn
-from halfnoise.design import by_cell_prices, certificate
+from halfnoise.design import cell_prices, certificate
 from support.levels import MU, axes, tables
 from support.soak import SOAKS
 from support.table_solver import least_largest, least_total
@@ -92,7 +92,7 @@ def test_averages_over_people_bound_any_noise_too(
     queries: Any, rules: dict[str, Any], _above: float, limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where kinds of people or of changes are too many, averages over them are a bound, too."""
-    monkeypatch.setattr(by_cell_prices, limit, 1 if limit == "MOST_STATES" else 2**6)
+    monkeypatch.setattr(cell_prices, limit, 1 if limit == "MOST_STATES" else 2**6)
     workload = hn.Workload(queries, **rules)
     bound = certificate.least_error(workload, 1.0)
     assert bound is None or bound <= least_total(workload) * (1 + EXACT)

@@ -36,7 +36,7 @@ from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.folding import Folded
 from halfnoise.workload.sets.residuals import Axes, cells, flat, made_of, projected, within
 
-MOST_RESIDUALS = 2**9
+MOST_LISTED, MOST_RESIDUALS = 2**16, 2**9
 SPARE_BITS = 9  # of the grid of values, for parts of them
 
 
@@ -46,7 +46,6 @@ class Cells(Folded):
 
     shape: Crossed
     leaves: bool
-    most: int
     fits: tuple[CellRows, ...] = ()
     across: Any = field(compare=False, repr=False)
     states: CellStates = field(compare=False, repr=False)
@@ -55,12 +54,12 @@ class Cells(Folded):
 
     @classmethod
     def of(
-        cls, shape: Crossed, most: int, *, leaves: bool, fits: tuple[CellRows, ...] = ()
+        cls, shape: Crossed, *, leaves: bool, fits: tuple[CellRows, ...] = ()
     ) -> "Cells | None":
-        """Return all kinds of people, or of changes; None where there are more than so many."""
+        """Return all kinds of people, or of changes; None where they, or tables, are too many."""
         states = CellStates(shape)
         many = len(shape.layers[0].axes) > MOST_RESIDUALS
-        if shape.deep or many or states.number(leaves=leaves) > most:
+        if shape.deep or many or states.number(leaves=leaves) > MOST_LISTED:
             return None
         every = np.indices(states.numbers).reshape(len(states.numbers), -1).T
         change = np.zeros(len(every), dtype=int)
@@ -72,7 +71,6 @@ class Cells(Folded):
         found = cls(
             shape=shape,
             leaves=leaves,
-            most=most,
             coordinates=states.coordinates(leaves=leaves, states=every),
             fits=fits,
             across=np.zeros((len(change), 0)),
@@ -86,18 +84,14 @@ class Cells(Folded):
 
     def on(self, shape: Crossed) -> "Cells":
         """Return the same where bounds are on the grid."""
-        found = Cells.of(shape, self.most, leaves=self.leaves, fits=self.fits)
+        found = Cells.of(shape, leaves=self.leaves, fits=self.fits)
         if found is None:
             raise AssertionError
         return found
 
-    @property
-    def priced(self) -> Folded:
-        """The kinds of people that prices are sought for."""
-        found = PricedCells.of(self.shape, self.most, leaves=self.leaves)
-        if found is None:
-            raise AssertionError
-        return found
+    def priced(self, most: int) -> Folded | None:
+        """Return so many kinds of people, at most, that prices are sought for."""
+        return PricedCells.of(self.shape, most, leaves=self.leaves)
 
     def fitted(self, found: Sequence[Floats], block: TableBlock) -> "tuple[Cells, Scales]":
         """Return what is to be measured for such information in all kinds of residuals."""

@@ -66,8 +66,10 @@ class Fitted(Design):
             return
         mixed = workload.objective == "total"  # the largest error is sought by many rounds
         people = People.of(workload.blocks, size, workload.size_weight, mixed=mixed)
-        if people is not None and people.order:  # for categories and tables closed forms are best
-            yield from _fitted(people, people.priced.programme, setting.budget)
+        if people is None or not people.order:  # for categories and tables closed forms are best
+            return
+        if (priced := people.priced) is not None:
+            yield from _fitted(people, priced.programme, setting.budget)
 
     @property
     def blocks(self) -> tuple[Block, ...]:

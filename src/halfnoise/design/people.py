@@ -14,7 +14,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from halfnoise.design.cells import SPARE_BITS, Cells
+from halfnoise.design.cells import MOST_LISTED, SPARE_BITS, Cells
 from halfnoise.design.design import Setting
 from halfnoise.design.duality import Programme
 from halfnoise.privacy.definitions import Neighbors
@@ -51,16 +51,16 @@ class People:
         ``interest``: what a squared error in the number of people weighs by itself. ``mixed``:
         whether values by cell may share noises with people and each other.
         """
-        number, folds, leaves = 1, list[Folded](), size is not Size.PUBLIC
+        number, folds, leaves, most = 1, list[Folded](), size is not Size.PUBLIC, MOST_KINDS
         for block in blocks:
             fold: Folded | None = folded(block.shape, leaves=leaves)
             if mixed and adds_by_cell(block.shape):
-                fold = Cells.of(block.shape, MOST_KINDS, leaves=leaves)
-            number *= MOST_KINDS + 1 if fold is None else len(fold.across)
-            if fold is None or number > MOST_KINDS:
+                fold, most = Cells.of(block.shape, leaves=leaves), MOST_LISTED
+            if fold is None:
                 return None
+            number *= len(fold.across)
             folds.append(fold)
-        return cls(tuple(blocks), tuple(folds), size, interest)
+        return cls(tuple(blocks), tuple(folds), size, interest) if number <= most else None
 
     def on(self, blocks: Sequence[Block]) -> "People":
         """Return the same where bounds are on the grid."""
@@ -73,9 +73,14 @@ class People:
         return People(tuple(blocks), tuple(folds), self.size, self.interest)
 
     @cached_property
-    def priced(self) -> "People":
-        """The same where prices are sought."""
-        return replace(self, folds=tuple(fold.priced for fold in self.folds))
+    def priced(self) -> "People | None":
+        """The same where prices are sought; None where people are too many for that."""
+        left, folds = MOST_KINDS, dict[int, Folded]()
+        for i in sorted(range(len(self.folds)), key=lambda i: isinstance(self.folds[i], Cells)):
+            if left < 1 or (fold := self.folds[i].priced(left)) is None:
+                return None
+            left, folds[i] = left // len(fold.across), fold
+        return replace(self, folds=tuple(folds[i] for i in range(len(folds))))
 
     @cached_property
     def order(self) -> tuple[tuple[int, int], ...]:

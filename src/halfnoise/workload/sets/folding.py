@@ -66,9 +66,8 @@ class Folded:
     weights: tuple[Number, ...]
     root_weight: Number = 0
 
-    @property
-    def priced(self) -> "Folded":
-        """The same where prices are sought: fewer kinds of people may do."""
+    def priced(self, _most: int) -> "Folded | None":
+        """Return the same where prices are sought: fewer kinds of people, so many, may do."""
         return self
 
     def means(self, place: int, middle: float, half: float) -> Floats:
