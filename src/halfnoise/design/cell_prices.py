@@ -20,6 +20,7 @@ from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.folding import Folded
 
+MIN_PIECES = 6
 PARTS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)  # of people at the high end, and of who answers
 
 
@@ -49,15 +50,14 @@ class PricedCells(Folded):
     @classmethod
     def of(cls, shape: Crossed, most: int, *, leaves: bool) -> "PricedCells | None":
         """Return so many kinds at most; None if there are always more."""
-        states = CellStates(shape)
-        for loosely in (False, True):
+        states, every = CellStates(shape), () if leaves else (True,)
+        for loosely, changes in itertools.product((False, True), (*every, False)):
             groups = alike(shape.values, loosely=loosely)
-            number = _number(states, groups, leaves=leaves)
-            if number > most:
-                continue
-            few = not leaves and number << len(shape.moves.used) <= most
-            sets = tuple(states.changes) if few else ()  # on average over all changes kappa is 0
-            return cls._made(states, _orbits(states, groups, leaves=leaves), sets, leaves)
+            left = most >> (len(shape.moves.used) * changes)
+            if (pieces := _pieces(states, groups, left, leaves=leaves)) is not None:
+                sets = tuple(states.changes) if changes else ()  # on average kappa is 0
+                found = _orbits(states, groups, pieces, leaves=leaves)
+                return cls._made(states, found, sets, leaves)
         found = _independent(states, leaves=leaves)
         return cls._made(states, found, (), leaves) if len(found.mean) <= most else None
 
@@ -106,19 +106,33 @@ class PricedCells(Folded):
             yield moved, self.states.weights(kind)
 
 
-def _number(states: CellStates, groups: Sequence[Sequence[int]], *, leaves: bool) -> int:
-    """Return how many kinds there are up to permutations."""
-    each = ((states.numbers[own[0]] ** (1 if leaves else 2), len(own)) for own in groups)
-    return math.prod(math.comb(number + many - 1, many) for number, many in each)
+def _pieces(
+    states: CellStates, groups: Sequence[Sequence[int]], most: int, *, leaves: bool
+) -> int | None:
+    """Return into how many pieces, at most, groups are cut that there are no more kinds than that.
+
+    All values of a piece are in one state: that is a part of all kinds up to permutations, or all.
+    """
+    longest = max(map(len, groups))
+    for pieces in range(longest, min(longest, MIN_PIECES) - 1, -1):
+        each = ((states.numbers[own[0]] ** (1 if leaves else 2), len(own)) for own in groups)
+        cut = ((number, min(many, pieces)) for number, many in each)
+        if math.prod(math.comb(number + many - 1, many) for number, many in cut) <= most:
+            return pieces
+    return None
 
 
-def _orbits(states: CellStates, groups: Sequence[Sequence[int]], *, leaves: bool) -> Moments:
+def _orbits(
+    states: CellStates, groups: Sequence[Sequence[int]], pieces: int, *, leaves: bool
+) -> Moments:
     """Return everybody, or all changes, up to permutations, each an average over these."""
     choices = []
     for group in groups:
-        number = states.numbers[group[0]]
+        number, cut = states.numbers[group[0]], min(len(group), pieces)
         every = range(number if leaves else number**2)
-        choices.append([*itertools.combinations_with_replacement(every, len(group))])
+        times = [len(piece) for piece in np.array_split(range(len(group)), cut)]
+        several = itertools.combinations_with_replacement(every, cut)
+        choices.append([np.repeat(each, times).tolist() for each in several])
     order = [i for group in groups for i in group]
     found = np.array([[*itertools.chain(*each)] for each in itertools.product(*choices)], int)
     kinds = np.empty_like(found)
