@@ -106,6 +106,16 @@ class PricedCells(Folded):
             yield moved, self.states.weights(kind)
 
 
+def _kinds(states: int, *, leaves: bool) -> Sequence[int]:
+    """Return in which of its states a value is priced, or in which two of them, one after the other.
+
+    Where some do not answer, which comes last, those with the other sign are as dear (``_averaged``).
+    """
+    if states == 2:
+        return range(2 if leaves else 4)
+    return (0, 2) if leaves else (0, 1, 2, 6, 8)
+
+
 def _pieces(
     states: CellStates, groups: Sequence[Sequence[int]], most: int, *, leaves: bool
 ) -> int | None:
@@ -115,7 +125,7 @@ def _pieces(
     """
     longest = max(map(len, groups))
     for pieces in range(longest, min(longest, MIN_PIECES) - 1, -1):
-        each = ((states.numbers[own[0]] ** (1 if leaves else 2), len(own)) for own in groups)
+        each = ((len(_kinds(states.numbers[own[0]], leaves=leaves)), len(own)) for own in groups)
         cut = ((number, min(many, pieces)) for number, many in each)
         if math.prod(math.comb(number + many - 1, many) for number, many in cut) <= most:
             return pieces
@@ -128,8 +138,7 @@ def _orbits(
     """Return everybody, or all changes, up to permutations, each an average over these."""
     choices = []
     for group in groups:
-        number, cut = states.numbers[group[0]], min(len(group), pieces)
-        every = range(number if leaves else number**2)
+        cut, every = min(len(group), pieces), _kinds(states.numbers[group[0]], leaves=leaves)
         times = [len(piece) for piece in np.array_split(range(len(group)), cut)]
         several = itertools.combinations_with_replacement(every, cut)
         choices.append([np.repeat(each, times).tolist() for each in several])
@@ -162,18 +171,22 @@ def _places(states: CellStates, own: Sequence[int]) -> list[list[int]]:
 
 
 def _mean(states: CellStates, groups: Sequence[Sequence[int]], z: Floats) -> Floats:
-    """Return vectors averaged over permutations within groups of values."""
+    """Return vectors averaged over permutations within groups of values, and over signs."""
     found = z.copy()
     for own in groups:
         for at in _places(states, own):
             found[:, at] = z[:, at].mean(axis=1, keepdims=True)
+    found[:, states.signed] = 0.0
     return found
 
 
 def _averaged(
     states: CellStates, groups: Sequence[Sequence[int]], z: Floats, w: Floats
 ) -> Floats:
-    """Return z w' averaged over permutations, of both at once, within groups of values."""
+    """Return z w' averaged over permutations, of both at once, within groups of values.
+
+    And over the signs of values from the middle, of those who answer: as many are above it.
+    """
     found: Floats = np.einsum("ki,kj->kij", _mean(states, groups, z), _mean(states, groups, w))
     for own in groups:
         d = len(own)
@@ -182,7 +195,9 @@ def _averaged(
             every = z[:, one].sum(axis=1) * w[:, other].sum(axis=1)
             apart = (every - d * same) / (d * (d - 1)) if d > 1 else same
             block = np.repeat(apart[:, None, None], d, axis=1).repeat(d, axis=2)
-            block[:, range(d), range(d)] = same[:, None]
+            signed = {*one, *other} & {*states.signed}
+            block = block * (not signed)
+            block[:, range(d), range(d)] = (same * (one == other or not signed))[:, None]
             found[:, np.array(one)[:, None], other] = block
     return found
 

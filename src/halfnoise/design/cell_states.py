@@ -83,6 +83,11 @@ class CellStates:
             found += [values, answers]
         return tuple(found)
 
+    @property
+    def signed(self) -> list[int]:
+        """The layers of values, from the middle, that not all give."""
+        return [k for k, layer in enumerate(self.layers) if len(layer.amounts) == 3]
+
     @cached_property
     def numbers(self) -> list[int]:
         """In how many states a person may be, by value."""

@@ -53,9 +53,11 @@ class People:
         """
         number, folds, leaves, most = 1, list[Folded](), size is not Size.PUBLIC, MOST_KINDS
         for block in blocks:
-            fold: Folded | None = folded(block.shape, leaves=leaves)
+            fold: Folded | None
             if mixed and adds_by_cell(block.shape):
                 fold, most = Cells.of(block.shape, leaves=leaves), MOST_LISTED
+            else:
+                fold = folded(block.shape, leaves=leaves)
             if fold is None:
                 return None
             number *= len(fold.across)
@@ -66,10 +68,14 @@ class People:
         """Return the same where bounds are on the grid."""
         leaves, folds = self.size is not Size.PUBLIC, list[Folded]()
         for block, known in zip(blocks, self.folds, strict=True):
-            fold: Folded | None = folded(block.shape, leaves=leaves)
+            fold: Folded | None
             if isinstance(known, Cells) and isinstance(block.shape, Crossed):
                 fold = known.on(block.shape)
-            folds += [] if fold is None else [fold]
+            else:
+                fold = folded(block.shape, leaves=leaves)
+            if fold is None:
+                raise AssertionError
+            folds.append(fold)
         return People(tuple(blocks), tuple(folds), self.size, self.interest)
 
     @cached_property
@@ -230,6 +236,11 @@ def adds_by_cell(shape: ContributionSet) -> TypeGuard[Crossed]:
     return isinstance(shape, Crossed) and bool(shape.values)
 
 
+def _leans(shape: ContributionSet) -> bool:
+    """Whether a set leans on the number of people, which is no coordinate of it."""
+    return shape.leans or bool((fold := folded(shape, leaves=True)) and fold.root_weight)
+
+
 def size_of(setting: Setting) -> Size:
     """Return what is to be done with the number of people."""
     workload = setting.workload
@@ -238,6 +249,5 @@ def size_of(setting: Setting) -> Size:
     alone = workload.neighbors is Neighbors.ADD_REMOVE and not workload.grouped
     if setting.known_size and alone:
         return Size.GIVEN
-    leans = (folded(block.shape, leaves=True, some=True) for block in workload.blocks)
-    wanted = workload.size_importance or any(fold and fold.root_weight for fold in leans)
+    wanted = workload.size_importance or any(_leans(block.shape) for block in workload.blocks)
     return Size.MEASURED if wanted or workload.needs_sizes else Size.UNUSED
