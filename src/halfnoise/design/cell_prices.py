@@ -50,6 +50,8 @@ class PricedCells(Folded):
     @classmethod
     def of(cls, shape: Crossed, most: int, *, leaves: bool) -> "PricedCells | None":
         """Return so many kinds at most; None if there are always more."""
+        if shape.deep:
+            return None
         states, every = CellStates(shape), () if leaves else (True,)
         for loosely, changes in itertools.product((False, True), (*every, False)):
             groups = alike(shape.values, loosely=loosely)

@@ -24,7 +24,6 @@ from typing import Any
 
 import numpy as np
 
-from halfnoise.design.cell_prices import PricedCells
 from halfnoise.design.cell_rows import CellRows
 from halfnoise.design.cell_states import CellStates, Places
 from halfnoise.design.cross_errors import CrossErrors
@@ -88,10 +87,6 @@ class Cells(Folded):
         if found is None:
             raise AssertionError
         return found
-
-    def priced(self, most: int) -> Folded | None:
-        """Return so many kinds of people, at most, that prices are sought for."""
-        return PricedCells.of(self.shape, most, leaves=self.leaves)
 
     def fitted(self, found: Sequence[Floats], block: TableBlock) -> "tuple[Cells, Scales]":
         """Return what is to be measured for such information in all kinds of residuals."""

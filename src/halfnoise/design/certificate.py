@@ -11,11 +11,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from halfnoise.design.cell_prices import PricedCells
 from halfnoise.design.crowd import Crowd
 from halfnoise.design.design import Setting
 from halfnoise.design.duality import Programme, solve
-from halfnoise.design.people import MOST_KINDS, People, Size, adds_by_cell, size_of
+from halfnoise.design.people import People, Size, adds_by_cell, size_of
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.text import percent
@@ -50,9 +49,7 @@ def least_error(workload: Workload, mu: float, *, known_size: bool = False) -> f
     blocks, weight, touched = gathered(workload.blocks), workload.size_weight, 1
     leaves = workload.neighbors is Neighbors.ADD_REMOVE
     if workload.touched > leaves and not workload.discovers:  # or changes answers in the one group
-        if any(adds_by_cell(block.shape) for block in blocks):
-            return None
-        crowd = Crowd.of(workload, blocks, size, some=True)
+        crowd = Crowd.of(workload, blocks, size, People.priced, some=True)
         bound = None if crowd is None else solve(crowd.programme).bound / crowd.groups
     else:
         bound = _least(blocks, size, weight)
@@ -81,34 +78,19 @@ def words(error: float, bound: float) -> str:
 
 def _least(blocks: Sequence[Block], size: Size, weight: float) -> float | None:
     """Return the bound at a budget of one where a person moves one group."""
-    if any(adds_by_cell(block.shape) for block in blocks):
-        return _by_cell(blocks, size, weight)
-    people = People.of(blocks, size, weight)
+    if any(adds_by_cell(block.shape) and block.shape.deep for block in blocks):
+        return None  # places of all levels tell the size themselves
+    people = People.priced(blocks, size, weight)
     if people is not None:
         return solve(people.programme).bound
+    if any(adds_by_cell(block.shape) for block in blocks):
+        return None
     folds = [folded(block.shape, leaves=size is not Size.PUBLIC, some=True) for block in blocks]
     some = tuple(fold for fold in folds if fold is not None)
     people = People(tuple(blocks), some, size, weight)
     if len(some) < len(folds) or len(people.order) > MOST_COORDINATES:
         return None
     return solve(_glimpsed(people)).bound
-
-
-def _by_cell(blocks: Sequence[Block], size: Size, weight: float) -> float | None:
-    """Return the bound where values are added up by cell: of these, as many people as can be."""
-    leaves, left, folds = size is not Size.PUBLIC, MOST_KINDS, dict[int, Folded | None]()
-    for i, block in enumerate(blocks):
-        if not adds_by_cell(block.shape):
-            folds[i] = fold = folded(block.shape, leaves=leaves)
-            left //= 1 if fold is None else len(fold.across)
-    for i, block in enumerate(blocks):
-        if adds_by_cell(block.shape):  # places of all levels tell the size themselves
-            deep = block.shape.deep
-            folds[i] = None if deep else PricedCells.of(block.shape, left, leaves=leaves)
-    found = [each for _, each in sorted(folds.items()) if each is not None]
-    if len(found) < len(blocks):
-        return None
-    return solve(People(tuple(blocks), tuple(found), size, weight).programme).bound
 
 
 def _glimpsed(people: People) -> Programme:

@@ -7,8 +7,9 @@ coordinates with parts of each other and of the number of people, and what lies 
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -17,9 +18,9 @@ from flint import arb
 from halfnoise.design.assembly import Assembly
 from halfnoise.design.cells import Cells
 from halfnoise.design.covariance import Covariance
-from halfnoise.design.crowd import Crowd
+from halfnoise.design.crowd import Crowd, Fold
 from halfnoise.design.design import Design, Setting
-from halfnoise.design.duality import Programme, solve
+from halfnoise.design.duality import Optimum, Programme, solve
 from halfnoise.design.grid_rows import GridRows
 from halfnoise.design.people import People, Size, size_of
 from halfnoise.design.row_measurement import Across, RowMeasurement
@@ -31,6 +32,7 @@ from halfnoise.workload.block import Block
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.base import Parts, Scales
+from halfnoise.workload.sets.folding import Folded
 from halfnoise.workload.workload import Workload
 
 SLACK = 2.0**-40  # more than all rounding of a sum of positive numbers
@@ -60,16 +62,16 @@ class Fitted(Design):
         if setting.noise is not Noise.GAUSSIAN or workload.touched > 1 or workload.discovers:
             return
         if workload.touched and workload.neighbors is Neighbors.REPLACE:
-            crowd = Crowd.of(workload, workload.blocks, size)
-            if crowd is not None and crowd.one.weights.size:
-                yield from _fitted(crowd.one, crowd.programme, setting.budget, crowd.changed)
+            for crowd, priced in crowds(workload, size):
+                yield from _fitted(crowd.one, priced.programme, setting.budget, crowd.changed)
             return
-        mixed = workload.objective == "total"  # the largest error is sought by many rounds
-        people = People.of(workload.blocks, size, workload.size_weight, mixed=mixed)
-        if people is None or not people.order:  # for categories and tables closed forms are best
-            return
-        if (priced := people.priced) is not None:
-            yield from _fitted(people, priced.programme, setting.budget)
+        seen = [
+            fold(workload.blocks, size, workload.size_weight) for fold in folding(workload.objective)
+        ]
+        people, prices = seen
+        # For categories and tables closed forms are best.
+        if people is not None and people.order and prices is not None:
+            yield from _fitted(people, prices.programme, setting.budget)
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -88,19 +90,9 @@ class Fitted(Design):
             moved = np.concatenate([moved, self.rows.changed(self.changed)])
             distances = np.concatenate([distances, self.changed.distances])
         rows = (moved / np.array(self.row_scales)) ** 2
-        return dearest(rows.sum(axis=1), distances, self.scales) + self._apart()
-
-    def _apart(self) -> arb:
-        """Return what tables that round values apart may cost; who changes has two of them."""
-        people, cost = self.rows.people, 0.0
-        for i, (fold, scales) in enumerate(zip(people.folds, self.scales, strict=True)):
-            if isinstance(fold, Cells):
-                rounded = [float(layer.rounded) for layer in fold.states.layers]
-                seen = [[abs(float(row.parts[k])) for k in people.own(i)] for row in self.rows.rows]
-                each = np.array(seen) @ rounded / np.array(self.row_scales[: len(seen)])
-                cost += float((each**2).sum()) + fold.apart(scales)
-        two = 2 if people.size is Size.PUBLIC else 1
-        return two * (ball(cost) * ball(1 + SLACK)).sqrt()
+        several = 2 if self.changed is not None or self.rows.people.size is Size.PUBLIC else 1
+        apart = rounded_apart([(self.rows, self.row_scales)], self.scales, several)
+        return dearest(rows.sum(axis=1), distances, self.scales) + apart
 
     def stretched(self, factor: float) -> Self:
         """Return the design with all its scales times ``factor``."""
@@ -150,28 +142,68 @@ def _fitted(
     if not found.sound:
         return
     first = int(people.weights.size > 0)
-    scales = across(people, found.lines, budget)
-    for i, (fold, block) in enumerate(zip(people.folds, people.blocks, strict=True)):
-        if isinstance(fold, Cells) and isinstance(block, TableBlock):
-            mixed, own = fold.fitted([x * budget**2 for x in found.matrices[first:]], block)
-            people = replace(people, folds=(*people.folds[:i], mixed, *people.folds[i + 1 :]))
-            scales = (*scales[:i], own, *scales[i + 1 :])
+    people, scales = across(people, found, first, budget)
     rows, row_scales = Rows.of(people, found.matrices[:first], budget)
     design = Fitted(
         rows=rows,
         row_scales=row_scales,
         scales=scales,
         size_is_given=people.size is Size.GIVEN,
-        changed=changed,
+        changed=None if changed is None else changed.measuring(people),
     )
     yield design.stretched(design.loss() / budget).certified(budget)
 
 
-def across(people: People, lines: Floats, budget: float) -> tuple[Scales, ...]:
-    """Return the scales across, block by block, from their information at a cost of one."""
-    rates = iter(lines.tolist())
-    own = (itertools.islice(rates, len(fold.weights)) for fold in people.folds)
-    return tuple(tuple(1 / (budget * math.sqrt(rate)) for rate in block) for block in own)
+def folding(objective: str) -> tuple[Fold, Fold]:
+    """Return how to list everybody, and those who are priced.
+
+    The largest error is sought by many rounds: there values by cell have scales of their own.
+    """
+    mixed = objective == "total"
+    return (partial(People.of, mixed=True), People.priced) if mixed else (People.of, People.of)
+
+
+def crowds(workload: Workload, size: Size) -> Iterator[tuple[Crowd, Crowd]]:
+    """List everybody in groups, and those who are priced, if there are not too many."""
+    crowd, priced = (
+        Crowd.of(workload, workload.blocks, size, fold) for fold in folding(workload.objective)
+    )
+    if crowd is not None and crowd.one.weights.size and priced is not None:
+        yield crowd, priced
+
+
+def across(
+    people: People, found: Optimum, first: int, budget: float
+) -> tuple[People, tuple[Scales, ...]]:
+    """Return who measures what of values by cell, and the scales across, block by block.
+
+    From information at a cost of one; ``first``: how many of its matrices are on coordinates.
+    """
+    rates, folds, scales = iter(found.lines.tolist()), list[Folded](), list[Scales]()
+    for fold, block in zip(people.folds, people.blocks, strict=True):
+        own = tuple(itertools.islice(rates, len(fold.weights)))
+        folds.append(fold)
+        scales.append(tuple(1 / (budget * math.sqrt(rate)) for rate in own))
+        if isinstance(fold, Cells) and isinstance(block, TableBlock):
+            information = [budget**2 * each for each in found.matrices[first:]]
+            folds[-1], scales[-1] = fold.fitted(information, block)
+    return replace(people, folds=tuple(folds)), tuple(scales)
+
+
+def rounded_apart(
+    several: Sequence[tuple[Rows, Scales]], scales: Sequence[Scales], times: int
+) -> arb:
+    """Return what tables that round so many values of a person apart may cost."""
+    cost, people = 0.0, several[0][0].people
+    for i, (fold, own) in enumerate(zip(people.folds, scales, strict=True)):
+        if isinstance(fold, Cells):
+            rounded = np.array([float(layer.rounded) for layer in fold.states.layers])
+            cost += fold.apart(own)
+            for rows, row_scales in several:
+                held = [[abs(float(row.parts[k])) for k in people.own(i)] for row in rows.rows]
+                each = np.array(held) @ rounded / np.array(row_scales[: len(held)])
+                cost += float((each**2).sum())
+    return times * (ball(cost) * ball(1 + SLACK)).sqrt()
 
 
 def dearest(rows: Floats, distances: Floats, scales: Iterable[Scales]) -> arb:

@@ -14,6 +14,7 @@ from typing import TypeGuard
 
 import numpy as np
 
+from halfnoise.design.cell_prices import PricedCells
 from halfnoise.design.cells import MOST_LISTED, SPARE_BITS, Cells
 from halfnoise.design.design import Setting
 from halfnoise.design.duality import Programme
@@ -64,6 +65,16 @@ class People:
             folds.append(fold)
         return cls(tuple(blocks), tuple(folds), size, interest) if number <= most else None
 
+    def measuring(self, other: "People") -> "People":
+        """Return the same where of values by cell is measured what others are about."""
+        both, folds = zip(self.folds, other.folds, strict=True), list[Folded]()
+        for fold, known in both:
+            if isinstance(fold, Cells) and isinstance(known, Cells):
+                folds.append(replace(fold, fits=known.fits).on(fold.shape))
+            else:
+                folds.append(fold)
+        return replace(self, folds=tuple(folds))
+
     def on(self, blocks: Sequence[Block]) -> "People":
         """Return the same where bounds are on the grid."""
         leaves, folds = self.size is not Size.PUBLIC, list[Folded]()
@@ -78,15 +89,22 @@ class People:
             folds.append(fold)
         return People(tuple(blocks), tuple(folds), self.size, self.interest)
 
-    @cached_property
-    def priced(self) -> "People | None":
-        """The same where prices are sought; None where people are too many for that."""
-        left, folds = MOST_KINDS, dict[int, Folded]()
-        for i in sorted(range(len(self.folds)), key=lambda i: isinstance(self.folds[i], Cells)):
-            if left < 1 or (fold := self.folds[i].priced(left)) is None:
-                return None
-            left, folds[i] = left // len(fold.across), fold
-        return replace(self, folds=tuple(folds[i] for i in range(len(folds))))
+    @classmethod
+    def priced(
+        cls, blocks: Sequence[Block], size: Size, interest: float = 0.0
+    ) -> "People | None":
+        """Return the same where prices are sought: of values by cell fewer kinds will do."""
+        left, folds, leaves = MOST_KINDS, dict[int, Folded | None](), size is not Size.PUBLIC
+        for i in sorted(range(len(blocks)), key=lambda i: adds_by_cell(blocks[i].shape)):
+            fold: Folded | None
+            if adds_by_cell(shape := blocks[i].shape):
+                fold = PricedCells.of(shape, left, leaves=leaves)
+            else:
+                fold = folded(shape, leaves=leaves)
+            folds[i] = fold
+            left //= MOST_KINDS + 1 if fold is None else len(fold.across)
+        found = tuple(fold for _, fold in sorted(folds.items()) if fold is not None)
+        return cls(tuple(blocks), found, size, interest) if left and len(found) == len(folds) else None
 
     @cached_property
     def order(self) -> tuple[tuple[int, int], ...]:
@@ -204,18 +222,33 @@ class People:
         return np.array([b.importance * float(w) for b, f in seen for w in f.weights])
 
     @cached_property
-    def programme(self) -> Programme:
-        """What noise to look for; where the number of people is given, it is in the first matrix."""
-        some = self.weights.size > 0
-        moved = [np.einsum("ki,kj->kij", self.rows, self.rows)] if some else []
-        weights = [self.weights] if some else []
+    def spread(self) -> Floats:
+        """How what everybody adds to all coordinates varies, where kinds stand for several."""
+        found = np.zeros((len(self.distances), *self.rows.shape[1:], *self.rows.shape[1:]))
         for i, (fold, kinds) in enumerate(zip(self.folds, self.kinds, strict=True)):
             if (spread := fold.spread_along) is not None:
                 own = self.own(i)
-                moved[0][:, np.array(own)[:, None], own] += spread[kinds]
-            for each, weight in fold.matrices():
-                moved.append(each[kinds])
-                weights.append(self.blocks[i].importance * weight)
+                found[:, np.array(own)[:, None], own] += spread[kinds]
+        return found
+
+    @cached_property
+    def matrices(self) -> list[tuple[Floats, Floats]]:
+        """What is measured with noises of its own that are shared: P of everybody, and Q."""
+        return [
+            (each[kinds], block.importance * weight)
+            for block, fold, kinds in zip(self.blocks, self.folds, self.kinds, strict=True)
+            for each, weight in fold.matrices()
+        ]
+
+    @cached_property
+    def programme(self) -> Programme:
+        """What noise to look for; where the number of people is given, it is in the first matrix."""
+        some = self.weights.size > 0
+        moved = [np.einsum("ki,kj->kij", self.rows, self.rows) + self.spread] if some else []
+        weights = [self.weights] if some else []
+        for each, weight in self.matrices:
+            moved.append(each)
+            weights.append(weight)
         return Programme(
             moved=moved,
             weights=weights,

@@ -66,10 +66,6 @@ class Folded:
     weights: tuple[Number, ...]
     root_weight: Number = 0
 
-    def priced(self, _most: int) -> "Folded | None":
-        """Return the same where prices are sought: fewer kinds of people, so many, may do."""
-        return self
-
     def means(self, place: int, middle: float, half: float) -> Floats:
         """Return what each kind adds to a coordinate, in its unit; of several kinds, on average."""
         each = self.coordinates[place]
