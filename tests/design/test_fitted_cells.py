@@ -21,13 +21,14 @@ from halfnoise.privacy.definitions import Budget
 from halfnoise.workload import crossing
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.sets import ByCell
-from support.any_workload import any_workload
+from support.any_workload import any_workload, enumerated
 from support.levels import MU, axes, tables
 from support.soak import MORE
 from support.table_people import costs, moved, squares
 from support.table_workloads import drawn
 
 REPLACE = hn.Neighbors.REPLACE
+WASTE = Fraction(1, 10**4)
 A, B = axes((2, 3))
 LIGHT = hn.Table([A, B], importance=0.01)
 MEAN, SUM = hn.Mean("m", bounds=(3, 9), by=["a0"]), hn.Sum("s", bounds=(0, 2), by=["a0", "a1"])
@@ -63,6 +64,42 @@ def test_a_part_more_is_seen(kind: int, rules: dict[str, Any]) -> None:
     changed = replace(ready, across=replace(across, people=people))  # type: ignore[type-var]
     object.__setattr__(plan, "measurement", changed)
     assert max(costs(plan).each) > declared
+
+
+ONE = hn.Table([A], importance=0.01)
+HALF = hn.Sum("s", bounds=(0, 2), by=["a0"])
+IN_GROUPS: list[tuple[Any, dict[str, Any]]] = [
+    ([ONE, hn.Count("c", by=["a0"])], {"groups": 2, "max_groups": 2}),
+    ([ONE, HALF], {"groups": 3, "max_groups": 2}),
+    ([ONE, hn.Mean("m", bounds=(3, 9), by=["a0"])], {"groups": 2, "max_groups": 2}),
+    ([ONE, HALF], {"groups": 2, "neighbors": REPLACE}),
+    ([ONE, hn.Count("c", by=["a0"]), hn.Count("d")], {"groups": 2, "neighbors": REPLACE}),
+    ([ONE, HALF], {"groups": 1, "other": None, "neighbors": REPLACE}),
+    ([ONE, HALF, hn.Count("c", by=["a0"])], {"groups": 3}),
+]
+
+
+@pytest.mark.parametrize(("queries", "rules"), IN_GROUPS)
+def test_everybody_in_groups_costs_what_is_declared(queries: Any, rules: dict[str, Any]) -> None:
+    """Everybody in all groups that they may be in: none costs more, and the dearest as much."""
+    workload = hn.Workload(queries, **rules)
+    plan = hn.plan(workload, privacy=MU)
+    assert plan.chosen.name == "fitted-gaussian"
+    declared = Fraction(plan.measurement.design.loss()) ** 2
+    assert declared * (1 - WASTE) <= enumerated(workload, plan.measurement) <= declared <= 1
+
+
+@pytest.mark.parametrize(("queries", "rules"), IN_GROUPS)
+def test_a_smaller_scale_is_seen(queries: Any, rules: dict[str, Any]) -> None:
+    """If residuals had a hundredth less noise than they have, somebody would cost more."""
+    workload = hn.Workload(queries, **rules)
+    ready = hn.plan(workload, privacy=MU).measurement
+    (channel,) = (each for each in ready.across.channels if each)  # type: ignore[attr-defined]
+    wrong = replace(channel, scales=tuple(0.99 * scale for scale in channel.scales))
+    channels = [wrong if each else None for each in ready.across.channels]  # type: ignore[attr-defined]
+    across = replace(ready.across, channels=tuple(channels))  # type: ignore[attr-defined]
+    declared = Fraction(ready.design.loss()) ** 2
+    assert enumerated(workload, replace(ready, across=across)) > declared  # type: ignore[type-var]
 
 
 def rounded_apart(bits: int, monkeypatch: pytest.MonkeyPatch, **rules: Any) -> float:
