@@ -138,12 +138,15 @@ MUTANTS = [
 ]
 
 
-@pytest.mark.parametrize(("where", "queries"), [(crossed, [hn.Table([A, B])]), (cells, FITTED[0][0])])
-@pytest.mark.parametrize(("name", "mutant", "shows"), MUTANTS)
+@pytest.mark.parametrize(
+    ("where", "queries"), [(crossed, [hn.Table([A, B])]), (cells, FITTED[0][0])]
+)
+@pytest.mark.parametrize("mistake", MUTANTS)
 def test_mistakes_are_seen(
-    where: Any, queries: Any, name: str, mutant: Any, shows: str, monkeypatch: pytest.MonkeyPatch
+    where: Any, queries: Any, mistake: tuple[str, Any, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No projection, a residual that is forgotten, and a size for each table are all rejected."""
+    name, mutant, shows = mistake
     plan = hn.plan(hn.Workload(queries), privacy=MU)
     monkeypatch.setattr(where, name, mutant)
     found = wrong(releases(plan, NUMBER))

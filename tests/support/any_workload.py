@@ -106,8 +106,8 @@ def enumerated(workload: hn.Workload, ready: Measurement) -> Fraction:
     for place, own in enumerate(rings):
         times = groups if place == 0 else 1
         scales += [Fraction(float(scale)) for scale in own] * times
-    own = [*itertools.product(*map(in_quanta, ready.blocks))]
-    moved = list({tuple(entering(person, ready)) for person in people(workload, own)})
+    corner = [*itertools.product(*map(in_quanta, ready.blocks))]
+    moved = list({tuple(entering(person, ready)) for person in people(workload, corner)})
     if workload.neighbors is hn.Neighbors.REPLACE:
         pairs = itertools.combinations(moved, 2)
         moved = list({tuple(a - b for a, b in zip(x, y, strict=True)) for x, y in pairs})

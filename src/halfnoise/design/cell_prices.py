@@ -20,7 +20,7 @@ from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.folding import Folded
 
-MIN_PIECES = 6
+MIN_PIECES = 6  # into which many like values are cut, if all together are too many
 PARTS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)  # of people at the high end, and of who answers
 
 
@@ -59,13 +59,13 @@ class PricedCells(Folded):
             if (pieces := _pieces(states, groups, left, leaves=leaves)) is not None:
                 sets = tuple(states.changes) if changes else ()  # on average kappa is 0
                 found = _orbits(states, groups, pieces, leaves=leaves)
-                return cls._made(states, found, sets, leaves)
+                return cls._made(states, found, sets, leaves=leaves)
         found = _independent(states, leaves=leaves)
-        return cls._made(states, found, (), leaves) if len(found.mean) <= most else None
+        return cls._made(states, found, (), leaves=leaves) if len(found.mean) <= most else None
 
     @classmethod
     def _made(
-        cls, states: CellStates, each: Moments, sets: tuple[frozenset[int], ...], leaves: bool
+        cls, states: CellStates, each: Moments, sets: tuple[frozenset[int], ...], *, leaves: bool
     ) -> "PricedCells":
         many, number = len(each.mean), max(1, len(sets))
         return cls(
@@ -109,9 +109,9 @@ class PricedCells(Folded):
 
 
 def _kinds(states: int, *, leaves: bool) -> Sequence[int]:
-    """Return in which of its states a value is priced, or in which two of them, one after the other.
+    """Return in which of its states a value is priced, or in which two, one after the other.
 
-    Where some do not answer, which comes last, those with the other sign are as dear (``_averaged``).
+    Where some do not answer, the last state, the other sign is as dear (``_averaged``).
     """
     if states == 2:
         return range(2 if leaves else 4)
@@ -182,9 +182,7 @@ def _mean(states: CellStates, groups: Sequence[Sequence[int]], z: Floats) -> Flo
     return found
 
 
-def _averaged(
-    states: CellStates, groups: Sequence[Sequence[int]], z: Floats, w: Floats
-) -> Floats:
+def _averaged(states: CellStates, groups: Sequence[Sequence[int]], z: Floats, w: Floats) -> Floats:
     """Return z w' averaged over permutations, of both at once, within groups of values.
 
     And over the signs of values from the middle, of those who answer: as many are above it.

@@ -1,14 +1,12 @@
-"""What is measured in residuals that are alike: rows of values, with parts of each other and people.
+"""What is measured in residuals that are alike: rows of values, with parts of others and people.
 
 As for totals (``rows``), an information on people and values is that of a triangle of short rows;
 each is a table, of which the residual is measured with noise of its own.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,7 +38,7 @@ class CellRows:
         root = lower_root(information)
         scales, upper = half / np.diag(root), (root / np.diag(root)).T
         own = [quanta[k] for k in kind.own]
-        rows = short_rows(upper, upper[:, -1], half, own, scales, kind.cells)
+        rows = short_rows(upper, upper[:, -1], half, own, scales=scales, cells=kind.cells)
         people = Row((Fraction(0),) * len(own), Fraction(1))
         return cls(kind, (*rows, people)), tuple(scales.tolist())
 
@@ -115,7 +113,3 @@ class CellRows:
         middles = [float(states.layers[k].middle) for k in self.kind.own]
         found[:-1] += np.outer(middles, found[-1])  # seen from there so far
         return found
-
-    def spread(self) -> float:
-        """Return how much of a noise a cell of one residual holds, projected."""
-        return math.sqrt(self.kind.rank / self.kind.cells)

@@ -134,12 +134,12 @@ class CellStates:
     @cached_property
     def residuals(self) -> tuple[Residuals, ...]:
         """All kinds of residuals."""
-        levels, alike = self.shape.levels, dict[object, list[Axes]]()
+        levels, found = self.shape.levels, dict[object, list[Axes]]()
         for axes in self.shape.layers[0].axes:
-            seen = (f"{each.get(axes, 0.0):.{DIGITS}g}" for each in self._squares)
+            seen = (each.get(axes) for each in self._squares)
             key = (cells(levels, axes), rank(levels, axes), *seen)
-            alike.setdefault(key, []).append(axes)
-        return tuple(self._kind(tuple(every)) for every in alike.values())
+            found.setdefault(key, []).append(axes)
+        return tuple(self._kind(tuple(every)) for every in found.values())
 
     def _kind(self, every: tuple[Axes, ...]) -> Residuals:
         axes, levels = every[0], self.shape.levels

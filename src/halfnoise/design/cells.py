@@ -5,14 +5,14 @@ residuals apart (permuting categories maps noise to noise, so averaging over tha
 in a residual, and in the totals, it may mix people and values in any way. So rows are measured in
 residuals (``cell_rows``), and the totals are coordinates beside those of all else that is asked.
 
-Somebody who is x in people and values, and y in another cell, moves row r of residual A by
+Somebody for whom row r comes to a, and who goes to another cell where it comes to b, moves it by
 
-    (r'x)^2 D + (r'y)^2 D - 2 r'x r'y kappa = (r'x - r'y)^2 (D + kappa)/2 + (r'x + r'y)^2 (D - kappa)/2
+    a^2 D + b^2 D - 2 a b kappa = (a - b)^2 (D + kappa)/2 + (a + b)^2 (D - kappa)/2
 
 squared, with D and kappa as in ``sets.moves``: |kappa| is at most D.
 
-Tables round a value each by itself, so in each it may be up to a quantum from where it is in others:
-what that costs by itself is added to the root of what the dearest cost (the triangle inequality).
+Each table rounds a value by itself, so that in each it may be up to a quantum from where it is in
+others: what that can cost is added to what the dearest cost (the triangle inequality).
 """
 
 import itertools
@@ -52,9 +52,7 @@ class Cells(Folded):
     change: Places = field(compare=False, repr=False)
 
     @classmethod
-    def of(
-        cls, shape: Crossed, *, leaves: bool, fits: tuple[CellRows, ...] = ()
-    ) -> "Cells | None":
+    def of(cls, shape: Crossed, *, leaves: bool, fits: tuple[CellRows, ...] = ()) -> "Cells | None":
         """Return all kinds of people, or of changes; None where they, or tables, are too many."""
         states = CellStates(shape)
         many = len(shape.layers[0].axes) > MOST_RESIDUALS
@@ -147,8 +145,7 @@ class Cells(Folded):
         """Return what layers are counted in on a grid."""
         seen = zip(self.states.layers, self._optional, strict=True)
         return [
-            Fraction(1) if answers else shape.values[layer.value].quantum
-            for layer, answers in seen
+            Fraction(1) if answers else shape.values[layer.value].quantum for layer, answers in seen
         ]
 
     @property
@@ -303,9 +300,7 @@ class Cells(Folded):
             key = (table.value, *(held[axes][0] for axes in inner), len(table.axes))
             if key not in known:
                 number = cells(self.shape.levels, table.axes)
-                each = [
-                    held[axes][1] * cells(self.shape.levels, axes) / number for axes in inner
-                ]
+                each = [held[axes][1] * cells(self.shape.levels, axes) / number for axes in inner]
                 noises = np.concatenate(each, axis=1)
                 kind = 0 if table.value is None else self.shape.layer_of(table.value)
                 picked = {"sum": self._loads[kind]}

@@ -38,7 +38,8 @@ class Programme:
 
     ``moved``: for each matrix block of the information, P of every kind of person; ``weights``: Q
     of each. ``distances``: for every kind what a line is charged with; ``line_weights``: what the
-    error of each line weighs. ``given``: the number of people, last in every P of the first matrix and not in Q, is.
+    error of each line weighs. ``given``: the number of people, last in every P of the first block
+    and not in Q, is.
     """
 
     moved: Sequence[Floats]

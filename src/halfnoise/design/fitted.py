@@ -66,7 +66,8 @@ class Fitted(Design):
                 yield from _fitted(crowd.one, priced.programme, setting.budget, crowd.changed)
             return
         seen = [
-            fold(workload.blocks, size, workload.size_weight) for fold in folding(workload.objective)
+            fold(workload.blocks, size, workload.size_weight)
+            for fold in folding(workload.objective)
         ]
         people, prices = seen
         # For categories and tables closed forms are best.

@@ -64,9 +64,7 @@ class GridRows:
             total = total + times(each, part * quantum / step.step)
         return total
 
-    def recover(
-        self, noisy: Floats, given: Floats | None = None
-    ) -> tuple[list[Floats], Floats]:
+    def recover(self, noisy: Floats, given: Floats | None = None) -> tuple[list[Floats], Floats]:
         """Return coordinates, in order, and people, from rows in steps: those behind first.
 
         ``given``: the number of people where it is not measured.

@@ -90,9 +90,7 @@ class People:
         return People(tuple(blocks), tuple(folds), self.size, self.interest)
 
     @classmethod
-    def priced(
-        cls, blocks: Sequence[Block], size: Size, interest: float = 0.0
-    ) -> "People | None":
+    def priced(cls, blocks: Sequence[Block], size: Size, interest: float = 0.0) -> "People | None":
         """Return the same where prices are sought: of values by cell fewer kinds will do."""
         left, folds, leaves = MOST_KINDS, dict[int, Folded | None](), size is not Size.PUBLIC
         for i in sorted(range(len(blocks)), key=lambda i: adds_by_cell(blocks[i].shape)):
@@ -104,7 +102,9 @@ class People:
             folds[i] = fold
             left //= MOST_KINDS + 1 if fold is None else len(fold.across)
         found = tuple(fold for _, fold in sorted(folds.items()) if fold is not None)
-        return cls(tuple(blocks), found, size, interest) if left and len(found) == len(folds) else None
+        return (
+            cls(tuple(blocks), found, size, interest) if left and len(found) == len(folds) else None
+        )
 
     @cached_property
     def order(self) -> tuple[tuple[int, int], ...]:
@@ -158,7 +158,9 @@ class People:
         (i, own), block = self.order[place], self.blocks[self.order[place][0]]
         fold = self.folds[i]
         if isinstance(fold, Cells) and isinstance(block, TableBlock):
-            return fold.quanta(block.with_values([scale] * len(block.values), SPARE_BITS).shape)[own]
+            return fold.quanta(block.with_values([scale] * len(block.values), SPARE_BITS).shape)[
+                own
+            ]
         return fold.quantum(own, self.on_grid(i, (), [scale]).quantum)
 
     def on_grid(self, i: int, across: Scales, along: Sequence[float]) -> Block:
@@ -242,16 +244,13 @@ class People:
 
     @cached_property
     def programme(self) -> Programme:
-        """What noise to look for; where the number of people is given, it is in the first matrix."""
+        """What noise to look for; coordinates are in the first matrix."""
         some = self.weights.size > 0
         moved = [np.einsum("ki,kj->kij", self.rows, self.rows) + self.spread] if some else []
         weights = [self.weights] if some else []
-        for each, weight in self.matrices:
-            moved.append(each)
-            weights.append(weight)
         return Programme(
-            moved=moved,
-            weights=weights,
+            moved=[*moved, *(each for each, _ in self.matrices)],
+            weights=[*weights, *(weight for _, weight in self.matrices)],
             distances=self.distances,
             line_weights=self.line_weights,
             given=self.size is Size.GIVEN,

@@ -6,10 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from halfnoise.design.cells import Cells
 from halfnoise.design.design import Design, Measurement, Recovered
 from halfnoise.design.grid_rows import GridRows
 from halfnoise.design.people import People, Size
 from halfnoise.design.threshold import Threshold, threshold
+from halfnoise.design.triangle import Row
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.sets.base import Channel, Scales
@@ -56,7 +58,11 @@ class Across:
         """What is public about the grid."""
         units = [str(block.quantum) for block in self.people.blocks]
         steps = [str(step) for each in self.channels if each for step in each.steps]
-        return {"units": units, "steps": steps}
+        cells = [fold for fold in self.people.folds if isinstance(fold, Cells)]
+        fits = [
+            {"axes": fit.kind.axes, "parts": parts_of(fit.rows)} for f in cells for fit in f.fits
+        ]
+        return {"units": units, "steps": steps} | ({"residuals": fits} if fits else {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,5 +119,10 @@ def rows_facts(grid: GridRows) -> dict[str, Any]:
     return {
         "people": people[0] if people else None,
         "rows": [str(step.step) for step in grid.steps[: len(rows)]],
-        "parts": [[*map(str, (*row.parts, row.people))] for row in rows],
+        "parts": parts_of(rows),
     }
+
+
+def parts_of(rows: Sequence[Row]) -> list[list[str]]:
+    """Return what rows are made of, people last."""
+    return [[*map(str, (*row.parts, row.people))] for row in rows]

@@ -1,7 +1,7 @@
 """What is measured of the coordinates: each with short parts of those behind it, people last.
 
-Which parts these are says ``triangle``; what people cost is worked out for these very rows, exactly,
-so privacy does not rest on where they came from.
+Which parts these are says ``triangle``; what people cost is worked out for these very rows,
+exactly, so privacy does not rest on where they came from.
 """
 
 from collections.abc import Sequence
@@ -16,6 +16,7 @@ from halfnoise.design.triangle import Row, lower_root, short_rows, summed
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.base import Scales
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -45,7 +46,7 @@ class Rows:
             to_people = np.linalg.solve(root.T, np.linalg.solve(root, information[:own, -1]))
             to_people = upper @ to_people
         quanta = [people.quantum(place, scale) for place, scale in enumerate(scales[:own])]
-        rows = short_rows(upper, to_people, half, quanta, scales)
+        rows = short_rows(upper, to_people, half, quanta, scales=scales)
         return cls(people, rows), tuple(scales.tolist())
 
     def on(self, blocks: Sequence[Block]) -> "Rows":

@@ -30,7 +30,12 @@ class Row:
 
 
 def short_rows(
-    upper: Floats, to_people: Floats, half: Floats, quanta: Sequence[Fraction], scales: Floats,
+    upper: Floats,
+    to_people: Floats,
+    half: Floats,
+    quanta: Sequence[Fraction],
+    *,
+    scales: Floats,
     cells: int = 1,
 ) -> tuple[Row, ...]:
     """Return short rows: ``upper``, parts in units ``half`` of what comes in such ``quanta``.
