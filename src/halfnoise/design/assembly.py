@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from halfnoise.design.cell_errors import errors, line_parts
 from halfnoise.design.cells import Cells
 from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.design.cross_errors import CrossErrors
@@ -55,7 +56,7 @@ class Assembly:
         for place, block, fold, scales in self._each():
             held = self.held[self.people.own(place)] * self.stds
             if isinstance(fold, Cells) and isinstance(block, TableBlock):
-                found += fold.line_parts(block, scales, np.vstack([held, self._size * self.stds]))
+                found += line_parts(fold, block, scales, np.vstack([held, self._size * self.stds]))
             elif fold.coordinates:
                 found += fold.parts(scales, held.tolist())
             else:
@@ -68,7 +69,7 @@ class Assembly:
         variances, shared = list[Run](), list[Shared]()
         for _, block, fold, scales in self._each():
             if isinstance(fold, Cells):
-                tables = fold.errors(start, scales)
+                tables = errors(fold, start, scales)
                 start += block.shape.size
                 continue
             mixture = fold.mixture()

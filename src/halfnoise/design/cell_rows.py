@@ -53,15 +53,6 @@ class CellRows:
             found.append(summed(values, which, row.people, len(kinds)))
         return found
 
-    def apart(self, states: CellStates, scales: Sequence[float]) -> float:
-        """Return what tables that round values apart may cost at most, squared."""
-        rounded = [float(states.layers[k].rounded) for k in self.kind.own]
-        each = (
-            sum(abs(float(part)) * x for part, x in zip(row.parts, rounded, strict=True)) / scale
-            for row, scale in zip(self.rows, scales, strict=True)
-        )
-        return float(self.kind.distance) * sum(x**2 for x in each)
-
     def _pieces(
         self, states: CellStates, row: Row, quanta: Sequence[Fraction], offsets: Sequence[Fraction]
     ) -> list[Fraction]:

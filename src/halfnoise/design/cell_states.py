@@ -144,9 +144,12 @@ class CellStates:
     def _kind(self, every: tuple[Axes, ...]) -> Residuals:
         axes, levels = every[0], self.shape.levels
         weights = [each.get(axes, 0.0) for each in self._squares]
-        own = tuple(k for k, layer in enumerate(self.layers) if axes in self._squares[layer.value])
+        own = [k for k, layer in enumerate(self.layers) if axes in self._squares[layer.value]]
+        own.sort(key=lambda k: self.layers[k].grain is not Grain.VALUES)  # as coordinates are
         each = tuple(self.layers[k].weight * weights[self.layers[k].value] for k in own)
-        return Residuals(every, own, (*each, weights[-1]), cells(levels, axes), rank(levels, axes))
+        return Residuals(
+            every, tuple(own), (*each, weights[-1]), cells(levels, axes), rank(levels, axes)
+        )
 
     def weights(self, kind: Residuals) -> Floats:
         """Return what squared errors weigh in residuals, in units of the layers, people last."""

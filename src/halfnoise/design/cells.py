@@ -16,7 +16,6 @@ others: what that can cost is added to what the dearest cost (the triangle inequ
 """
 
 import itertools
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -26,17 +25,17 @@ import numpy as np
 
 from halfnoise.design.cell_rows import CellRows
 from halfnoise.design.cell_states import CellStates, Places
-from halfnoise.design.cross_errors import CrossErrors
+from halfnoise.design.triangle import moved_by
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats, Grain, Ring, in_steps
-from halfnoise.workload.sets.base import Channel, Parts, Scales, Span
+from halfnoise.workload.sets.base import Channel, Scales, Span
 from halfnoise.workload.sets.by_cell import apart_by_table
 from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.folding import Folded
-from halfnoise.workload.sets.residuals import Axes, cells, flat, made_of, projected, within
+from halfnoise.workload.sets.residuals import Axes, cells, flat, made_of, projected
 
 MOST_LISTED, MOST_RESIDUALS = 2**16, 2**9
-SPARE_BITS = 9  # of the grid of values, for parts of them
+SPARE_BITS = 9  # of the grid of values, for parts of them in other values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +90,7 @@ class Cells(Folded):
         fits, scales = list[CellRows](), list[float]()
         for kind, information in zip(self.states.residuals, found, strict=True):
             largest = self.states.units / np.sqrt(information.diagonal().min())
-            quanta = self.quanta(block.with_values(self._by_value(largest), SPARE_BITS).shape)
+            quanta = self.quanta(block.with_values(self._by_value(largest), self.spare).shape)
             rows, own = CellRows.of(self.states, kind, information, quanta)
             fits.append(rows)
             scales += own
@@ -117,11 +116,20 @@ class Cells(Folded):
                 found.append(apart**2 * less + together**2 * more)
         return np.stack(found, axis=1)
 
-    def apart(self, scales: Scales) -> float:
-        """Return what tables that round values apart may cost in residuals, squared."""
-        return sum(fit.apart(self.states, own) for fit, own in self._each(scales))
+    @property
+    def rounded(self) -> Floats:
+        """By how much tables may round each layer apart."""
+        return np.array([float(layer.rounded) for layer in self.states.layers])
 
-    def _each(self, scales: Sequence[Any]) -> Iterator[tuple[CellRows, list[Any]]]:
+    def apart(self, scales: Scales, *, alone: bool) -> float:
+        """Return what tables that round values apart may cost in residuals, squared."""
+        found = 0.0
+        for fit, own in self.each(scales):
+            rounded = self.rounded[[*fit.kind.own]]
+            found += float(fit.kind.distance) * moved_by(rounded, fit.rows, own, alone=alone)
+        return found
+
+    def each(self, scales: Sequence[Any]) -> Iterator[tuple[CellRows, list[Any]]]:
         """Go through the kinds of residuals with what belongs to their rows."""
         left = iter(scales)
         return ((fit, [*itertools.islice(left, len(fit.rows))]) for fit in self.fits)
@@ -136,10 +144,16 @@ class Cells(Folded):
     def on_grid(self, block: TableBlock, scales: Scales, along: Sequence[float]) -> TableBlock:
         """Return the block on the grid; ``along``: the scales of the rows of coordinates."""
         largest = [*along]
-        for fit, own in self._each(scales):
+        for fit, own in self.each(scales):
             for k, scale in zip(fit.kind.own, own, strict=False):
                 largest[k] = max(largest[k], scale)
-        return block.with_values(self._by_value(largest), SPARE_BITS)
+        return block.with_values(self._by_value(largest), self.spare)
+
+    @property
+    def spare(self) -> int:
+        """How many bits values leave for parts of them: only sums are parts of each other."""
+        sums = [layer for layer in self.states.layers if layer.grain is Grain.VALUES]
+        return SPARE_BITS if len(sums) > len(self.states.signed) + 1 else 0
 
     def quanta(self, shape: Crossed) -> list[Fraction]:
         """Return what layers are counted in on a grid."""
@@ -176,7 +190,7 @@ class Cells(Folded):
     def channel(self, quantum: Fraction, scales: Scales) -> Channel | None:
         """Make the rows of all residuals ready to be measured."""
         steps, quanta = list[Fraction](), self.quanta(self.shape)
-        for fit, own in self._each(scales):
+        for fit, own in self.each(scales):
             steps += fit.steps(self.states, own, quanta, self._offsets)
         drawn = tuple(in_steps(scale, step) for scale, step in zip(scales, steps, strict=True))
         return Channel(
@@ -192,7 +206,7 @@ class Cells(Folded):
         """Return the scale, in steps, of every cell that is measured, residual by residual."""
         found = [
             np.repeat([*own] * len(fit.kind.axes), fit.kind.cells)
-            for fit, own in self._each(channel.scales)
+            for fit, own in self.each(channel.scales)
         ]
         return np.concatenate(found)
 
@@ -201,7 +215,7 @@ class Cells(Folded):
         del people
         tables = apart_by_table(self.shape.levels, self.shape.layers, f)
         quanta, measured = self.quanta(self.shape), list[Ring]()
-        for fit, steps in self._each(channel.steps):
+        for fit, steps in self.each(channel.steps):
             for axes in fit.kind.axes:
                 own = [tables[1 + k][axes] for k in fit.kind.own]
                 each = [*own, tables[0][axes]]
@@ -217,7 +231,7 @@ class Cells(Folded):
             raise AssertionError
         residuals: list[dict[Axes, Floats]] = [{(): total} for total in (people, *along)]
         start, levels = 0, self.shape.levels
-        for fit, steps in self._each(channel.steps):
+        for fit, steps in self.each(channel.steps):
             back, layers = fit.back(self.states), [*(1 + k for k in fit.kind.own), 0]
             for axes in fit.kind.axes:
                 shape, rows = [levels[axis] for axis in axes], list[Floats]()
@@ -230,13 +244,13 @@ class Cells(Folded):
                     each = [x * row for x, row in zip(held, rows, strict=True)]
                     residuals[layer][axes] = np.sum(each, axis=0)
         made = [{axes: made_of(levels, axes, each) for axes in each} for each in residuals]
-        for place, middle in self._leaning.items():
+        for place, middle in self.leaning.items():
             answered = made[place + 1]
             made[place] = {a: x + middle * answered[a] for a, x in made[place].items()}
         return np.concatenate([flat(made[kind][axes]) for kind, axes in self.shape.tables], axis=1)
 
     @property
-    def _leaning(self) -> Mapping[int, float]:
+    def leaning(self) -> Mapping[int, float]:
         """Which layers lean on the next one, of who answered, and by how much."""
         seen = enumerate(self.shape.layers)
         own = [(i, layer.value) for i, layer in seen if layer.value is not None]
@@ -244,68 +258,17 @@ class Cells(Folded):
         return {i: float(v.middle) for i, v, answers in values if v.optional and not answers}
 
     @property
-    def _loads(self) -> Floats:
+    def held(self) -> Floats:
         """How much each kind of estimate holds of each layer, people first."""
         found = np.eye(len(self.shape.layers))
-        for place, middle in self._leaning.items():
+        for place, middle in self.leaning.items():
             found[place, place + 1] = middle
         return found
 
     def loads(self, along: Sequence[float], people: float) -> Iterable[Span]:
         """Return a share of what the totals hold for every cell."""
-        held, start = self._loads @ np.array([people, *along]), 0
+        held, start = self.held @ np.array([people, *along]), 0
         for kind, axes in self.shape.tables:
             number = cells(self.shape.levels, axes)
             yield start, start + number, float(held[kind]) / number
             start += number
-
-    def errors(self, start: int, scales: Scales) -> CrossErrors:
-        """Return the errors of all cells, without those of the totals."""
-        every = range(len(self.shape.layers))
-        noises: list[dict[Axes, float]] = [{} for _ in every]
-        mixed = list[tuple[tuple[Axes, ...], Floats]]()
-        for fit, own in self._each(scales):
-            layers = [*(1 + k for k in fit.kind.own), 0]
-            for layer, scale in zip(layers, own, strict=True):
-                noises[layer] |= dict.fromkeys(fit.kind.axes, scale**2)
-            held = np.zeros((len(every),) * 2)
-            held[np.ix_(layers, layers)] = fit.back(self.states)
-            mixed.append((fit.kind.axes, held))
-        return CrossErrors(
-            start,
-            self.shape.levels,
-            tuple(tuple(noise) for noise in noises),
-            tuple(tuple(noise.values()) for noise in noises),
-            tuple(map(tuple, self._loads.tolist())),
-            tuple(self.shape.tables),
-            tuple((axes, tuple(map(tuple, held.tolist()))) for axes, held in mixed),
-        )
-
-    def line_parts(self, block: TableBlock, scales: Scales, along: Floats) -> Iterator[Parts]:
-        """Go through the lines: the scales of the independent noises in a cell.
-
-        ``along``: how much of each noise of the totals the layers hold, people last.
-        """
-        held, size = dict[Axes, tuple[int, Floats]](), len(self.shape.layers)
-        for number, (fit, own) in enumerate(self._each(scales)):
-            layers = [*(1 + k for k in fit.kind.own), 0]
-            spread = math.sqrt(fit.kind.rank / fit.kind.cells)
-            wide = np.zeros((size, len(own)))
-            wide[layers] = fit.back(self.states) * np.array(own) * spread
-            held |= dict.fromkeys(fit.kind.axes, (number, wide))
-        held[()] = (-1, along[[-1, *range(size - 1)]])
-        known, unit = dict[object, Parts](), np.eye(size)
-        for table in block.tables:
-            inner = [*within(table.axes)]
-            key = (table.value, *(held[axes][0] for axes in inner), len(table.axes))
-            if key not in known:
-                number = cells(self.shape.levels, table.axes)
-                each = [held[axes][1] * cells(self.shape.levels, axes) / number for axes in inner]
-                noises = np.concatenate(each, axis=1)
-                kind = 0 if table.value is None else self.shape.layer_of(table.value)
-                picked = {"sum": self._loads[kind]}
-                if kind in self._leaning:
-                    picked |= {"answered": unit[kind + 1], "mean": unit[kind]}
-                found = {name: np.abs(own @ noises) for name, own in picked.items()}
-                known[key] = {name: x[x > 0].tolist() for name, x in found.items()}
-            yield known[key]

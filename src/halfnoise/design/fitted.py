@@ -25,6 +25,7 @@ from halfnoise.design.grid_rows import GridRows
 from halfnoise.design.people import People, Size, size_of
 from halfnoise.design.row_measurement import Across, RowMeasurement
 from halfnoise.design.rows import Rows
+from halfnoise.design.triangle import moved_by
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.proof import ball
@@ -198,12 +199,11 @@ def rounded_apart(
     cost, people = 0.0, several[0][0].people
     for i, (fold, own) in enumerate(zip(people.folds, scales, strict=True)):
         if isinstance(fold, Cells):
-            rounded = np.array([float(layer.rounded) for layer in fold.states.layers])
-            cost += fold.apart(own)
+            rounded = np.zeros(len(people.order))
+            rounded[people.own(i)] = fold.rounded
+            cost += fold.apart(own, alone=times == 1)
             for rows, row_scales in several:
-                held = [[abs(float(row.parts[k])) for k in people.own(i)] for row in rows.rows]
-                each = np.array(held) @ rounded / np.array(row_scales[: len(held)])
-                cost += float((each**2).sum())
+                cost += moved_by(rounded, rows.rows, row_scales, alone=times == 1)
     return times * (ball(cost) * ball(1 + SLACK)).sqrt()
 
 

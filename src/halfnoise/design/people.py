@@ -15,7 +15,7 @@ from typing import TypeGuard
 import numpy as np
 
 from halfnoise.design.cell_prices import PricedCells
-from halfnoise.design.cells import MOST_LISTED, SPARE_BITS, Cells
+from halfnoise.design.cells import MOST_LISTED, Cells
 from halfnoise.design.design import Setting
 from halfnoise.design.duality import Programme
 from halfnoise.privacy.definitions import Neighbors
@@ -158,7 +158,7 @@ class People:
         (i, own), block = self.order[place], self.blocks[self.order[place][0]]
         fold = self.folds[i]
         if isinstance(fold, Cells) and isinstance(block, TableBlock):
-            return fold.quanta(block.with_values([scale] * len(block.values), SPARE_BITS).shape)[
+            return fold.quanta(block.with_values([scale] * len(block.values), fold.spare).shape)[
                 own
             ]
         return fold.quantum(own, self.on_grid(i, (), [scale]).quantum)

@@ -29,6 +29,22 @@ class Row:
     people: Fraction = Fraction(0)
 
 
+def moved_by(
+    rounded: Floats, rows: Sequence[Row], scales: Sequence[float], *, alone: bool
+) -> float:
+    """Return what coordinates that each may be so much off can cost in rows, at most, squared.
+
+    ``alone``: where somebody adds one value, a row of one coordinate alone costs no more than at
+    the ends of its range, which are farther out than that.
+    """
+    found = 0.0
+    for row, scale in zip(rows, scales, strict=False):
+        held = np.array([abs(float(part)) for part in row.parts])
+        if not alone or row.people or (held > 0).sum() > 1:
+            found += float(held @ rounded / scale) ** 2
+    return found
+
+
 def short_rows(
     upper: Floats,
     to_people: Floats,
