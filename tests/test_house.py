@@ -60,6 +60,14 @@ PLANTED = {
     "ours, late": (LATE_ONES, {"planning.x": INSIDE + "import halfnoise.errors"}),
     "ours, in a method": (LATE_ONES, {"data.x": "class A:\n def f(self):\n  from . import totals"}),
     "ours, late in the command": (LATE_ONES, {"cli.books": INSIDE + "import halfnoise.errors"}),
+    "a reader opens another": (
+        LATE_ONES,
+        {"data.sources.texts": INSIDE + "import halfnoise.data.sources.sheets"},
+    ),
+    "who opens adds up": (
+        LATE_ONES,
+        {"data.sources.files": INSIDE + "import halfnoise.data.totals"},
+    ),
     "help plans": (HELP, {"cli.app": "from halfnoise.planning.outlook import plan"}),
     "help brings numpy": (HELP, {"": "import halfnoise.errors", "errors": "import numpy"}),
     "help by another way": (
@@ -105,7 +113,7 @@ PLANTED = {
     "an engine by a name": (PACKAGES, {"results.x": "importlib.import_module('pandas')"}),
     "an engine by any name": (PACKAGES, {"planning.x": "importlib.import_module(name)"}),
     "a long file": (LINES, {"noise.x": "\n" * 301}),
-    "many files": (LINES, {f"noise.x{i}": "\n" * 300 for i in range(127)}),
+    "many files": (LINES, {f"noise.x{i}": "\n" * 300 for i in range(129)}),
 }
 
 
@@ -135,6 +143,9 @@ ALLOWED = {
             of.removeprefix("halfnoise."): f"import {by}",
         }
         for by, of in LATE.items()
+    },
+    "a reader is imported late": {
+        "data.sources.frames": INSIDE + "import halfnoise.data.sources.ibis_tables"
     },
     "an expression as a type": {
         "workload.x": "from narwhals.stable.v2 import Expr\n" + TYPES + "import narwhals as nw"

@@ -66,13 +66,12 @@ def carry_out(
     if stored is not None:
         return read_back(stored, request)
     request, times = shared(request, booking)
-    workload = request.workload
     terms: Terms = {"level": request.level, "noise": request.noise, "i_know": request.i_know}
     terms |= {"known_size": request.known_size is not None, "releases": times}
     terms["limit"] = None if booking.charge else booking.limit
     with _timed("planning"):
-        planned = plan(workload, privacy=request.budget, **terms)
-        ready = planned.measurement
+        planned = plan(request.workload, privacy=request.budget, **terms)
+        workload, ready = planned.workload, planned.measurement
     if request.sampling is not None:
         _check_sample(ready, request)
     with _timed("looking at columns"):

@@ -2,13 +2,13 @@
 
 import secrets
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
 
 from halfnoise.checks import is_name, positive, refuse, whole
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.identity import digest
 from halfnoise.privacy.definitions import Privacy
 from halfnoise.results.sampling import Sampling
+from halfnoise.values import dataclass, fields
 from halfnoise.workload.groups import Grouping
 from halfnoise.workload.numbers import Counts
 from halfnoise.workload.workload import Workload

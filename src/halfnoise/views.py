@@ -4,6 +4,7 @@ Whoever draws knows what is drawn, and what is drawn knows nothing of it until i
 one place where a room below imports one above.
 """
 
+import importlib.util
 from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, TypeAlias
@@ -11,6 +12,13 @@ from typing import Any, TypeAlias
 from halfnoise.text import text_table
 
 Grid: TypeAlias = tuple[Sequence[str], Sequence[Sequence[str]]]  # titles, and rows of cells
+# What the extra ``[report]`` brings, by the name under which it is imported.
+PACKAGES = {"altair": "altair", "vl_convert": "vl-convert-python"}
+
+
+def can_draw() -> bool:
+    """Whether what draws is installed."""
+    return all(importlib.util.find_spec(module) is not None for module in PACKAGES)
 
 
 def drawing() -> ModuleType:

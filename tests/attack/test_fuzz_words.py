@@ -7,7 +7,7 @@ import hypothesis.strategies as st
 import pytest
 
 from halfnoise import GaussianDP, Ledger
-from halfnoise.cli import commands
+from halfnoise.cli import commands, releasing
 from halfnoise.cli.options import OPTIONS, PLAN, RELEASE, Word
 from halfnoise.data.quiet import quietly
 from halfnoise.ledger.terms import Bill
@@ -112,7 +112,8 @@ def test_a_traceback_is_seen(meter: Meter, monkeypatch: pytest.MonkeyPatch) -> N
     def careless(words: Any, *others: Any, **more: Any) -> Any:
         return read(words, *others, **more) if words["mu"] else None
 
-    monkeypatch.setattr(commands, "read", careless)
+    for module in (commands, releasing):
+        monkeypatch.setattr(module, "read", careless)
     with pytest.raises(AssertionError, match="not foreseen"):
         all_tried(meter, 100)
 
@@ -124,7 +125,7 @@ def test_a_spend_is_seen(meter: Meter, monkeypatch: pytest.MonkeyPatch) -> None:
         meter.charge(None)
         return carry_out(*given, **named)
 
-    monkeypatch.setattr(commands, "carry_out", hasty)
+    monkeypatch.setattr(releasing, "carry_out", hasty)
     lay_out(meter.folder)
     refused = ("release", "survey.csv", *SOUND[0].split()[:2], "--mu", "1")  # of whom is not said
     with pytest.raises(AssertionError, match="name the column"):

@@ -19,7 +19,7 @@ import polars as pl
 import pytest
 
 import halfnoise as hn
-import halfnoise.cli.commands
+import halfnoise.cli.releasing
 from halfnoise.scratch import LOCK, MARK, own_folder, sweep
 from support.commands import EXACT, SURVEY, run, write_survey
 from support.fuzz import spent
@@ -241,7 +241,7 @@ def test_the_status_says_why(
         raise error
 
     survey = write_survey(tmp_path)
-    monkeypatch.setattr(halfnoise.cli.commands, "carry_out", fails)
+    monkeypatch.setattr(halfnoise.cli.releasing, "carry_out", fails)
     handlers = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
     ran = run("release", survey, "--count", "smoker", *EXACT)
     assert (ran.status, ran.out) == (status, "")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import halfnoise as hn
-import halfnoise.cli.commands
+import halfnoise.cli.releasing
 from halfnoise.cli import demo
 from halfnoise.cli.demo import write_survey as write_made_up
 from halfnoise.files import append, write_whole
@@ -258,7 +258,7 @@ def test_what_appears_meanwhile_stays(
     def cannot(*_: object) -> None:
         raise PermissionError
 
-    monkeypatch.setattr(halfnoise.cli.commands, "carry_out", late)
+    monkeypatch.setattr(halfnoise.cli.releasing, "carry_out", late)
     if not links:
         monkeypatch.setattr(os, "link", cannot)
     (folder := tmp_path / "other").mkdir()

@@ -190,7 +190,7 @@ def test_a_dry_run_reads_no_row(survey: Path, monkeypatch: pytest.MonkeyPatch, n
     def reads(*_: object) -> None:
         raise AssertionError("a row was read")
 
-    monkeypatch.setattr("halfnoise.cli.commands.carry_out", reads)
+    monkeypatch.setattr("halfnoise.cli.releasing.carry_out", reads)
     before = sorted(survey.parent.iterdir())
     out = survey.with_name("table.csv")
     words = (*EVERYTHING, *PEOPLE, "--epsilon", "1", "--delta", "1e-6", "--out", out, "--dry-run")

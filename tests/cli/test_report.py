@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import halfnoise as hn
-from halfnoise.cli import pages
+from halfnoise.cli import outputs
 from support.commands import EXACT, refused, run, write_survey
 from support.pages import Page
 
@@ -64,7 +64,7 @@ def test_what_is_refused(survey: Path, tmp_path: Path) -> None:
 
 def test_without_the_extra(survey: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page without charts is written, and the way to have them is said."""
-    monkeypatch.setattr(pages, "can_draw", lambda: False)
+    monkeypatch.setattr(outputs, "can_draw", lambda: False)
     ran = run("release", survey, *WORDS, "--out", tmp_path / "report.html")
     assert ran.status == 0
     assert 'pip install "halfnoise[report]"' in ran.err

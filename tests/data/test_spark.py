@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import halfnoise as hn
+from halfnoise.data.sources.spark_calls import _CLASSES
 from halfnoise.data.sources.spark_plans import FixedFiles
 from support import engines
 from support.loss import Scale
@@ -87,6 +88,29 @@ def same(scale: Scale, frame: Any) -> None:
     one, other = scale.totals(frame), scale.totals(rows())
     assert [each.tolist() for each in one.sums] == [each.tolist() for each in other.sums]
     assert one.everyone.tolist() == other.everyone.tolist()
+
+
+def test_functions_of_spark_are_looked_up_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each function of PySpark's is asked of the JVM once for a release, not at each use."""
+    from pyspark.sql import functions
+
+    session, frame, asked = engines.spark_session(), engines.spark(rows(), tmp_path), list[str]()
+    gateway = type(session._jvm)
+    looked_up = gateway.__getattr__
+
+    def counted(jvm: Any, name: str) -> Any:
+        asked.append(name)
+        return looked_up(jvm, name)
+
+    monkeypatch.setattr(gateway, "__getattr__", counted)
+    ASKED["all"].totals(frame)
+    assert max(asked.count(name) for name in _CLASSES) == 1
+    assert not {*_CLASSES} & {*vars(session._jvm)}
+    asked.clear()
+    session.range(1).select(functions.lit(1), functions.lit(2))
+    assert max(asked.count(name) for name in _CLASSES) == 2
 
 
 def test_what_may_change_takes_a_snapshot_of_spark(tmp_path: Path) -> None:

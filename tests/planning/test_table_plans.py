@@ -245,15 +245,24 @@ def test_tables_need_gaussian_noise(queries: Any) -> None:
     assert max(hn.plan(queries, privacy=hn.budget_for(queries, margin=10)).margins) <= 10
 
 
-def test_a_table_of_one_axis_is_asked_for_as_the_choice_with_other_noise() -> None:
-    """The message says so, where that is all there is, and then it is planned."""
-    pure, remedy = (
-        hn.PureDP(epsilon=1),
-        r"or ask for 'sex', 'age' without a table: .* choice itself",
-    )
-    with pytest.raises(hn.NotSupportedError, match=remedy):
-        hn.plan([hn.Table([SEX]), hn.Table([AGE]), hn.Count("x")], privacy=pure)
-    assert hn.plan([SEX, AGE, hn.Count("x")], privacy=pure).chosen.noise.value == "laplace"
+def test_a_table_of_one_axis_is_the_choice_with_other_noise() -> None:
+    """It is planned and released as the choice; what is more than that is refused."""
+    pure, both = hn.PureDP(epsilon=1), hn.ApproxDP(epsilon=1, delta=1e-6)
+    tables: list[Any] = [hn.Table([SEX], importance=3), hn.Table([AGE]), hn.Count("x")]
+    weights = {"sex": 3 / len(SEX.names), "age": 1 / len(AGE.names)}
+    asked: list[Any] = [{"privacy": pure}, {"privacy": both, "noise": "laplace"}]
+    for terms in asked:
+        told = hn.plan(tables, **terms)
+        choices = hn.plan([hn.Count("x"), SEX, AGE], importance=weights, **terms)
+        assert told.chosen.noise.value == "laplace"
+        assert told.chosen.query_std == choices.chosen.query_std
+    labelled: list[Any] = [SEX, hn.Table(["sex"]), hn.Table([AGE])]
+    assert hn.plan(labelled, privacy=pure).chosen.noise.value == "laplace"
+    assert hn.budget_for(labelled, margin=10, noise="laplace").epsilon > 0
+    frame = pl.DataFrame({"sex": ["f", "m", None, "f"] * 100, "age": [20] * 400})
+    made = hn.release(frame, labelled, privacy=hn.PureDP(epsilon=5), row_is_person=True)
+    assert abs(made["sex=f"].estimate - 200) < 20
+    assert abs(sum(made[name].estimate for name in AGE.names) - 400) < 40
     several: list[list[Any]] = [GOLDEN, [NESTED], [SEX, hn.Count("x", by=["sex"])]]
     for queries in several:
         with pytest.raises(hn.NotSupportedError, match=r"--delta 1e-6\)$"):

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from halfnoise import mechanism
-from halfnoise.cli import commands
+from halfnoise.cli import releasing
 from halfnoise.cli.leaving import left_properly
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.ledger.entries import History
@@ -54,7 +54,7 @@ def without_engine(patch: pytest.MonkeyPatch) -> None:
         key = repr((workload, terms))
         return made[key] if key in made else made.setdefault(key, plan(workload, **terms))
 
-    patch.setattr(commands, "open_source", _source)
+    patch.setattr(releasing, "open_source", _source)
     patch.setattr(mechanism, "prepared", _prepared)
     patch.setattr(mechanism, "plan", planned)
 
@@ -111,7 +111,7 @@ class Job:
             try:
                 with left_properly():
                     data = [str(self.folder / "survey.csv")]
-                    commands.release_command(self.words(**instead), data)
+                    releasing.release_command(self.words(**instead), data)
             except SystemExit as left:
                 status = int(str(left.code or 0))
         return Ran(status=status, out=printed.read_text(encoding="utf-8"), err=err.getvalue())

@@ -35,9 +35,9 @@ Place = tuple[str, str]
 
 def calls(package: Path) -> list[tuple[Place, Place]]:
     """Run the command and return who called whom within the package, in order."""
-    from halfnoise.cli import commands, main
+    from halfnoise.cli import main, releasing
 
-    assert commands.__file__  # which the command would import on its way
+    assert releasing.__file__  # which the command would import on its way
     found: list[tuple[Place, Place]] = []
 
     @functools.cache

@@ -5,18 +5,16 @@ Only header lines are read: nothing is spent, and nothing is written.
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from halfnoise.checks import number, refuse
 from halfnoise.cli.books import booked
-from halfnoise.cli.published import marks
+from halfnoise.cli.outputs import marks, spec_output
 from halfnoise.data.faults import column_faults, types_of
 from halfnoise.data.meaning import Types
 from halfnoise.data.sources import Source, open_source
 from halfnoise.errors import BudgetError, HalfnoiseError, InvalidParameterError
-from halfnoise.files import same_place
 from halfnoise.ledger.booking import Booking
 from halfnoise.ledger.entries import History
 from halfnoise.ledger.terms import Bill
@@ -36,6 +34,7 @@ from halfnoise.spec.reader import reading
 from halfnoise.spec.toml import gather
 from halfnoise.spec.vocabulary import BUDGET
 from halfnoise.spec.words import for_plans, privacy, text_format
+from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.crossing import used
 from halfnoise.workload.nested import Nested
 from halfnoise.workload.numbers import Count, Counts, Mean, Sum
@@ -115,18 +114,6 @@ def checked(words: Words, data: Sequence[str]) -> Checked:
             found.hear(lambda: out.check(files))
     found.refused = [*{str(error): error for error in found.refused}.values()]
     return found
-
-
-def spec_output(words: Words, inputs: Sequence[str]) -> Output:
-    """Return where the spec shall go; refuse where it cannot."""
-    spec = Output("--save-spec", Path(words["save-spec"]), "overwrite" in words)
-    spec.check([*inputs, *Lists.named_in(words)], a_release=False)
-    written = [words["out"]] if words.get("out", "-") != "-" else []
-    if any(same_place(spec.path, Path(each)) for each in (*inputs, *written)):
-        # A ledger that is not there yet would be, once the spec is written.
-        rule = "another file than --out, the input and its ledger"
-        raise refuse("--save-spec", rule, str(spec.path))
-    return spec
 
 
 def _nothing(words: Words) -> Request:

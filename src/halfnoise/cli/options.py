@@ -3,7 +3,6 @@
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from types import MethodType
 from typing import Annotated, Any
 
@@ -13,6 +12,7 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 from halfnoise.data.dialects import DIALECTS
 from halfnoise.errors import InvalidParameterError
 from halfnoise.spec.vocabulary import LISTS
+from halfnoise.values import dataclass
 
 ASK, PEOPLE, GROUP = "What to publish", "Who is one person", "Groups of people"
 SPEND, RULES, TEXT, SHOW = "Privacy budget", "Rules", "What files look like", "Output"

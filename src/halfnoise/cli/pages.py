@@ -4,14 +4,11 @@ from pathlib import Path
 
 from halfnoise.checks import refuse
 from halfnoise.cli.leaving import note
-from halfnoise.cli.published import marks
+from halfnoise.cli.outputs import PAGE, marks, without_charts
 from halfnoise.errors import InvalidParameterError
 from halfnoise.report.embedded import read
-from halfnoise.report.picture import can_draw
 from halfnoise.results.formats import Output
 from halfnoise.spec.queries import Words
-
-PAGE = ".html"
 
 
 def report_command(words: Words, table: str) -> None:
@@ -31,9 +28,3 @@ def report_command(words: Words, table: str) -> None:
     else:
         out.write(release)
     note(f"Written to {words['out']}.")
-
-
-def without_charts() -> None:
-    """Say what brings charts, where a page was written and they cannot be drawn."""
-    if not can_draw():
-        note('The page has no charts; with pip install "halfnoise[report]" it has.')

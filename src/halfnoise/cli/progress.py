@@ -7,11 +7,11 @@ that is a true total, and what stands on a terminal is soon in a log.
 import sys
 import time
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 
 from halfnoise.data.sources import Source
 from halfnoise.data.sources.progress import Progress
 from halfnoise.mechanism import Step
+from halfnoise.values import dataclass, field
 
 _SOON = 0.02  # of the work, before which nobody knows how long the rest takes
 

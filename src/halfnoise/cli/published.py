@@ -15,7 +15,6 @@ from halfnoise.results.formats import COMPARED, Output
 from halfnoise.results.note import Note
 from halfnoise.results.note import note as note_of
 from halfnoise.results.release import Released
-from halfnoise.results.reliability import Reliability
 from halfnoise.spec.queries import Words
 
 NOTES: Mapping[str, Callable[[Note], str]] = {
@@ -49,28 +48,6 @@ def note_command(words: Words, name: str) -> None:
         return
     out.write_bytes(NOTES[out.path.suffix.lower()](found).encode())
     note(f"Written to {words['out']}.")
-
-
-def marks(words: Words) -> Reliability:
-    """Read by which rule numbers are marked and left out: --flag 20%,33% --suppress 50%."""
-    flags = [_share("--flag", each) for each in words.get("flag", "").split(",") if "flag" in words]
-    least = _share("--suppress", words["suppress"]) if "suppress" in words else None
-    return Reliability(tuple(flags), least)
-
-
-def _share(flag: str, text: str) -> float:
-    """Read a relative standard error: 20% or 0.2.
-
-    >>> _share("--flag", "33%"), _share("--flag", " 0.5 ")
-    (0.33, 0.5)
-    """
-    plain = text.strip()
-    found = number(flag, plain.removesuffix("%"))
-    if plain.endswith("%"):
-        return float(f"{found / 100:.15g}")
-    if found > 1:
-        raise refuse(flag, "in per cent, or at most 1", text, f"did you mean {plain}%?")
-    return found
 
 
 def _read(name: str) -> Released:

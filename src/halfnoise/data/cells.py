@@ -8,7 +8,6 @@ the day that it then is in UTC.
 import datetime as dt
 import operator
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -21,6 +20,7 @@ from halfnoise.data.spelling import NO, PLAIN, YES, Spelling, folded
 from halfnoise.data.usual import Usual
 from halfnoise.data.written import Written
 from halfnoise.errors import InvalidParameterError
+from halfnoise.values import dataclass, replace
 from halfnoise.workload.conditions import Literal, Where, as_date, as_number
 
 _SMALL = 128  # whole numbers below it can be in a column of any type of them

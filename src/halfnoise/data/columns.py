@@ -1,7 +1,6 @@
 """What is needed of a table, under names of our own; text is read once for all queries."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import narwhals.stable.v2 as nw
@@ -13,6 +12,7 @@ from halfnoise.data.sources.frames import narrowed, plain_text, renamed
 from halfnoise.data.sources.source import Source
 from halfnoise.data.who import says_who, who
 from halfnoise.errors import InvalidParameterError
+from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Bins, Items
 from halfnoise.workload.column_query import ColumnQuery

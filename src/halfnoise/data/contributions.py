@@ -12,7 +12,6 @@ with a float before is exact or, for averages and tiny numbers below zero, corre
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial, singledispatch
 from typing import Any, TypeVar
@@ -30,6 +29,7 @@ from halfnoise.data.sources.frames import with_each
 from halfnoise.data.squares import square
 from halfnoise.data.weighing import counted, itself, multiplied, whole_item
 from halfnoise.data.whole_numbers import apart, clipped, quotient
+from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Bins, Choice
 from halfnoise.workload.column_query import ColumnQuery

@@ -7,7 +7,6 @@ split. Each group counts the person by the rows in it.
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import narwhals.stable.v2 as nw
@@ -21,6 +20,7 @@ from halfnoise.data.spans import UTC, zone_of
 from halfnoise.data.spelling import PLAIN, Spelling
 from halfnoise.data.weighing import kept, together
 from halfnoise.errors import InvalidParameterError
+from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.groups import Grouping
 from halfnoise.workload.listing import Key, Part, refuse_twice
 from halfnoise.workload.weights import ALIKE, Weighing

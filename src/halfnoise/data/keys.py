@@ -6,7 +6,6 @@ Numbers may go by bands: what is in none of them, and what is no number, is miss
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -19,6 +18,7 @@ from halfnoise.data.logic import is_true
 from halfnoise.data.sources.objects import shown
 from halfnoise.data.spans import Span
 from halfnoise.data.spelling import SPACES, folded
+from halfnoise.values import dataclass, replace
 from halfnoise.workload.by import By
 from halfnoise.workload.conditions import Literal, as_number
 

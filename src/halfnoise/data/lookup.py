@@ -8,7 +8,6 @@ import json
 import operator
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 import narwhals.stable.v2 as nw
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.data.sources.spark_frames import functions_of
+from halfnoise.values import dataclass
 
 _KINDS = {str: "string", int: "bigint", float: "double"}
 PLACE = "hn_place"  # the column that says where in the list a row stands

@@ -5,7 +5,6 @@ file, where each line is a person, cells become rows, so that lines are split on
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeGuard
 
 import narwhals.stable.v2 as nw
@@ -18,6 +17,7 @@ from halfnoise.data.handed import Handed, Rows
 from halfnoise.data.sources.source import Source
 from halfnoise.data.sources.split import CELL, PLACE
 from halfnoise.data.weighing import WEIGHT, kept, together
+from halfnoise.values import dataclass
 from halfnoise.workload.block import Block
 from halfnoise.workload.numbers import Count
 from halfnoise.workload.totals import Totals

@@ -1,7 +1,6 @@
 """Places inside places: which one a row is in, by what its columns name from the first level on."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -9,6 +8,7 @@ import narwhals.stable.v2 as nw
 from halfnoise.data.columns import Columns
 from halfnoise.data.contributions import Contribution
 from halfnoise.data.lookup import PLACE, lookup
+from halfnoise.values import dataclass, field
 from halfnoise.workload.block import Block
 from halfnoise.workload.nested import Nested
 

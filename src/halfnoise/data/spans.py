@@ -7,7 +7,6 @@ days, and text that says no offset are taken as what clocks there show; text suc
 """
 
 import datetime as dt
-from dataclasses import dataclass, field
 
 import narwhals.stable.v2 as nw
 
@@ -16,6 +15,7 @@ from halfnoise.data.calendar import date_of, day_number, in_zone, parted, week_o
 from halfnoise.data.cells import Cell
 from halfnoise.data.logic import is_true
 from halfnoise.errors import InvalidParameterError
+from halfnoise.values import dataclass, field
 from halfnoise.workload.by import SPANS, By
 from halfnoise.workload.conditions import Literal
 from halfnoise.workload.spans import EVERY, span_key, span_number

@@ -5,11 +5,11 @@ cells are then recognised, in the syntax that all engines share. Reading cells i
 """
 
 import re
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 from halfnoise.checks import is_text, refuse
+from halfnoise.values import dataclass
 from halfnoise.workload import codes
 from halfnoise.workload.conditions import as_number
 

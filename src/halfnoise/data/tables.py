@@ -7,7 +7,6 @@ whoever agrees in all attributes; else it hands over a whole number for each per
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -22,6 +21,7 @@ from halfnoise.data.handed import Handed
 from halfnoise.data.places import Places
 from halfnoise.data.sources import comes_in_rows
 from halfnoise.data.weighing import kept, size, together
+from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.crossing import TableBlock

@@ -5,7 +5,6 @@ and no sum can overflow below 2^40 people (``workload.grid``).
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -24,6 +23,7 @@ from halfnoise.data.quiet import quietly
 from halfnoise.data.sources.source import Source
 from halfnoise.data.tables import TableTotals, table_totals
 from halfnoise.data.weighing import WEIGHT, in_parts, kept, size, together
+from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Items
 from halfnoise.workload.crossing import TableBlock

@@ -5,10 +5,10 @@ rule of ``cells`` stands here once more; an engine then finds them in a short li
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from halfnoise.data.spelling import SPACES, Spelling, folded, lowered
 from halfnoise.data.written import NUMBERS_IN_WORDS
+from halfnoise.values import dataclass
 from halfnoise.workload.conditions import Literal, as_number
 
 _NUMBERS = {"true": 1.0, "false": 0.0} | {str(digit): float(digit) for digit in range(10)}

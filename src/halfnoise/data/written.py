@@ -7,12 +7,12 @@ only the rest goes through the full rules. Where a cell is usual, both say the s
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import narwhals.stable.v2 as nw
 
 from halfnoise.data.sources.encodings import MISSING
 from halfnoise.data.spelling import ODD_CASE, SPACES, DayForm, Spelling, as_class
+from halfnoise.values import dataclass
 
 # \z is the end in every engine; in some, $ also holds before a last line break.
 # Up to 30 digits, and exponents that cannot leave the range of a float64.

@@ -7,13 +7,13 @@ best costs are proportional to K^(1/q), q = 2 for Gaussian and 3 for Laplace noi
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
 import numpy as np
 
 from halfnoise.noise.law import Noise
+from halfnoise.values import dataclass
 from halfnoise.workload.block import Block
 from halfnoise.workload.sets.base import Cases, Center, Scales, View
 from halfnoise.workload.workload import Workload

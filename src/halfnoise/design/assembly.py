@@ -1,7 +1,6 @@
 """The errors of all estimates, put together from noises on coordinates and across them."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from halfnoise.design.cells import Cells
 from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.design.cross_errors import CrossErrors
 from halfnoise.design.people import People, Size
+from halfnoise.values import dataclass
 from halfnoise.workload.block import Block
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats

@@ -10,12 +10,12 @@ so the bound still holds, but may be lower than it could be.
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from halfnoise.design.cell_states import CellStates, Places, alike
+from halfnoise.values import dataclass, field
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.folding import Folded

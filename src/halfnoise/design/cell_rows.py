@@ -5,7 +5,6 @@ each is a table, of which the residual is measured with noise of its own.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from halfnoise.design.cell_states import CellStates, Residuals
 from halfnoise.design.triangle import Row, finest, lower_root, short_rows, summed
+from halfnoise.values import dataclass
 from halfnoise.workload.grid import Floats, Ring, step_for, times
 from halfnoise.workload.sets.base import Scales
 from halfnoise.workload.sets.residuals import centred

@@ -7,7 +7,6 @@ the middle of those who answer, and who answers. Every layer is a coordinate of 
 import itertools
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from halfnoise.values import dataclass
 from halfnoise.workload.grid import Floats, Grain
 from halfnoise.workload.sets.alike import DIGITS
 from halfnoise.workload.sets.by_cell import ByCell

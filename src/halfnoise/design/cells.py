@@ -17,7 +17,6 @@ others: what that can cost is added to what the dearest cost (the triangle inequ
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -26,6 +25,7 @@ import numpy as np
 from halfnoise.design.cell_rows import CellRows
 from halfnoise.design.cell_states import CellStates, Places
 from halfnoise.design.triangle import moved_by
+from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats, Grain, Ring, in_steps
 from halfnoise.workload.sets.base import Channel, Scales, Span

@@ -7,7 +7,6 @@ same with n given. Groups are the same in each group, and a person pays for each
 import enum
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, Self, TypeAlias
 
@@ -22,6 +21,7 @@ from halfnoise.design.placed_errors import PlacedErrors, errors_of
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.proof import ball
+from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.sets.base import Center, Channel, Parts, Scales, Span
 from halfnoise.workload.workload import Workload

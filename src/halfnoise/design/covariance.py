@@ -10,7 +10,6 @@ the last estimate, its noise is the last term, and whatever leans on it does so 
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,6 +19,7 @@ from halfnoise.checks import finite, refuse, whole
 from halfnoise.design.cross_errors import CrossErrors
 from halfnoise.design.placed_errors import PlacedErrors
 from halfnoise.design.runs import Run, Shared, before, entries, entry, expand, runs
+from halfnoise.values import asdict, dataclass, replace
 
 __all__ = ["Covariance", "Run", "Shared"]
 

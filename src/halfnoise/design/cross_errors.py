@@ -13,7 +13,6 @@ values from the midpoint and, times the midpoint, the noisy number of people.
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
@@ -21,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.checks import finite, refuse, whole
+from halfnoise.values import dataclass
 from halfnoise.workload.sets.base import Layered
 from halfnoise.workload.sets.residuals import Axes, Levels, cells, made_from, place_of, within
 

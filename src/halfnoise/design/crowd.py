@@ -9,7 +9,6 @@ within a group is permuted in each group by itself, so of different groups it is
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
@@ -18,6 +17,7 @@ import numpy as np
 from halfnoise.design.duality import Programme
 from halfnoise.design.people import People, Size
 from halfnoise.privacy.definitions import Neighbors
+from halfnoise.values import dataclass
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.workload import Workload

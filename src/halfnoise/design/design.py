@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self
 
 from flint import arb
@@ -12,6 +11,7 @@ from halfnoise.design.threshold import Threshold
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import DiscoveryDP, GaussianDP, Guarantee, PureDP
 from halfnoise.proof import ball, round_up
+from halfnoise.values import dataclass
 from halfnoise.workload.block import Block, Line
 from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.sets.base import Parts

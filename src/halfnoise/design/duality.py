@@ -20,10 +20,10 @@ for given prices is the average person, and M is what people differ by from it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from halfnoise.values import dataclass
 from halfnoise.workload.grid import Floats
 
 CLOSE = 5e-4  # how near the error of what is found comes to the bound

@@ -6,7 +6,6 @@ away from their mean, which adds up to zero, are measured with noise of their ow
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -33,6 +32,7 @@ from halfnoise.design.row_measurement import Across
 from halfnoise.design.rows import Rows
 from halfnoise.design.triangle import lower_root
 from halfnoise.noise.law import Noise
+from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.base import Parts, Scales

@@ -1,7 +1,6 @@
 """Rows on the grid: whole numbers of steps from exact totals, and coordinates back from them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self
 
@@ -11,6 +10,7 @@ from halfnoise.design.measurement import Root
 from halfnoise.design.people import Size
 from halfnoise.design.rows import Rows
 from halfnoise.design.triangle import Row, finest
+from halfnoise.values import dataclass
 from halfnoise.workload.grid import Floats, Ring, times
 from halfnoise.workload.sets.base import Scales
 

@@ -1,7 +1,6 @@
 """The measurement of groups that are alike: their totals, and what each is away from the mean."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +10,7 @@ from halfnoise.design.grid_rows import GridRows
 from halfnoise.design.people import Size
 from halfnoise.design.row_measurement import Across, rows_facts
 from halfnoise.design.threshold import Threshold
+from halfnoise.values import dataclass
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.totals import Totals

@@ -1,7 +1,6 @@
 """The measurement of every centred design: from exact totals to what gets noise, and back."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Self
 
@@ -9,6 +8,7 @@ import numpy as np
 
 from halfnoise.design.design import Design, Measurement, Recovered
 from halfnoise.design.threshold import Threshold, threshold
+from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats, Ring, in_steps, step_for, times
 from halfnoise.workload.sets.base import Channel

@@ -10,7 +10,6 @@ the number of people.
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 from itertools import pairwise
@@ -24,6 +23,7 @@ from halfnoise.design.measurement import CenteredMeasurement, Root
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.proof import ball
+from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.sets import OneOf
 from halfnoise.workload.sets.base import Parts

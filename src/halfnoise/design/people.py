@@ -7,7 +7,6 @@ of person is a kind of each set.
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TypeGuard
@@ -19,6 +18,7 @@ from halfnoise.design.cells import MOST_LISTED, Cells
 from halfnoise.design.design import Setting
 from halfnoise.design.duality import Programme
 from halfnoise.privacy.definitions import Neighbors
+from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats, Grain

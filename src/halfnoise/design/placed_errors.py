@@ -7,7 +7,6 @@ from place to place; cells of one place have the same.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from halfnoise.checks import refuse, whole
 from halfnoise.design.cross_errors import CrossErrors, Vector
+from halfnoise.values import dataclass, field
 from halfnoise.workload.sets.base import Layered, Span
 from halfnoise.workload.sets.residuals import Axes, cells, distance, place_of, within
 from halfnoise.workload.sets.tree import Children, Pooled, Tree

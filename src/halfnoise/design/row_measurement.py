@@ -1,7 +1,6 @@
 """The measurement of rows and of what lies across them: from exact totals to noise, and back."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +11,7 @@ from halfnoise.design.grid_rows import GridRows
 from halfnoise.design.people import People, Size
 from halfnoise.design.threshold import Threshold, threshold
 from halfnoise.design.triangle import Row
+from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.sets.base import Channel, Scales

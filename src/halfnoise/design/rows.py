@@ -5,7 +5,6 @@ exactly, so privacy does not rest on where they came from.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from halfnoise.design.people import People, Size
 from halfnoise.design.triangle import Row, lower_root, short_rows, summed
+from halfnoise.values import dataclass
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.base import Scales

@@ -2,13 +2,13 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.checks import finite, refuse, whole
+from halfnoise.values import dataclass
 
 Vector = NDArray[np.float64]
 

@@ -11,7 +11,6 @@ A person who may be in G groups shows none of up to G such keys but with probabi
 delta = 1 - (1 - p1)^G. The proof is in docs/groups.md.
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.calibration import normal_cdf
 from halfnoise.proof import ball, holds, round_up
+from halfnoise.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,13 +8,13 @@ a whole number of steps, and what a person adds to it is known exactly.
 import contextlib
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from halfnoise.values import dataclass
 from halfnoise.workload.grid import MOST_SCALE_BITS, Floats, power
 
 PART_BITS = 14  # a part is exact to this much of the range of the coordinate that it is added to,

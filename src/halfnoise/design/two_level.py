@@ -11,7 +11,6 @@ f_g^ = h_g^ + c n_g^. The number n counts all people, those in no group too.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, Self
 
@@ -27,6 +26,7 @@ from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.proof import ball
 from halfnoise.text import percent
+from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.sets import AtMost
 from halfnoise.workload.sets.base import Center, Parts

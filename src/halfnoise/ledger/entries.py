@@ -11,7 +11,6 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -30,6 +29,7 @@ from halfnoise.privacy.definitions import (
     PureDP,
     RenyiDP,
 )
+from halfnoise.values import dataclass, field, fields
 
 START = "0" * 64  # what comes before the first hash
 FORMAT = 1

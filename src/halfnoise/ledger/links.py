@@ -7,13 +7,13 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeAlias
 
 from halfnoise.checks import refuse
 from halfnoise.errors import InvalidParameterError, TryAgainError
 from halfnoise.ledger.session import ours
 from halfnoise.servers import check_address, dial
+from halfnoise.values import dataclass, field
 
 PATIENCE = 30.0  # seconds to wait for other threads
 _EXAMPLE = "for example postgresql://host/database#survey"

@@ -9,7 +9,6 @@ A reader looks at one snapshot and waits for nobody.
 import contextlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from halfnoise.checks import refuse
 from halfnoise.errors import HalfnoiseError
@@ -17,6 +16,7 @@ from halfnoise.ledger.entries import Row, damaged
 from halfnoise.ledger.links import Link
 from halfnoise.ledger.session import Session
 from halfnoise.ledger.store import Rows, none_at
+from halfnoise.values import dataclass, field
 
 LONGEST = 40
 _NAME = re.compile(rf"[a-z][a-z0-9_]{{0,{LONGEST - 1}}}", re.ASCII)  # needs no quotes

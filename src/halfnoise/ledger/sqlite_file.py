@@ -11,7 +11,6 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
@@ -22,6 +21,7 @@ from halfnoise.ledger.entries import Row, damaged
 from halfnoise.ledger.one_name import check_one_name
 from halfnoise.ledger.plain import LONGEST, in_a_line
 from halfnoise.ledger.store import Rows, none_at
+from halfnoise.values import dataclass
 
 T = TypeVar("T")
 PATIENCE = 30.0  # seconds to wait for others

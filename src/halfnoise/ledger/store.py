@@ -3,11 +3,11 @@
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from halfnoise.errors import DataError, InvalidParameterError
 from halfnoise.ledger.entries import Row, damaged
+from halfnoise.values import dataclass
 
 SOME = 100  # results at a time
 LARGEST = 2**30  # bytes of a result

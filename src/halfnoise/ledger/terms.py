@@ -1,7 +1,6 @@
 """The terms of a charge: what is billed, and what does not add up with what is there."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from halfnoise.checks import is_name, not_negative, refuse
@@ -18,6 +17,7 @@ from halfnoise.privacy.definitions import (
     PureDP,
 )
 from halfnoise.proof import exactly
+from halfnoise.values import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,6 @@ Where float64 cannot settle a draw, it is taken up here with the very bits alrea
 of them, so the outcome is a function of the infinite reals alone. ``docs/noise.md`` has the proof.
 """
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -13,6 +12,7 @@ from flint import arb
 from halfnoise.noise.bits import Bits
 from halfnoise.noise.staircase import Density
 from halfnoise.proof import interval, precision
+from halfnoise.values import dataclass
 
 
 @dataclass(slots=True, kw_only=True)

@@ -8,7 +8,6 @@ bits a place in the box's strip. A box wholly below the density needs no further
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from halfnoise.proof import precision
+from halfnoise.values import dataclass
 
 # NumPy's exp has no proved error bound; it is trusted to this relative error and no further.
 HAIR = 2.0**-40

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, Self
 
@@ -18,6 +17,7 @@ from halfnoise.privacy.account import Account
 from halfnoise.privacy.allowance import still_fits, taken
 from halfnoise.privacy.definitions import ApproxDP
 from halfnoise.text import at_most, percent, short, text_table
+from halfnoise.values import dataclass
 from halfnoise.views import Grid, Viewed
 from halfnoise.workload.workload import Workload
 

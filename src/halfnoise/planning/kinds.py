@@ -4,7 +4,10 @@ from halfnoise.checks import refuse
 from halfnoise.errors import NotSupportedError
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Budget
-from halfnoise.workload.crossing import MOST_NAMED, TableBlock
+from halfnoise.values import replace
+from halfnoise.workload.crossing import TableBlock
+from halfnoise.workload.nested import Level
+from halfnoise.workload.tables import Table
 from halfnoise.workload.workload import Workload
 
 
@@ -23,7 +26,6 @@ def noise_of(name: str | None, workload: Workload, budget: Budget | None = None)
             "tables are released with Gaussian noise, got Laplace noise, or an epsilon without"
             " delta: what tables share saves nothing there, as a person moves all cells of what is"
             " measured; give the budget as epsilon and delta (--epsilon 1 --delta 1e-6)"
-            + _as_choices(workload)
         )
     if name is None:
         return Noise.GAUSSIAN if workload.gaussian_only else None
@@ -41,11 +43,25 @@ def noise_of(name: str | None, workload: Workload, budget: Budget | None = None)
     return kind
 
 
-def _as_choices(workload: Workload) -> str:
-    """Say what any noise goes with where all tables have one axis."""
+def as_choices(workload: Workload, name: str | None, budget: Budget | None = None) -> Workload:
+    """Return the same with choices for tables of one axis, which they are, for Laplace noise.
+
+    What is not a table of one axis, or belongs to one that has more, stays as it is.
+    """
+    wants_laplace = name == Noise.LAPLACE.value or (budget is not None and budget.mu is None)
     blocks = [block for block in workload.blocks if isinstance(block, TableBlock)]
-    tables = [(block, table) for block in blocks for table in block.tables]
-    if any(block.nested or block.values or len(table.axes) > 1 for block, table in tables):
-        return ""
-    named = ", ".join(repr(block.named(table.axes)) for block, table in tables[:MOST_NAMED])
-    return f", or ask for {named} without a table: a table of one axis is the choice itself"
+    if not (wants_laplace and blocks) or any(map(_is_more, blocks)):
+        return workload
+    tables = [
+        (block.axes[place], t.weight) for block in blocks for t in block.tables for place in t.axes
+    ]
+    asked = [query for query in workload.queries if not isinstance(query, Table)]
+    asked += [axis for axis, _ in tables if not isinstance(axis, Level) and axis not in asked]
+    importance = {**workload.importance, **{axis.label: weight for axis, weight in tables}}
+    return replace(workload, queries=asked, importance=importance)
+
+
+def _is_more(block: TableBlock) -> bool:
+    """Whether there is more in a block than tables of people by one axis each."""
+    one = all(len(table.axes) == 1 for table in block.tables)
+    return not one or block.nested is not None or bool(block.values)

@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -22,6 +21,7 @@ from halfnoise.privacy.composition import compose
 from halfnoise.privacy.definitions import ApproxDP, Guarantee, Privacy, PureDP
 from halfnoise.privacy.words import amounts, definition, spending
 from halfnoise.text import at_most, percent, short
+from halfnoise.values import asdict, dataclass
 from halfnoise.views import Grid, Planned
 from halfnoise.workload.workload import Workload
 

@@ -1,7 +1,6 @@
 """What discovering groups costs: a small delta of its own, beside the budget of the noise."""
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, Self
 
@@ -11,6 +10,7 @@ from halfnoise.errors import InvalidParameterError
 from halfnoise.privacy.definitions import ApproxDP, Budget, Privacy
 from halfnoise.proof import divide_down, down, exactly, least
 from halfnoise.text import short
+from halfnoise.values import dataclass
 from halfnoise.workload.groups import Grouping
 
 PART = 10  # discovering takes a tenth of delta where nothing else is said

@@ -3,11 +3,11 @@
 Pure epsilons add up, squared mu add up, and so do the deltas of discovering groups.
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from halfnoise.privacy.definitions import DiscoveryDP, GaussianDP, Guarantee, MixedDP, PureDP
 from halfnoise.proof import sqrt_up, up
+from halfnoise.values import dataclass
 
 NOTHING = Fraction(0)
 BEYOND = Fraction(2**40)  # so many times the whole: there is no place for it

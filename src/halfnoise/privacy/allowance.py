@@ -25,7 +25,6 @@ mu that it implies there, which is within the box.
 """
 
 import math
-from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -43,6 +42,7 @@ from halfnoise.privacy.definitions import (
     RenyiDP,
 )
 from halfnoise.proof import ball, exactly, holds, largest, least, up
+from halfnoise.values import dataclass, field, replace
 
 MOST = 2**40  # nobody makes more releases
 

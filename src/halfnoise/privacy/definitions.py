@@ -6,7 +6,6 @@ tell two neighbouring tables apart does no better than telling N(0, 1) from N(mu
 
 import enum
 import math
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol, TypeAlias
 
@@ -15,6 +14,7 @@ from flint import arb
 from halfnoise.checks import finite, fraction, not_negative, positive, refuse, whole
 from halfnoise.privacy import calibration
 from halfnoise.proof import divide_down, down, exactly, least, round_up, sqrt_down, sqrt_up
+from halfnoise.values import dataclass, replace
 
 
 class Neighbors(enum.Enum):

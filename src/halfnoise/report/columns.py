@@ -1,7 +1,6 @@
 """Estimates by name, each in all groups at once: what tables and charts are made of."""
 
 import math
-from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
@@ -24,6 +23,7 @@ from halfnoise.results.sampled import numbers_of
 from halfnoise.results.shown import error, shown
 from halfnoise.results.wide import DASH
 from halfnoise.text import spelled
+from halfnoise.values import dataclass, replace
 from halfnoise.workload.question import Question
 from halfnoise.workload.weights import HEADS, SQUARES
 

@@ -10,7 +10,6 @@ from halfnoise.report.embedded import embedded
 from halfnoise.report.markup import Inside, Markup, empty, joined, name_of, tag
 from halfnoise.report.panels import Panel, Part
 from halfnoise.report.parts import parts
-from halfnoise.report.picture import can_draw
 from halfnoise.report.protection import best_guess, covered, guessing
 from halfnoise.report.questions import made_of
 from halfnoise.report.tables import table
@@ -18,6 +17,7 @@ from halfnoise.results.release import GroupedRelease, Released
 from halfnoise.results.shown import error, shown
 from halfnoise.results.wide import Wide
 from halfnoise.text import percent
+from halfnoise.views import can_draw
 
 # Nothing is fetched from anywhere, and nothing runs.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"

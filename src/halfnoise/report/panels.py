@@ -1,7 +1,6 @@
 """What a chart shows, as values: dots, bars or a line in time, each number with its interval."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import date
 from typing import NamedTuple, Self
 
@@ -10,6 +9,7 @@ import numpy as np
 from halfnoise.results.inference import ANYTHING, Floats
 from halfnoise.results.shown import shown
 from halfnoise.results.wide import Wide
+from halfnoise.values import dataclass, replace
 from halfnoise.workload.by import By
 from halfnoise.workload.spans import span_number
 

@@ -2,10 +2,8 @@
 
 import csv
 import importlib
-import importlib.util
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -14,6 +12,8 @@ from halfnoise.design.design import Design
 from halfnoise.errors import MissingExtraError
 from halfnoise.files import write_whole
 from halfnoise.privacy.definitions import Budget
+from halfnoise.values import dataclass
+from halfnoise.views import PACKAGES
 from halfnoise.workload.workload import Workload
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 # One line of the numbers behind a chart.
 Row: TypeAlias = dict[str, str | int | float]
-# What the extra ``[report]`` brings, by the name under which it is imported.
-PACKAGES = {"altair": "altair", "vl_convert": "vl-convert-python"}
 
 
 def need_report_extra() -> None:
@@ -33,11 +31,6 @@ def need_report_extra() -> None:
         except ImportError as error:
             why = f"drawing needs the package {package}, which is not installed; "
             raise MissingExtraError(why + 'run pip install "halfnoise[report]"') from error
-
-
-def can_draw() -> bool:
-    """Whether what draws is installed."""
-    return all(importlib.util.find_spec(module) is not None for module in PACKAGES)
 
 
 def drawn(workload: Workload) -> dict[str, Design]:

@@ -12,7 +12,6 @@ interval (Donner & Zou 2012 for others).
 """
 
 import math
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 from halfnoise.noise.law import Noise, margin_of
 from halfnoise.results import by_place
 from halfnoise.results.inference import ANYTHING, Errors, Floats, Range, ratios
+from halfnoise.values import dataclass, replace
 
 Places: TypeAlias = NDArray[np.intp]
 Part: TypeAlias = tuple[float, ...]

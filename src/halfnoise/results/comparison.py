@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from halfnoise.checks import installed, unknown
@@ -11,6 +10,7 @@ from halfnoise.results.inference import Columns, Estimate
 from halfnoise.results.shown import shown
 from halfnoise.results.wide import Wide
 from halfnoise.text import percent, spelled
+from halfnoise.values import dataclass
 from halfnoise.views import Viewed
 
 DIFFERENCE = ("difference", "std", "low", "high")

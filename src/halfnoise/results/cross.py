@@ -6,7 +6,6 @@ is said of every cell is computed once (``design.cross_errors``), and no matrix 
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +29,7 @@ from halfnoise.results.pairs import Pairs
 from halfnoise.results.tabled import Cells
 from halfnoise.results.wide import DASH, OPEN, Wide, between
 from halfnoise.text import spelled
+from halfnoise.values import dataclass
 
 WORDS = ("row", "column", "total")
 

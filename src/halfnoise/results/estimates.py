@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Self, overload
 
@@ -21,6 +20,7 @@ from halfnoise.results.sampling import Sampling
 from halfnoise.results.surveyed import Surveyed, effective
 from halfnoise.results.together import shared_out, simultaneous_level
 from halfnoise.results.whole import whole
+from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.question import SIZE, Question
 from halfnoise.workload.weights import SQUARES
 

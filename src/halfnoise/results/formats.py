@@ -12,7 +12,6 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +34,7 @@ from halfnoise.results.sheets import as_sheets
 from halfnoise.results.shown import texts
 from halfnoise.scratch import own_folder
 from halfnoise.text import spelled
+from halfnoise.values import dataclass, replace
 
 # What shows releases is found from here.
 __all__ = ["comparing", "document", "note", "render", "table"]

@@ -7,7 +7,6 @@ Intervals cover the noise only, not who was asked (see ``sampling``) or how they
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.noise.law import Noise
 from halfnoise.results.pairs import Pairs
+from halfnoise.values import dataclass, replace
 
 Floats = NDArray[np.float64]
 Columns: TypeAlias = dict[str, NDArray[Any]]  # numbers as float64, all else as objects

@@ -3,7 +3,6 @@
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from halfnoise.results.lines import CSV, MARKDOWN
 from halfnoise.results.shown import shown, written
 from halfnoise.results.wide import TOTAL, Wide
 from halfnoise.text import spelled
+from halfnoise.values import dataclass
 from halfnoise.views import Viewed
 
 PEOPLE = "people"

@@ -7,7 +7,6 @@ number with as few digits as read it back, as Python does.
 import datetime as dt
 import re
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from halfnoise.results.inference import Columns
 from halfnoise.text import spelled, tame
+from halfnoise.values import dataclass
 
 _MARKS = re.compile('[,;"\n]')  # what is quoted in CSV
 # What a spreadsheet takes for a formula begins so, some of them in full width; and where it parts

@@ -1,7 +1,6 @@
 """Which axes of a release are levels of places inside places, and how these lie in each other."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Self, TypeAlias
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 
 from halfnoise.design.covariance import Covariance
 from halfnoise.design.placed_errors import PlacedErrors
+from halfnoise.values import dataclass
 from halfnoise.workload.question import Question
 from halfnoise.workload.sets.residuals import place_of
 from halfnoise.workload.sets.tree import NOWHERE, Tree

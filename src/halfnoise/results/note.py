@@ -7,7 +7,6 @@ in ``note.toml``, a table for each language.
 import html
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
 from importlib.resources import files
@@ -31,6 +30,7 @@ from halfnoise.results.sentences import (
     reading,
 )
 from halfnoise.text import isolated, tame
+from halfnoise.values import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,12 @@
 """Errors of many pairs of estimates that differ from pair to pair, as those of places do."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.noise.law import Noise
+from halfnoise.values import dataclass
 
 Floats = NDArray[np.float64]
 

@@ -1,7 +1,6 @@
 """What comes out of a release: noisy values, their joint error and the guarantee. No true total."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
@@ -20,6 +19,7 @@ from halfnoise.results.published import Published
 from halfnoise.results.sampling import Sampling
 from halfnoise.results.together import shared_out, simultaneous_level
 from halfnoise.text import spelled
+from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.by import By
 from halfnoise.workload.listing import Key
 

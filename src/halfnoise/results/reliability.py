@@ -9,7 +9,6 @@ error is infinite. What may be below zero, such as a sum or a mean, is measured 
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from halfnoise.checks import positive, refuse
 from halfnoise.results.inference import Columns, Floats
 from halfnoise.results.shown import PEOPLE
+from halfnoise.values import dataclass
 
 FACT = "reliability"  # where a release keeps the rule
 LEFT_OUT = ".."

@@ -11,7 +11,6 @@ variance may be zero.
 """
 
 import math
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -20,6 +19,7 @@ import numpy as np
 from halfnoise.checks import finite, refuse
 from halfnoise.noise.law import Noise
 from halfnoise.results.inference import Floats, Range
+from halfnoise.values import dataclass
 
 METHODS = {"srs": "a simple random sample"}
 NOISE_ONLY = (

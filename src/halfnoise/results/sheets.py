@@ -9,7 +9,6 @@ import datetime as dt
 import io
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -28,6 +27,7 @@ from halfnoise.results.table import of_people, width
 from halfnoise.results.tabled import Cells
 from halfnoise.scratch import own_folder
 from halfnoise.text import spelled
+from halfnoise.values import dataclass, field, replace
 
 ENDING = ".xlsx"
 NUMBERS = ("estimate", "std", "low", "high")

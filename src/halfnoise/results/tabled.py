@@ -1,7 +1,6 @@
 """A table of a release with its margins: its numbers as arrays, and laid out as one reads it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Any, Self
@@ -22,6 +21,7 @@ from halfnoise.results.shown import places, written
 from halfnoise.results.whole import rounded
 from halfnoise.results.wide import Wide, between
 from halfnoise.text import short, spelled
+from halfnoise.values import dataclass
 from halfnoise.workload.question import Question
 
 

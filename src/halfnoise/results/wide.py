@@ -1,10 +1,10 @@
 """A table as one reads it: rows by the first axes, columns by the last, totals at the ends."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from halfnoise.results.shown import error
 from halfnoise.text import on_screen, text_table, width
+from halfnoise.values import dataclass
 
 MOST_WIDE = 120  # columns of a terminal; what is wider is shown line by line
 DASH = "\N{EN DASH}"  # what the noise leaves open

@@ -3,12 +3,12 @@
 import itertools
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from halfnoise.checks import number, refuse, whole_number
 from halfnoise.spec.lists import ANYWHERE, Lists, one_value, quoted
 from halfnoise.spec.queries import Words
+from halfnoise.values import dataclass
 from halfnoise.workload.by import SPANS, By
 from halfnoise.workload.conditions import as_number
 from halfnoise.workload.listing import DISCOVER, Groups

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
 
 from halfnoise.data.sources import Source
 from halfnoise.errors import InvalidParameterError
+from halfnoise.values import dataclass, field
 
 _MARKS = re.compile(r"\[!?\]?[^\]]*\]|[*?]")  # what stands for any character, or for some
 

@@ -4,7 +4,6 @@ import csv
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from halfnoise.data.dialects import DIALECTS
 from halfnoise.data.spelling import ISO, Spelling, day_alone
 from halfnoise.errors import InvalidParameterError
 from halfnoise.files import is_among
+from halfnoise.values import dataclass, replace
 from halfnoise.workload.listing import DISCOVER
 
 # Where a text names a file: alone, behind a column, or behind a word of a condition.

@@ -1,7 +1,6 @@
 """Words read part by part, where not all of them can be read: what is refused, and the rest."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from halfnoise.errors import HalfnoiseError
@@ -19,6 +18,7 @@ from halfnoise.spec.vocabulary import (
     WORDS,
 )
 from halfnoise.spec.words import read
+from halfnoise.values import dataclass, field
 from halfnoise.workload.numbers import Counts
 
 # Words that mean something only with each other.

@@ -1,10 +1,10 @@
 """A block: queries of one kind that share a scale of noise."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import NamedTuple
 
+from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.categories import Choice
 from halfnoise.workload.queries import Query
 from halfnoise.workload.question import Question

@@ -1,11 +1,11 @@
 """The column by which people are in groups: by its values, spans of time, or bands of a number."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import KW_ONLY, dataclass
 from zoneinfo import ZoneInfo
 
 from halfnoise.checks import check_column, check_literals, is_name, known_keywords, refuse
 from halfnoise.errors import InvalidParameterError
+from halfnoise.values import KW_ONLY, dataclass
 from halfnoise.workload.bands import band_names, check_edges
 from halfnoise.workload.conditions import Literal
 from halfnoise.workload.spans import EVERY

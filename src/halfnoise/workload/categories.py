@@ -1,7 +1,6 @@
 """Queries that put people into categories: choices, bands and sets of items."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Self
 
 from halfnoise.checks import (
@@ -14,6 +13,7 @@ from halfnoise.checks import (
     said_twice,
 )
 from halfnoise.errors import InvalidParameterError
+from halfnoise.values import KW_ONLY, dataclass, replace
 from halfnoise.workload.bands import band_names, check_edges
 from halfnoise.workload.codes import SPACES, Code, deepest
 from halfnoise.workload.column_query import ColumnQuery

@@ -1,11 +1,11 @@
 """What all queries of a table share."""
 
 from collections.abc import Collection
-from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from halfnoise.checks import check_column, check_literals, is_name, refuse
 from halfnoise.errors import InvalidParameterError
+from halfnoise.values import KW_ONLY, dataclass, replace
 from halfnoise.workload.conditions import Literal, Where
 from halfnoise.workload.grid import Grain
 from halfnoise.workload.sets import AtMost, ContributionSet, OneOf

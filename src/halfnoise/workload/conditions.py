@@ -6,7 +6,6 @@ It says what must hold; reading cells is another room's work.
 import datetime as dt
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
 from typing import Literal as Only
 from typing import Self, TypeAlias
 
@@ -19,6 +18,7 @@ from halfnoise.checks import (
     refuse,
 )
 from halfnoise.errors import InvalidParameterError
+from halfnoise.values import KW_ONLY, dataclass, replace
 
 Literal: TypeAlias = str | float | bool | dt.date  # what a cell is compared with
 WORDS = ("at_least", "above", "below", "up_to", "between", "equals", "is_in")

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
 
 from halfnoise.errors import InvalidParameterError
+from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.block import Block, Line
 from halfnoise.workload.categories import Choice
 from halfnoise.workload.grid import LEAST_TABLE_BITS, REACH_BITS, TABLE_BITS, Grain

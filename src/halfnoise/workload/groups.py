@@ -2,11 +2,11 @@
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 from halfnoise.checks import fraction, is_name, refuse, whole
 from halfnoise.errors import InvalidParameterError
+from halfnoise.values import dataclass
 from halfnoise.workload.by import By
 from halfnoise.workload.listing import (
     DISCOVER,

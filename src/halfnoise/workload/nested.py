@@ -3,7 +3,6 @@
 import csv
 import os
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias
@@ -18,6 +17,7 @@ from halfnoise.checks import (
     said_twice,
 )
 from halfnoise.errors import InvalidParameterError
+from halfnoise.values import dataclass
 from halfnoise.workload.categories import Choice
 from halfnoise.workload.conditions import Literal
 from halfnoise.workload.sets import Tree

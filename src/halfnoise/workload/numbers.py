@@ -1,7 +1,6 @@
 """Queries that give a number for each person: counts, sums and means."""
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Protocol, Self, cast
 
 from halfnoise.checks import (
@@ -15,6 +14,7 @@ from halfnoise.checks import (
     whole,
 )
 from halfnoise.errors import InvalidParameterError
+from halfnoise.values import KW_ONLY, dataclass
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import WORDS, Literal, Where
 from halfnoise.workload.grid import Grain

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.checks import finite, is_text, refuse, said_twice, whole
+from halfnoise.values import asdict, dataclass, replace
 from halfnoise.workload.weights import HEADS, SQUARES
 
 SIZE = "number of people"

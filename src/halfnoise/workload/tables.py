@@ -1,11 +1,11 @@
 """Tables of people by several attributes, as they are asked for."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar, TypeAlias
 
 from halfnoise.checks import is_name, known_keywords, not_negative, positive, refuse, said_twice
 from halfnoise.errors import InvalidParameterError, NotSupportedError
+from halfnoise.values import KW_ONLY, dataclass, field
 from halfnoise.workload.categories import Bins, Choice
 from halfnoise.workload.nested import Level, Nested
 

@@ -1,7 +1,6 @@
 """Exact totals, the value in which the private side hands over what it added up."""
 
-from dataclasses import dataclass
-
+from halfnoise.values import dataclass
 from halfnoise.workload.grid import Ring
 from halfnoise.workload.listing import Key
 

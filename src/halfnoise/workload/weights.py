@@ -14,11 +14,11 @@ than one of the highest weight. On the grid (docs/weights.md has the proofs):
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Self
 
 from halfnoise.checks import check_column, check_literals, finite, known_keywords, refuse
+from halfnoise.values import KW_ONLY, dataclass
 from halfnoise.workload.conditions import Literal
 from halfnoise.workload.grid import SCALE_BITS, power
 

@@ -2,13 +2,13 @@
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import partial
 from typing import Any, Unpack
 
 from halfnoise.checks import known_keywords, refuse
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.privacy.definitions import Neighbors
+from halfnoise.values import KW_ONLY, dataclass, field, fields, replace
 from halfnoise.workload.block import Block, Line
 from halfnoise.workload.categories import Items
 from halfnoise.workload.conditions import Where

@@ -1,4 +1,8 @@
-"""Where rows come from: files through DuckDB, frames of every kind through narwhals."""
+"""Where rows come from: files through DuckDB, frames of every kind through narwhals.
+
+What reads a kind of table is imported when such a table is opened; here, in ``files`` and in
+``frames``.
+"""
 
 import contextlib
 import os
@@ -11,10 +15,8 @@ from numpy.typing import NDArray
 
 from halfnoise.data.sources.files import open_files
 from halfnoise.data.sources.frames import open_frame
-from halfnoise.data.sources.postgresql import open_postgresql
 from halfnoise.data.sources.room import Room
 from halfnoise.data.sources.source import Source, TextFormat
-from halfnoise.data.sources.spark_files import open_with_spark
 from halfnoise.errors import InvalidParameterError
 from halfnoise.servers import URL
 
@@ -33,12 +35,16 @@ def open_source(
     """
     listed = data if isinstance(data, list | tuple) else [data]
     if spark is not None:
+        from halfnoise.data.sources.spark_files import open_with_spark
+
         room.check_unused("Spark")
         with open_with_spark([*map(str, listed)], spark, text) as source:
             yield source
     elif any(isinstance(each, str) and URL.match(each) for each in listed):
         if len(listed) > 1:
             raise InvalidParameterError("of databases one is released at a time; name one of them")
+        from halfnoise.data.sources.postgresql import open_postgresql
+
         with open_postgresql(str(listed[0]), text, room) as source:
             yield source
     elif listed and all(isinstance(path, str | os.PathLike) for path in listed):

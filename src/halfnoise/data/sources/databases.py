@@ -24,7 +24,6 @@ from halfnoise.data.sources.poured import poured
 from halfnoise.data.sources.source import Source, TextFormat, spelled
 from halfnoise.errors import DataError, InvalidParameterError, TryAgainError
 
-ENDINGS = (".duckdb", ".ddb", ".db", ".db3", ".sqlite", ".sqlite3")
 _MAIN = "main"
 Which = TypeVar("Which", bound=tuple[Any, ...])
 _TABLES = "select schema_name, table_name from duckdb_tables() where database_name = 'halfnoise_db'"

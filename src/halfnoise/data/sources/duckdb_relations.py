@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -18,6 +17,7 @@ from halfnoise.data.sources.connection import own_connection
 from halfnoise.data.sources.room import Room
 from halfnoise.data.sources.source import Source, TextFormat, once
 from halfnoise.errors import InvalidParameterError
+from halfnoise.values import dataclass
 
 _AS_TEXT = ('"NULL"', "JSON", "UUID")
 _OTHER = ("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")  # far out, or beside what is, they fail

@@ -2,7 +2,8 @@
 
 import codecs
 import sys
-from dataclasses import dataclass
+
+from halfnoise.values import dataclass
 
 # Beside those that have a table of all bytes: no byte in them says how a later line is read.
 _BY_LINE = (

@@ -18,12 +18,9 @@ import narwhals.stable.v2 as nw
 from halfnoise.checks import refuse
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources.connection import own_connection
-from halfnoise.data.sources.databases import ENDINGS, database_source
 from halfnoise.data.sources.folders import Partitions, listed
-from halfnoise.data.sources.parquet import from_parquet
 from halfnoise.data.sources.progress import Progress
 from halfnoise.data.sources.room import Room
-from halfnoise.data.sources.sheets import BOOKS, sheet_source
 from halfnoise.data.sources.source import OF_CELLS, OF_LINES, PLACES, Source, TextFormat, spelled
 from halfnoise.data.sources.split import CELL, PLACE, Cells, Files, Objects
 from halfnoise.data.sources.texts import TextFiles
@@ -35,7 +32,9 @@ _JSON = (".jsonl", ".ndjson")
 _REMEDIES = {
     ".json": "with one object to a line, rename it to .jsonl; jq -c '.[]' makes lines of a list"
 }
-_KNOWN = (*_DELIMITERS, *_JSON, ".parquet", *BOOKS, *ENDINGS)
+BOOKS = (".xlsx", ".xlsm", ".ods", ".xls", ".xlsb")
+_DATABASES = (".duckdb", ".ddb", ".db", ".db3", ".sqlite", ".sqlite3")
+_KNOWN = (*_DELIMITERS, *_JSON, ".parquet", *BOOKS, *_DATABASES)
 
 
 @contextlib.contextmanager
@@ -54,12 +53,18 @@ def open_files(data: object, text: TextFormat, room: Room) -> Iterator[Source]:
         without = ["filter_pushdown"] * split
         connection, folder = stack.enter_context(own_connection(*without, room=room))
         if kind == ".parquet":
+            from halfnoise.data.sources.parquet import from_parquet
+
             given = (paths, partitions, text, folder)
             found = quietly(lambda: from_parquet(connection, *given), failed)
             found = replace(found, narrow=partial(_quietly_narrowed, found, failed))
         elif kind in BOOKS:
+            from halfnoise.data.sources.sheets import sheet_source
+
             found = sheet_source(connection, paths, text, stack, failed)
-        elif kind in ENDINGS:
+        elif kind in _DATABASES:
+            from halfnoise.data.sources.databases import database_source
+
             found = database_source(connection, paths, text, stack, failed)
         else:
             by_ending = None if kind in _JSON else _DELIMITERS[kind] or text.comma
@@ -95,7 +100,7 @@ def unused(kind: str) -> tuple[str, ...]:
         return (itself, *OF_LINES, *OF_CELLS, *PLACES)
     if kind in BOOKS:
         return (itself, *OF_LINES, "table")
-    if kind in ENDINGS:
+    if kind in _DATABASES:
         return (itself, *OF_LINES, *OF_CELLS, "sheet")
     if kind in _JSON:
         others = {*OF_LINES, *OF_CELLS, *PLACES} - {"encoding"}

@@ -8,13 +8,13 @@ import glob
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 from halfnoise.checks import is_text, refuse
 from halfnoise.errors import InvalidParameterError
+from halfnoise.values import dataclass
 
 _NOTHING = "__HIVE_DEFAULT_PARTITION__"
 _LOGS = ("_delta_log", ".hoodie")  # which say of some files that they no longer count

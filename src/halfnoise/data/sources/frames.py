@@ -11,14 +11,8 @@ import narwhals.stable.v2 as nw
 
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import duckdb_relations, spark_frames
-from halfnoise.data.sources.arrow_tables import arrow_source
-from halfnoise.data.sources.duckdb_relations import duckdb_source
-from halfnoise.data.sources.ibis_tables import below
-from halfnoise.data.sources.pandas_frames import pandas_source
-from halfnoise.data.sources.polars_frames import polars_source
 from halfnoise.data.sources.room import Room
 from halfnoise.data.sources.source import OF_CELLS, OF_LINES, PLACES, Source, TextFormat, once
-from halfnoise.data.sources.spark_frames import spark_source
 from halfnoise.errors import InvalidParameterError
 
 _WIDE = 4  # times as many columns as are needed
@@ -82,6 +76,8 @@ def _from_frame(data: Any, text: TextFormat, stack: ExitStack, room: Room) -> So
     package = type(data).__module__.partition(".")[0]
     _check_age(package)
     if package == "ibis" and hasattr(data, "get_backend") and hasattr(data, "columns"):
+        from halfnoise.data.sources.ibis_tables import below
+
         found = below(data, text, stack, room)
         return found if isinstance(found, Source) else _from_frame(found, text, stack, room)
     if package == "pandas" and hasattr(data, "columns"):
@@ -91,15 +87,21 @@ def _from_frame(data: Any, text: TextFormat, stack: ExitStack, room: Room) -> So
     except TypeError:
         engine = None
     if engine is not None and engine.is_pandas():
+        from halfnoise.data.sources.pandas_frames import pandas_source
+
         return pandas_source(data, text, stack, room)
     if engine is not None and engine.is_polars():
+        from halfnoise.data.sources.polars_frames import polars_source
+
         room.check_unused("Polars")
         return polars_source(data, text)
     if engine is not None and engine.is_spark_like():
         room.check_unused("Spark")
-        return spark_source(data, text, stack)
+        return spark_frames.spark_source(data, text, stack)
     if engine is not None and engine.is_duckdb():
-        return duckdb_source(data, text, stack, room)
+        return duckdb_relations.duckdb_source(data, text, stack, room)
+    from halfnoise.data.sources.arrow_tables import arrow_source
+
     return arrow_source(data, text, stack, room)
 
 

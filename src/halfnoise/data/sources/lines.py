@@ -9,7 +9,6 @@ import codecs
 import concurrent.futures
 import gzip
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from halfnoise.data.sources.encodings import MISSING, Encoding
 from halfnoise.errors import DataError
+from halfnoise.values import dataclass
 
 LONGEST = 2**21  # bytes of a line; a longer one is a row of missing cells
 SEPARATOR = "\x1e"  # between cells, for an engine that shall find one cell in each line

@@ -7,7 +7,6 @@ text is bare bytes and a moment in milliseconds a number, and what cannot be rea
 import glob
 import shutil
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from halfnoise.data.sources.folders import Partitions
 from halfnoise.data.sources.source import Source, TextFormat
 from halfnoise.data.sources.thrift import bare
 from halfnoise.errors import InvalidParameterError
+from halfnoise.values import dataclass, field, replace
 
 # What is raised where a cell fails DuckDB: the last, where its words hold a cell that is no text.
 _OF_A_CELL = ("ConversionException", "InvalidInputException", "UnicodeDecodeError")

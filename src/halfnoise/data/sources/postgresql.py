@@ -10,7 +10,6 @@ import threading
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -31,6 +30,7 @@ from halfnoise.errors import (
     TryAgainError,
 )
 from halfnoise.servers import check_address, dial, is_for_later, state
+from halfnoise.values import dataclass, field, replace
 
 _OLDEST = 140_000  # PostgreSQL 14, which tells moments in exact numbers
 _EXAMPLE = "for example postgresql://host/database"

@@ -6,12 +6,12 @@ and no cell can fail on either side: days and moments come as whole numbers, in 
 for them goes farther than anybody reads; what is too long is missing before it is sent.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 from halfnoise.data.sources.arrow_tables import id_of
 from halfnoise.data.sources.duckdb_relations import without_nan
 from halfnoise.data.sources.plain_cells import LONGEST
+from halfnoise.values import dataclass
 
 _DIGITS = 38  # of a decimal number in DuckDB
 _NUMERIC = 1700

@@ -2,8 +2,9 @@
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from halfnoise.values import dataclass
 
 
 @dataclass(slots=True)

@@ -2,10 +2,10 @@
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from halfnoise.checks import refuse
+from halfnoise.values import dataclass
 
 _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}

@@ -6,7 +6,6 @@ so no cell decides whether rows of others are there.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,6 +19,7 @@ from halfnoise.data.sources.texts import alike, told_apart
 from halfnoise.data.sources.xls import Xls
 from halfnoise.data.sources.xlsx import Row, Xlsx
 from halfnoise.errors import DataError, InvalidParameterError
+from halfnoise.values import dataclass, replace
 
 _LOCKED = (
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # what .xls files, and those with passwords, begin with

@@ -5,7 +5,6 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from typing import Any, Protocol, TypeVar
 
@@ -21,6 +20,7 @@ from halfnoise.data.sources.progress import Progress
 from halfnoise.data.sources.values import CHECK_HEADER, is_a_value
 from halfnoise.data.spelling import Spelling
 from halfnoise.errors import InvalidParameterError
+from halfnoise.values import dataclass, field, fields, replace
 
 T = TypeVar("T")
 _TIMES = 3  # that rows are read, where something can be done about what failed

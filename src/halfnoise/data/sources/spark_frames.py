@@ -1,7 +1,6 @@
 """Frames of Spark: text is valid and compared letter by letter, and a snapshot stays what it is."""
 
-import contextlib
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from halfnoise.data.sources.source import Source, TextFormat, spelled
+from halfnoise.data.sources.spark_calls import remembered, unwatched
 from halfnoise.data.sources.spark_plans import FixedFiles
 from halfnoise.errors import InvalidParameterError
 
@@ -18,7 +18,8 @@ _LOST = ("CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND", "Checkpoint block")
 
 def spark_source(data: Any, text: TextFormat, stack: ExitStack) -> Source:
     """Return a frame as a table, with names that Spark can spell."""
-    stack.enter_context(_unwatched())
+    stack.enter_context(unwatched())
+    stack.enter_context(remembered(data))
     if data.isStreaming:
         said = "a stream of Spark has no end, so nothing can be released of it"
         raise InvalidParameterError(f"{said}; release a table that it was written to")
@@ -42,26 +43,6 @@ def spark_source(data: Any, text: TextFormat, stack: ExitStack) -> Source:
 def _again(error: Exception) -> Callable[[], None] | None:
     """Return what there is to do before all is read again, nothing, if a snapshot was lost."""
     return (lambda: None) if any(words in str(error) for words in _LOST) else None
-
-
-@contextlib.contextmanager
-def _unwatched() -> Iterator[None]:
-    """Let PySpark not note, for its error messages, on which line each expression is made.
-
-    That takes longer than to make it, and nobody sees those messages. What is forgotten in the end
-    PySpark looks up again in its settings, so threads need not wait for each other.
-    """
-    import pyspark.errors
-
-    noted: Any = getattr(pyspark.errors, "utils", None)
-    known = hasattr(noted, "_enable_debugging_cache")  # which there is since version 4
-    if known:
-        noted._enable_debugging_cache = False  # noqa: SLF001  # settings are read but once
-    try:
-        yield
-    finally:
-        if known:
-            noted._enable_debugging_cache = None  # noqa: SLF001
 
 
 def plain_text(frame: Any, among: Sequence[str] | None = None) -> Any:

@@ -1,9 +1,9 @@
 """What a frame of Spark stands for: files whose rows are the same in every scan, or anything."""
 
-from dataclasses import dataclass, field
 from typing import Any, Self
 
 from halfnoise.errors import TryAgainError
+from halfnoise.values import dataclass, field
 
 # What makes of the same rows the same rows; a limit, a sample or a function of Python's might not.
 _PLAIN = {"Filter", "LocalRelation", "LogicalRelation", "Project", "SubqueryAlias", "Union", "View"}

@@ -2,12 +2,12 @@
 
 import glob
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from halfnoise.data.sources.lines import LONGEST, SEPARATOR, Readable
 from halfnoise.data.sources.source import TextFormat
+from halfnoise.values import dataclass
 
 _MISSING = "chr(0)"
 CELL, PLACE = "hn_cell", "hn_place"  # a cell, and which of the wanted columns it is of

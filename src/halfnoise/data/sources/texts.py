@@ -6,7 +6,6 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from halfnoise.data.quiet import quietly
@@ -16,6 +15,7 @@ from halfnoise.data.sources.source import TextFormat
 from halfnoise.data.sources.values import is_a_value
 from halfnoise.data.spelling import SPACES
 from halfnoise.errors import DataError, InvalidParameterError
+from halfnoise.values import dataclass, field
 
 # Of more files than that, none stays open until its rows are read: a process has only so many.
 _MANY = 200

@@ -5,9 +5,9 @@ have as many categories and weigh alike, there are three kinds of residuals.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from halfnoise.values import dataclass, replace
 from halfnoise.workload.sets.by_cell import Layer
 from halfnoise.workload.sets.residuals import Axes, Levels, cells, inside, rank
 

@@ -8,12 +8,12 @@ is how far its corners lie from the centre, in p-th powers (a ``View``): a perso
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 
+from halfnoise.values import dataclass
 from halfnoise.workload import grid
 from halfnoise.workload.grid import Floats, Grain, Ring, in_steps, step_for, times
 

@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, NamedTuple, Self
 
+from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.grid import Floats, Grain, Ring, around
 from halfnoise.workload.sets.residuals import Axes, Levels
 

@@ -9,12 +9,12 @@ the worst is so for every residual, and the cost is what all of them cost togeth
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 
+from halfnoise.values import dataclass, field
 from halfnoise.workload.grid import Floats, Grain, Ring, step_for, times
 from halfnoise.workload.sets.alike import Class, alike
 from halfnoise.workload.sets.base import (

@@ -8,12 +8,12 @@ categories and tables everybody moves all residuals alike.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.grid import Floats, Grain, Ring, times
 from halfnoise.workload.sets.base import (
     Cases,

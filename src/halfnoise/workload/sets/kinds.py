@@ -3,12 +3,12 @@
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import ClassVar, Self
 
 import numpy as np
 
+from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.grid import Floats, Grain, Ring, around, step_for, times
 from halfnoise.workload.sets.base import (
     Center,

@@ -18,13 +18,13 @@ above, and 0 in finer ones, in which each moves a place of their own.
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 
+from halfnoise.values import dataclass
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.alike import Class
 from halfnoise.workload.sets.base import Case, Cases

@@ -14,11 +14,11 @@ is that of a class of residuals of r = r_l - r_(l+1). Then levels are brought to
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
+from halfnoise.values import dataclass, replace
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.base import Center, Channel, Mixture, Number, Scales, View
 from halfnoise.workload.sets.crossed import Crossed

@@ -1,7 +1,6 @@
 """A value that not all give, and its square: what the variance of a mean is made of."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import ClassVar, NamedTuple, Self
@@ -9,6 +8,7 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from halfnoise.errors import InvalidParameterError
+from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.grid import Floats, Ring, around, step_for, times
 from halfnoise.workload.sets.base import (
     Center,

@@ -14,13 +14,13 @@ independent of all others, makes the same errors:  f_c = e_c + g_c (f - sum e_c)
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from halfnoise.values import dataclass
 from halfnoise.workload.grid import Floats
 
 Value = TypeVar("Value", np.uint64, np.float64)
