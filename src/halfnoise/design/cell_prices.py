@@ -2,9 +2,9 @@
 
 Values that are alike may be permuted, which no noise is better for telling apart: so not everybody
 is priced, but averages over all who differ by such a permutation, so many of whose like values are
-at the high end. Where these are too many, averages over values that are *not* alike are priced, and
-last those over independent ends: noise that keeps a promise to everybody keeps it to any average,
-so the bound still holds, but may be lower than it could be.
+at the high end. Where these are too many, some of them, or averages over values that are *not*
+alike, are priced: noise that keeps a promise to everybody keeps it to any average, so the bound
+still holds, but may be lower than it could be.
 """
 
 import itertools
@@ -21,7 +21,6 @@ from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.folding import Folded
 
 MIN_PIECES = 6  # into which many like values are cut, if all together are too many
-PARTS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)  # of people at the high end, and of who answers
 
 
 class Moments(NamedTuple):
@@ -56,12 +55,12 @@ class PricedCells(Folded):
         for loosely, changes in itertools.product((False, True), (*every, False)):
             groups = alike(shape.values, loosely=loosely)
             left = most >> (len(shape.moves.used) * changes)
-            if (pieces := _pieces(states, groups, left, leaves=leaves)) is not None:
+            least = 1 if loosely and not changes else MIN_PIECES
+            if (pieces := _pieces(states, groups, left, least, leaves=leaves)) is not None:
                 sets = tuple(states.changes) if changes else ()  # on average kappa is 0
                 found = _orbits(states, groups, pieces, leaves=leaves)
                 return cls._made(states, found, sets, leaves=leaves)
-        found = _independent(states, leaves=leaves)
-        return cls._made(states, found, (), leaves=leaves) if len(found.mean) <= most else None
+        return None
 
     @classmethod
     def _made(
@@ -119,14 +118,14 @@ def _kinds(states: int, *, leaves: bool) -> Sequence[int]:
 
 
 def _pieces(
-    states: CellStates, groups: Sequence[Sequence[int]], most: int, *, leaves: bool
+    states: CellStates, groups: Sequence[Sequence[int]], most: int, least: int, *, leaves: bool
 ) -> int | None:
-    """Return into how many pieces, at most, groups are cut that there are no more kinds than that.
+    """Return into how many pieces, or more than the least, groups are cut for so many kinds.
 
     All values of a piece are in one state: that is a part of all kinds up to permutations, or all.
     """
     longest = max(map(len, groups))
-    for pieces in range(longest, min(longest, MIN_PIECES) - 1, -1):
+    for pieces in range(longest, min(longest, least) - 1, -1):
         each = ((len(_kinds(states.numbers[own[0]], leaves=leaves)), len(own)) for own in groups)
         cut = ((number, min(many, pieces)) for number, many in each)
         if math.prod(math.comb(number + many - 1, many) for number, many in cut) <= most:
@@ -200,33 +199,3 @@ def _averaged(states: CellStates, groups: Sequence[Sequence[int]], z: Floats, w:
             block[:, range(d), range(d)] = (same * (one == other or not signed))[:, None]
             found[:, np.array(one)[:, None], other] = block
     return found
-
-
-def _independent(states: CellStates, *, leaves: bool) -> Moments:
-    """Return averages over independent ends: so many at the high end, and so many who answer."""
-    peak = 1 / (2 * math.sqrt(len(states.numbers)))  # where many like values cost most
-    answers = PARTS if 3 in states.numbers else (1.0,)
-    mean, own = list[Floats](), list[Floats]()
-    for high, answer in itertools.product((*PARTS, 0.5 - peak, 0.5 + peak), answers):
-        shares = {2: np.array([high, 1 - high])}
-        shares[3] = np.array([answer * high, answer * (1 - high), 1 - answer])
-        each = np.zeros((len(states.numbers), 3))
-        for i, number in enumerate(states.numbers):
-            each[i, :number] = shares[number]
-        signs = np.zeros((len(states.layers), 3))
-        for k, layer in enumerate(states.layers):
-            signs[k, : states.numbers[layer.value]] = states.signs(layer)
-        of = [layer.value for layer in states.layers]
-        row = np.array([*(signs * each[of]).sum(axis=1), 1.0])
-        second = np.outer(row, row)
-        for k, i in itertools.product(range(len(of)), repeat=2):
-            if of[k] == of[i]:
-                second[k, i] = (signs[k] * signs[i] * each[of[k]]).sum()
-        mean.append(row)
-        own.append(second)
-    z, zz = np.array(mean), np.array(own)
-    if leaves:
-        return Moments(z, zz, np.zeros((len(z), 1, 1)))
-    one, other = np.triu_indices(len(z))
-    both = np.einsum("ki,kj->kij", z[one], z[other])
-    return Moments(z[one] - z[other], zz[one] + zz[other], both + both.transpose(0, 2, 1))

@@ -53,46 +53,32 @@ class CellRows:
             found.append(summed(values, which, row.people, len(kinds)))
         return found
 
-    def _pieces(
-        self, states: CellStates, row: Row, quanta: Sequence[Fraction], offsets: Sequence[Fraction]
-    ) -> list[Fraction]:
+    def _pieces(self, states: CellStates, row: Row) -> list[Fraction]:
         """Return how much of a quantum of each layer is in a row, and of people."""
-        own, layers = self.kind.own, states.layers
-        lean = row.people
-        for part, k in zip(row.parts, own, strict=True):
-            lean -= part * (layers[k].middle - offsets[k])
-        return [*(part * quanta[k] for part, k in zip(row.parts, own, strict=True)), lean]
+        seen = [*zip(row.parts, (states.layers[k] for k in self.kind.own), strict=True)]
+        lean = sum((part * (each.middle - each.offset) for part, each in seen), Fraction(0))
+        return [*(part * each.quantum for part, each in seen), row.people - lean]
 
-    def steps(
-        self,
-        states: CellStates,
-        scales: Sequence[float],
-        quanta: Sequence[Fraction],
-        offsets: Sequence[Fraction],
-    ) -> list[Fraction]:
+    def steps(self, states: CellStates, scales: Sequence[float]) -> list[Fraction]:
         """Return the steps of the rows: N_A times a residual is a whole number of them."""
         many, found = self.kind.cells, list[Fraction]()
         half = [*states.units[[*self.kind.own]].tolist(), 1.0]
         for row, scale, reach in zip(self.rows, scales, half, strict=True):
-            pieces = self._pieces(states, row, quanta, offsets)
+            pieces = self._pieces(states, row)
             least = min(finest(piece) for piece in pieces if piece)
             found.append(step_for(scale * many, least, reach * many, cells=many) / many)
         return found
 
     def measure(
-        self,
-        states: CellStates,
-        tables: Sequence[Ring],
-        steps: Sequence[Fraction],
-        quanta: Sequence[Fraction],
-        offsets: Sequence[Fraction],
+        self, states: CellStates, tables: Sequence[Ring], steps: Sequence[Fraction]
     ) -> list[Ring]:
         """Return all rows of one residual, in steps, from its tables, that of people last."""
         found = list[Ring]()
         for row, step in zip(self.rows, steps, strict=True):
-            pieces = self._pieces(states, row, quanta, offsets)
-            whole = self.kind.cells * step
-            seen = zip(pieces, tables, strict=True)
+            whole, seen = (
+                self.kind.cells * step,
+                zip(self._pieces(states, row), tables, strict=True),
+            )
             parts = [times(table, piece / whole) for piece, table in seen if piece]
             found.append(centred(sum(parts[1:], parts[0])))
         return found

@@ -37,6 +37,8 @@ class CellLayer(NamedTuple):
     middle: Fraction
     weight: float
     grain: Grain
+    quantum: Fraction
+    offset: Fraction  # from where people count
     rounded: Fraction  # what tables may round it apart by
 
     @property
@@ -69,18 +71,18 @@ class CellStates:
     @cached_property
     def layers(self) -> tuple[CellLayer, ...]:
         """All layers but that of people, in the order of ``Crossed.layers``."""
-        found = list[CellLayer]()
+        found, none, one = list[CellLayer](), Fraction(0), Fraction(1)
         for i, value in enumerate(self.shape.values):
-            middle, half = value.middle, value.half
+            middle, half, on = value.middle, value.half, (value.grain, value.quantum)
             if not value.optional:
-                two, rounded = (middle + half, middle - half), value.more / 2
-                found.append(CellLayer(i, two, (0, 1), middle, 1.0, value.grain, rounded))
+                ends = (middle + half, middle - half)
+                by = (value.offset, value.more / 2)
+                found.append(CellLayer(i, ends, (0, 1), middle, 1.0, *on, *by))
                 continue
-            ends, whole = (half, -half, Fraction(0)), float(2 * half) ** 2
-            values = CellLayer(i, ends, (0, 1, 2), Fraction(0), 1.0, value.grain, value.more / 2)
-            who, even = (Fraction(1), Fraction(0)), Fraction(1, 2)
-            answers = CellLayer(i, who, (0, 0, 1), even, whole, Grain.PEOPLE, Fraction(0))
-            found += [values, answers]
+            three, whole = (half, -half, none), float(2 * half) ** 2
+            found.append(CellLayer(i, three, (0, 1, 2), none, 1.0, *on, none, value.more / 2))
+            who = (Grain.PEOPLE, one, none, none)
+            found.append(CellLayer(i, (one, none), (0, 0, 1), one / 2, whole, *who))
         return tuple(found)
 
     @property
@@ -128,7 +130,8 @@ class CellStates:
                 own = np.array(layer.which)[states[..., layer.value]]
                 which = own if leaves else own[0] * len(layer.amounts) + own[1]
             weight = layer.weight * self._squares[layer.value].get((), 0.0)
-            found.append(Coordinate(along, layer.middle, weight, layer.grain, which))
+            on = (layer.grain, layer.quantum, layer.offset)
+            found.append(Coordinate(along, layer.middle, weight, *on, which))
         return tuple(found)
 
     @cached_property

@@ -78,9 +78,9 @@ class Cells(Folded):
         )
         return replace(found, across=found._charged()) if fits else found
 
-    def on(self, shape: Crossed) -> "Cells":
-        """Return the same where bounds are on the grid."""
-        found = Cells.of(shape, leaves=self.leaves, fits=self.fits)
+    def on(self, shape: Crossed, fits: tuple[CellRows, ...] = ()) -> "Cells":
+        """Return the same where bounds are on the grid, or where other rows are measured."""
+        found = Cells.of(shape, leaves=self.leaves, fits=fits or self.fits)
         if found is None:
             raise AssertionError
         return found
@@ -90,11 +90,10 @@ class Cells(Folded):
         fits, scales = list[CellRows](), list[float]()
         for kind, information in zip(self.states.residuals, found, strict=True):
             largest = self.states.units / np.sqrt(information.diagonal().min())
-            quanta = self.quanta(block.with_values(self._by_value(largest), self.spare).shape)
-            rows, own = CellRows.of(self.states, kind, information, quanta)
+            rows, own = CellRows.of(self.states, kind, information, self.quanta(block, largest))
             fits.append(rows)
             scales += own
-        return replace(self, fits=tuple(fits)).on(self.shape), tuple(scales)
+        return self.on(self.shape, tuple(fits)), tuple(scales)
 
     def _charged(self) -> Floats:
         """Return, for every kind, what each scale of a row is charged with."""
@@ -149,38 +148,16 @@ class Cells(Folded):
                 largest[k] = max(largest[k], scale)
         return block.with_values(self._by_value(largest), self.spare)
 
+    def quanta(self, block: TableBlock, scales: Iterable[float]) -> list[Fraction]:
+        """Return what layers are to be counted in under noise of such scales."""
+        shape = block.with_values(self._by_value(scales), self.spare).shape
+        return [layer.quantum for layer in CellStates(shape).layers]
+
     @property
     def spare(self) -> int:
         """How many bits values leave for parts of them: only sums are parts of each other."""
         sums = [layer for layer in self.states.layers if layer.grain is Grain.VALUES]
         return SPARE_BITS if len(sums) > len(self.states.signed) + 1 else 0
-
-    def quanta(self, shape: Crossed) -> list[Fraction]:
-        """Return what layers are counted in on a grid."""
-        seen = zip(self.states.layers, self._optional, strict=True)
-        return [
-            Fraction(1) if answers else shape.values[layer.value].quantum for layer, answers in seen
-        ]
-
-    @property
-    def _optional(self) -> list[bool]:
-        """Which layers are of who answered."""
-        return [layer.answers for layer in self.shape.layers[1:]]
-
-    def quantum(self, place: int, quantum: Fraction) -> Fraction:
-        """Return what a layer is counted in, on the grid."""
-        del quantum
-        return self.quanta(self.shape)[place]
-
-    def offset(self, place: int, offset: Fraction) -> Fraction:
-        """Return from where people count: values, from the middle."""
-        del offset
-        layer = self.states.layers[place]
-        return layer.middle if layer.grain is Grain.VALUES else Fraction(0)
-
-    @property
-    def _offsets(self) -> list[Fraction]:
-        return [self.offset(place, Fraction(0)) for place in range(len(self.states.layers))]
 
     def along(self, f: Ring) -> list[Ring]:
         """Return the totals of all layers."""
@@ -189,9 +166,9 @@ class Cells(Folded):
 
     def channel(self, quantum: Fraction, scales: Scales) -> Channel | None:
         """Make the rows of all residuals ready to be measured."""
-        steps, quanta = list[Fraction](), self.quanta(self.shape)
+        steps = list[Fraction]()
         for fit, own in self.each(scales):
-            steps += fit.steps(self.states, own, quanta, self._offsets)
+            steps += fit.steps(self.states, own)
         drawn = tuple(in_steps(scale, step) for scale, step in zip(scales, steps, strict=True))
         return Channel(
             shape=self.shape,
@@ -214,13 +191,11 @@ class Cells(Folded):
         """Return all rows of all residuals, in steps."""
         del people
         tables = apart_by_table(self.shape.levels, self.shape.layers, f)
-        quanta, measured = self.quanta(self.shape), list[Ring]()
+        measured = list[Ring]()
         for fit, steps in self.each(channel.steps):
             for axes in fit.kind.axes:
-                own = [tables[1 + k][axes] for k in fit.kind.own]
-                each = [*own, tables[0][axes]]
-                rows = fit.measure(self.states, each, steps, quanta, self._offsets)
-                measured += map(flat, rows)
+                own = [tables[layer][axes] for layer in (*(1 + k for k in fit.kind.own), 0)]
+                measured += map(flat, fit.measure(self.states, own, steps))
         return np.concatenate(measured, axis=1)
 
     def recover(

@@ -151,7 +151,7 @@ def _fitted(
         row_scales=row_scales,
         scales=scales,
         size_is_given=people.size is Size.GIVEN,
-        changed=None if changed is None else changed.measuring(people),
+        changed=None if changed is None else changed.on(people.blocks, people),
     )
     yield design.stretched(design.loss() / budget).certified(budget)
 

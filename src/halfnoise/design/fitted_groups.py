@@ -157,7 +157,7 @@ def _fitted(crowd: Crowd, programme: Programme, budget: float) -> Iterator[Fitte
     one, scales = across(crowd.one, found, 2, budget)
     total, total_scales = Rows.of(one, found.matrices[:1], budget / math.sqrt(m))
     apart, apart_scales = Rows.of(one, found.matrices[1:2], budget)
-    changed = None if crowd.changed is None else crowd.changed.measuring(one)
+    changed = None if crowd.changed is None else crowd.changed.on(one.blocks, one)
     design = FittedGroups(
         crowd=replace(crowd, one=one, changed=changed),
         total=total,

@@ -18,7 +18,7 @@ from halfnoise.design.cells import MOST_LISTED, Cells
 from halfnoise.design.design import Setting
 from halfnoise.design.duality import Programme
 from halfnoise.privacy.definitions import Neighbors
-from halfnoise.values import dataclass, replace
+from halfnoise.values import dataclass
 from halfnoise.workload.block import Block
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats, Grain
@@ -65,23 +65,13 @@ class People:
             folds.append(fold)
         return cls(tuple(blocks), tuple(folds), size, interest) if number <= most else None
 
-    def measuring(self, other: "People") -> "People":
-        """Return the same where of values by cell is measured what others are about."""
-        both, folds = zip(self.folds, other.folds, strict=True), list[Folded]()
-        for fold, known in both:
-            if isinstance(fold, Cells) and isinstance(known, Cells):
-                folds.append(replace(fold, fits=known.fits).on(fold.shape))
-            else:
-                folds.append(fold)
-        return replace(self, folds=tuple(folds))
-
-    def on(self, blocks: Sequence[Block]) -> "People":
-        """Return the same where bounds are on the grid."""
+    def on(self, blocks: Sequence[Block], like: "People | None" = None) -> "People":
+        """Return the same where bounds are on the grid, or what others measure is measured."""
         leaves, folds = self.size is not Size.PUBLIC, list[Folded]()
-        for block, known in zip(blocks, self.folds, strict=True):
+        for block, known, other in zip(blocks, self.folds, (like or self).folds, strict=True):
             fold: Folded | None
-            if isinstance(known, Cells) and isinstance(block.shape, Crossed):
-                fold = known.on(block.shape)
+            if adds_by_cell(block.shape) and isinstance(known, Cells) and isinstance(other, Cells):
+                fold = known.on(block.shape, other.fits)
             else:
                 fold = folded(block.shape, leaves=leaves)
             if fold is None:
@@ -158,10 +148,8 @@ class People:
         (i, own), block = self.order[place], self.blocks[self.order[place][0]]
         fold = self.folds[i]
         if isinstance(fold, Cells) and isinstance(block, TableBlock):
-            return fold.quanta(block.with_values([scale] * len(block.values), fold.spare).shape)[
-                own
-            ]
-        return fold.quantum(own, self.on_grid(i, (), [scale]).quantum)
+            return fold.quanta(block, [scale] * len(fold.coordinates))[own]
+        return self.coordinates[place].quantum or self.on_grid(i, (), [scale]).quantum
 
     def on_grid(self, i: int, across: Scales, along: Sequence[float]) -> Block:
         """Return a block on the grid: values count from their middle where people are at hand.
@@ -177,12 +165,17 @@ class People:
     @property
     def quanta(self) -> list[Fraction]:
         """What each coordinate is counted in, where blocks are on the grid."""
-        return [self.folds[i].quantum(own, self.blocks[i].quantum) for i, own in self.order]
+        seen = zip(self.coordinates, self.order, strict=True)
+        return [each.quantum or self.blocks[i].quantum for each, (i, _) in seen]
 
     @property
     def offsets(self) -> list[Fraction]:
         """From where people count in each coordinate, where blocks are on the grid."""
-        return [self.folds[i].offset(own, self.blocks[i].offset) for i, own in self.order]
+        found = list[Fraction]()
+        for each, (i, _) in zip(self.coordinates, self.order, strict=True):
+            block = self.blocks[i]
+            found.append(block.shape.size * block.offset if each.offset is None else each.offset)
+        return found
 
     @cached_property
     def units(self) -> list[tuple[float, float]]:

@@ -39,6 +39,8 @@ class Coordinate:
     middle: Fraction
     weight: Number
     grain: Grain
+    quantum: Fraction | None = None  # what it is counted in, and from where a person counts,
+    offset: Fraction | None = None  # unless it is as the block says
     which: NDArray[np.intp] | None = field(default=None, compare=False, repr=False)
 
     def added(self, kinds: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -80,14 +82,6 @@ class Folded:
     def matrices(self) -> Iterable[tuple[Floats, Floats]]:
         """Go through what is measured with noises that it shares: of each kind P, and Q."""
         return ()
-
-    def quantum(self, _place: int, quantum: Fraction) -> Fraction:
-        """Return what a coordinate is counted in, given the quantum of the block."""
-        return quantum
-
-    def offset(self, _place: int, offset: Fraction) -> Fraction:
-        """Return from where a person counts in a coordinate, given the offset of the block."""
-        return self.shape.size * offset
 
     @property
     def along_only(self) -> bool:
@@ -187,16 +181,6 @@ class Answering(Folded):
     """A value that not all give: how many do, and values minus the middle of their range."""
 
     shape: Answered
-
-    def quantum(self, place: int, quantum: Fraction) -> Fraction:
-        """Return one person."""
-        del place, quantum
-        return Fraction(1)
-
-    def offset(self, place: int, offset: Fraction) -> Fraction:
-        """Return zero: people are counted."""
-        del place
-        return Fraction(0) * offset
 
     def along(self, f: Ring) -> list[Ring]:
         """Return how many answered."""

@@ -53,7 +53,8 @@ def _(shape: Answered, *, leaves: bool, some: bool = False) -> Folded:
     kinds: dict[Fraction, Case] = {Fraction(0): (Fraction(0),), Fraction(1): far}
     if not leaves:
         kinds = {Fraction(0): (width**2,), Fraction(1): far, Fraction(-1): far}
-    answered = Coordinate((*kinds,), Fraction(1, 2), width**2, Grain.PEOPLE)
+    one, none = Fraction(1), Fraction(0)
+    answered = Coordinate((*kinds,), one / 2, width**2, Grain.PEOPLE, one, none)
     return Answering(
         shape=shape,
         coordinates=(answered,),
