@@ -229,7 +229,7 @@ def test_an_error_of_python_is_seen(
     kinds = tuple(each for each in reading._BROKEN if each is not error)
     monkeypatch.setattr(reading, "_BROKEN", kinds)
     with pytest.raises(error):
-        all_tried(1500, hn.Release.from_json, look=lambda _: None)
+        all_tried(10_000, hn.Release.from_json, look=lambda _: None)
 
 
 def test_a_lax_reader_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
