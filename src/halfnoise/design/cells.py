@@ -51,11 +51,13 @@ class Cells(Folded):
     change: Places = field(compare=False, repr=False)
 
     @classmethod
-    def of(cls, shape: Crossed, *, leaves: bool, fits: tuple[CellRows, ...] = ()) -> "Cells | None":
+    def of(
+        cls, shape: Crossed, most: int, *, leaves: bool, fits: tuple[CellRows, ...] = ()
+    ) -> "Cells | None":
         """Return all kinds of people, or of changes; None where they, or tables, are too many."""
         states = CellStates(shape)
         many = len(shape.layers[0].axes) > MOST_RESIDUALS
-        if shape.deep or many or states.number(leaves=leaves) > MOST_LISTED:
+        if shape.deep or many or states.number(leaves=leaves) > most:
             return None
         every = np.indices(states.numbers).reshape(len(states.numbers), -1).T
         change = np.zeros(len(every), dtype=int)
@@ -80,7 +82,7 @@ class Cells(Folded):
 
     def on(self, shape: Crossed, fits: tuple[CellRows, ...] = ()) -> "Cells":
         """Return the same where bounds are on the grid, or where other rows are measured."""
-        found = Cells.of(shape, leaves=self.leaves, fits=fits or self.fits)
+        found = Cells.of(shape, MOST_LISTED, leaves=self.leaves, fits=fits or self.fits)
         if found is None:
             raise AssertionError
         return found
@@ -216,8 +218,8 @@ class Cells(Folded):
                     rows.append(projected(noisy * float(step)))
                     start = stop
                 for layer, held in zip(layers, back, strict=True):
-                    each = [x * row for x, row in zip(held, rows, strict=True)]
-                    residuals[layer][axes] = np.sum(each, axis=0)
+                    each = [x * row for x, row in zip(held, rows, strict=True) if x]
+                    residuals[layer][axes] = sum(each[1:], each[0])
         made = [{axes: made_of(levels, axes, each) for axes in each} for each in residuals]
         for place, middle in self.leaning.items():
             answered = made[place + 1]

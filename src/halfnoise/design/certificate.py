@@ -8,9 +8,11 @@ so the bound still holds, but may be lower than it could be.
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
+from halfnoise.design.cell_prices import PricedCells
 from halfnoise.design.crowd import Crowd
 from halfnoise.design.design import Setting
 from halfnoise.design.duality import Programme, solve
@@ -25,6 +27,7 @@ from halfnoise.workload.sets.folding import Folded
 from halfnoise.workload.sets.folds import folded
 from halfnoise.workload.workload import Workload
 
+PRICED = partial(People.of, cells=PricedCells)
 ROUNDING = 1e-6  # more than floating point can be off
 MOST_COORDINATES = 256
 NEAR = 0.005  # what is as good as the least
@@ -49,7 +52,7 @@ def least_error(workload: Workload, mu: float, *, known_size: bool = False) -> f
     blocks, weight, touched = gathered(workload.blocks), workload.size_weight, 1
     leaves = workload.neighbors is Neighbors.ADD_REMOVE
     if workload.touched > leaves and not workload.discovers:  # or changes answers in the one group
-        crowd = Crowd.of(workload, blocks, size, People.priced, some=True)
+        crowd = Crowd.of(workload, blocks, size, PRICED, some=True)
         bound = None if crowd is None else solve(crowd.programme).bound / crowd.groups
     else:
         bound = _least(blocks, size, weight)
@@ -78,9 +81,7 @@ def words(error: float, bound: float) -> str:
 
 def _least(blocks: Sequence[Block], size: Size, weight: float) -> float | None:
     """Return the bound at a budget of one where a person moves one group."""
-    if any(adds_by_cell(block.shape) and block.shape.deep for block in blocks):
-        return None  # places of all levels tell the size themselves
-    people = People.priced(blocks, size, weight)
+    people = PRICED(blocks, size, weight)
     if people is not None:
         return solve(people.programme).bound
     if any(adds_by_cell(block.shape) for block in blocks):

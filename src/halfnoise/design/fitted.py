@@ -15,6 +15,7 @@ import numpy as np
 from flint import arb
 
 from halfnoise.design.assembly import Assembly
+from halfnoise.design.cell_prices import PricedCells
 from halfnoise.design.cells import Cells
 from halfnoise.design.covariance import Covariance
 from halfnoise.design.crowd import Crowd, Fold
@@ -66,11 +67,8 @@ class Fitted(Design):
             for crowd, priced in crowds(workload, size):
                 yield from _fitted(crowd.one, priced.programme, setting.budget, crowd.changed)
             return
-        seen = [
-            fold(workload.blocks, size, workload.size_weight)
-            for fold in folding(workload.objective)
-        ]
-        people, prices = seen
+        folds = folding(workload.objective)
+        people, prices = (fold(workload.blocks, size, workload.size_weight) for fold in folds)
         # For categories and tables closed forms are best.
         if people is not None and people.order and prices is not None:
             yield from _fitted(people, prices.programme, setting.budget)
@@ -161,8 +159,9 @@ def folding(objective: str) -> tuple[Fold, Fold]:
 
     The largest error is sought by many rounds: there values by cell have scales of their own.
     """
-    mixed = objective == "total"
-    return (partial(People.of, mixed=True), People.priced) if mixed else (People.of, People.of)
+    kinds = (Cells, PricedCells) if objective == "total" else (None, None)
+    one, other = (partial(People.of, cells=cells) for cells in kinds)
+    return one, other
 
 
 def crowds(workload: Workload, size: Size) -> Iterator[tuple[Crowd, Crowd]]:

@@ -9,11 +9,10 @@ import enum
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 
-from halfnoise.design.cell_prices import PricedCells
 from halfnoise.design.cells import MOST_LISTED, Cells
 from halfnoise.design.design import Setting
 from halfnoise.design.duality import Programme
@@ -45,25 +44,22 @@ class People:
 
     @classmethod
     def of(
-        cls, blocks: Sequence[Block], size: Size, interest: float = 0.0, *, mixed: bool = False
+        cls, blocks: Sequence[Block], size: Size, interest: float = 0.0, *, cells: Any = None
     ) -> "People | None":
         """Fold the sets of all blocks; None where there are too many kinds of people.
 
-        ``interest``: what a squared error in the number of people weighs by itself. ``mixed``:
-        whether values by cell may share noises with people and each other.
+        ``interest``: what a squared error in the number of people weighs by itself. ``cells``: how
+        values by cell are folded that may share noises, ``Cells`` or ``PricedCells``.
         """
-        number, folds, leaves, most = 1, list[Folded](), size is not Size.PUBLIC, MOST_KINDS
-        for block in blocks:
-            fold: Folded | None
-            if mixed and adds_by_cell(block.shape):
-                fold, most = Cells.of(block.shape, leaves=leaves), MOST_LISTED
-            else:
-                fold = folded(block.shape, leaves=leaves)
-            if fold is None:
+        left, folds = MOST_LISTED if cells is Cells else MOST_KINDS, dict[int, Folded]()
+        for i in sorted(range(len(blocks)), key=lambda i: adds_by_cell(blocks[i].shape)):
+            shape, leaves = blocks[i].shape, size is not Size.PUBLIC
+            mixed = cells is not None and adds_by_cell(shape)
+            fold = cells.of(shape, left, leaves=leaves) if mixed else folded(shape, leaves=leaves)
+            if fold is None or len(fold.across) > left:
                 return None
-            number *= len(fold.across)
-            folds.append(fold)
-        return cls(tuple(blocks), tuple(folds), size, interest) if number <= most else None
+            left, folds[i] = left // len(fold.across), fold
+        return cls(tuple(blocks), tuple(folds[i] for i in sorted(folds)), size, interest)
 
     def on(self, blocks: Sequence[Block], like: "People | None" = None) -> "People":
         """Return the same where bounds are on the grid, or what others measure is measured."""
@@ -78,23 +74,6 @@ class People:
                 raise AssertionError
             folds.append(fold)
         return People(tuple(blocks), tuple(folds), self.size, self.interest)
-
-    @classmethod
-    def priced(cls, blocks: Sequence[Block], size: Size, interest: float = 0.0) -> "People | None":
-        """Return the same where prices are sought: of values by cell fewer kinds will do."""
-        left, folds, leaves = MOST_KINDS, dict[int, Folded | None](), size is not Size.PUBLIC
-        for i in sorted(range(len(blocks)), key=lambda i: adds_by_cell(blocks[i].shape)):
-            fold: Folded | None
-            if adds_by_cell(shape := blocks[i].shape):
-                fold = PricedCells.of(shape, left, leaves=leaves)
-            else:
-                fold = folded(shape, leaves=leaves)
-            folds[i] = fold
-            left //= MOST_KINDS + 1 if fold is None else len(fold.across)
-        found = tuple(fold for _, fold in sorted(folds.items()) if fold is not None)
-        return (
-            cls(tuple(blocks), found, size, interest) if left and len(found) == len(folds) else None
-        )
 
     @cached_property
     def order(self) -> tuple[tuple[int, int], ...]:
