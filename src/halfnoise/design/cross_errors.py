@@ -12,7 +12,7 @@ values from the midpoint and, times the midpoint, the noisy number of people.
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -239,10 +239,7 @@ class CrossErrors:
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
         """Read it from plain values; refuse what no errors of tables are."""
         levels = tuple(whole(least=2, levels=each) for each in stored["levels"])
-        layers = tuple(
-            tuple(tuple(whole(least=0, axis=axis) for axis in axes) for axes in layer)
-            for layer in stored["layers"]
-        )
+        layers = tuple(map(_axes, stored["layers"]))
         numbers = {
             name: tuple(tuple(finite(**{name: each}) for each in row) for row in stored[name])
             for name in ("variances", "loads")
@@ -253,10 +250,7 @@ class CrossErrors:
             for kind, axes in stored["order"]
         )
         mixed = tuple(
-            (
-                tuple(tuple(axes) for axes in every),
-                tuple(tuple(finite(mixed=each) for each in row) for row in rows),
-            )
+            (_axes(every), tuple(tuple(finite(mixed=each) for each in row) for row in rows))
             for every, rows in stored.get("mixed", ())
         )
         found = cls(start, levels, layers, numbers["variances"], numbers["loads"], order, mixed)
@@ -269,8 +263,13 @@ class CrossErrors:
         measured = {axes for row in layers for axes in row}
         known = known and {axes for every, _ in mixed for axes in every} <= measured
         total = [()] if mixed else []  # of a value, which shares noises with all that is asked
-        kept = all(kind < len(layers) and axes in [*layers[kind], *total] for kind, axes in order)
+        kept = all(k < len(layers) and (axes in layers[k] or axes in total) for k, axes in order)
         positive = kept and all(each > 0 for row in found.variances for each in row)
         if not (alike and known and square and positive and layers):
             raise refuse("tables", "axes and variances that belong together", "others")
         return found
+
+
+def _axes(stored: Iterable[Iterable[Any]]) -> tuple[Axes, ...]:
+    """Read the axes of several tables."""
+    return tuple(tuple(whole(least=0, axis=axis) for axis in axes) for axes in stored)

@@ -218,7 +218,8 @@ class PlacedErrors(CrossErrors):
             tuple(whole(children=each) for each in level) for level in stored["children"]
         )
         sizes, first = tuple(map(sum, children)), [len(level) for level in children]
-        if not children or first != [1, *sizes[:-1]] or plain.levels[: len(sizes)] != sizes:
+        alike = first == [1, *sizes[:-1]] and plain.levels[: len(sizes)] == sizes
+        if not children or not alike or plain.mixed:
             raise refuse("children", "into how many places those of each level are parted", "more")
         found = {(kind, axes) for kind, axes in plain.order} | {(0, ())}
         every = [(kind, axes) for kind, layer in enumerate(plain.layers) for axes in layer]
