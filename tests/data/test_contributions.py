@@ -1,15 +1,23 @@
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
 import narwhals.stable.v2 as nw
+import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 
 import halfnoise as hn
+from halfnoise.data.columns import Columns
+from halfnoise.data.contributions import Contribution
+from halfnoise.data.sources import TextFormat, open_source
 from halfnoise.data.whole_numbers import quotient
 from halfnoise.design.measurement import CenteredMeasurement
+from support import engines
+from support.loss import exact_totals
 from support.measured import grid_for
 from support.nasty import found
 from support.quanta import out_of_quanta
@@ -140,3 +148,39 @@ def test_quotients(total: int, by: int) -> None:
     """Quotients of whole numbers below 2^53 are rounded down exactly."""
     frame = nw.from_native(pl.DataFrame({"a": [total], "b": [by]}))
     assert frame.select(quotient(nw.col("a"), nw.col("b"))).rows() == [(total // by,)]
+
+
+WHOLE = [0, 1, -1, 7, 19, 20, 21, -40, 2**31 - 1, -(2**31), 2**53 + 1, 2**63 - 1, -(2**63), None]
+ALL_ON_GRID = {(0, 20): True, (-3, 4): True, (100, 1000): True, (0.5, 2.25): True, (0, 0.3): False}
+
+
+@pytest.mark.parametrize("bounds", ALL_ON_GRID)
+@pytest.mark.parametrize("engine", [name for name in engines.TYPED if name in engines.READERS])
+def test_whole_numbers_have_no_parts(
+    engine: str, bounds: tuple[float, float], tmp_path: Path
+) -> None:
+    """Columns of them add up to what the same values add up to as fractions, with fewer sums."""
+    asked: list[Any] = [
+        q.Sum("x", bounds=bounds),
+        q.Sum("x", bounds=bounds, where=q.Where("x", at_least=2), name="some"),
+        q.Mean("x", bounds=bounds, missing=[7], name="mean"),
+    ]
+    workload = hn.Workload(asked)
+    grid = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1)))
+    whole = pa.table({"x": pa.array(WHOLE, pa.int64())})
+    real = whole.cast(pa.schema([("x", "float64")]), safe=False)
+    exact, other = (
+        exact_totals(engines.TYPED[engine](table, _made(tmp_path / name)), grid, workload, ())
+        for name, table in {"whole": whole, "real": real}.items()
+    )
+    assert all(map(np.array_equal, exact.sums, other.sums))
+    for table, has_parts in ((whole, not ALL_ON_GRID[bounds]), (real, True)):
+        with open_source(table, text=TextFormat()) as source:
+            columns = Columns.of(source, workload, grid.blocks, [])
+            read = Contribution(grid.blocks[0], columns, "hn0", alone=True)
+        assert read.in_parts is has_parts
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder

@@ -139,20 +139,30 @@ class Contribution:
         whole, parts = (self.read(name, e, "sum").cast(nw.Float64) for name, e in named)
         return whole + parts * 2.0**-ROW_PART_BITS
 
-    def put(self, place: nw.Expr, given: nw.Expr | None = None) -> nw.Expr:
+    def never_parts(self, query: Bounded) -> bool:
+        """Whether a row is a person, and every whole number within the bounds is on the grid."""
+        points, quantum = (1.0, self.nearest, *query.bounds), self.block.quantum
+        fit = all((Fraction(point) / quantum).denominator == 1 for point in points)
+        whole = self.cell(query).dtype.is_integer()
+        return self.alone and whole and fit and not self.block.weighing.bits
+
+    def put(self, place: nw.Expr, given: nw.Expr | None = None, *, exact: bool = False) -> nw.Expr:
         """Put a person's value on the grid: whole quanta from the offset, and parts of one.
 
-        None, if it is not given, adds nothing. Returned is its place, made once.
+        None, if it is not given, adds nothing. ``exact``: there are no parts. Returned is its
+        place, made once.
         """
         if self.alone:  # then it is a column: an engine would compute it at each use
             self.rows[f"{self.prefix}_place"] = place
             place = nw.col(f"{self.prefix}_place")
-        whole, parts = (each.cast(nw.Int64) for each in apart(place, PART_BITS))
-        start = (Fraction(self.nearest) - self.block.offset) / self.block.quantum
-        adds: Sequence[nw.Expr] = multiplied(whole + int(start), parts, self.block.weighing)
+        start = int((Fraction(self.nearest) - self.block.offset) / self.block.quantum)
+        adds: Sequence[nw.Expr] = [place.cast(nw.Int64) + start]
+        if not exact:
+            whole, parts = (each.cast(nw.Int64) for each in apart(place, PART_BITS))
+            adds = multiplied(whole + start, parts, self.block.weighing)
         if given is not None:
             adds = [nw.when(given).then(each).otherwise(nw.lit(0)) for each in adds]
-        self.person, self.in_parts = [*self.person, *adds], True
+        self.person, self.in_parts = [*self.person, *adds], not exact
         return place
 
     def totals(self, sums: Ring) -> Ring:
@@ -212,7 +222,8 @@ def _sum(query: Sum, part: Contribution) -> None:
     if query.where is not None:
         meets = part.read("meets", part.cell.meets(query.where), "max", nw.Int8)
         absent = nw.when(meets == 1).then(absent).otherwise(nw.lit(0.0))
-    part.put(*part.places(nw.when(given).then(value).otherwise(absent)))
+    (place,) = part.places(nw.when(given).then(value).otherwise(absent))
+    part.put(place, exact=part.never_parts(query))
 
 
 @_reads.register
@@ -234,7 +245,7 @@ def _mean(query: Mean, part: Contribution) -> None:
         given = number > 0
         answers = nw.when(given).then(number).otherwise(nw.lit(1)).cast(nw.Float64)
         place = clipped(rows / answers, *part.places(*query.bounds))
-    place = part.put(place, given)
+    place = part.put(place, given, exact=part.never_parts(query))
     part.person.append(counted(given.cast(nw.Int64), part.block.weighing))
     if query.variance:
         part.person.append(square(part.block, part.nearest, place, given))
