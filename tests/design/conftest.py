@@ -4,7 +4,10 @@ import pytest
 
 from halfnoise.design import candidates
 
-WITH_FITTED = ("test_fitted", "test_searches_end", "test_tables_loss")
+WITH_FITTED = (
+    *("test_fitted", "test_fitted_cells", "test_searches_end", "test_tables_loss"),
+    *("test_tables_coverage", "test_tables_solver"),
+)
 
 
 @pytest.fixture(autouse=True)

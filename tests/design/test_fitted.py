@@ -19,7 +19,7 @@ from halfnoise.design.people import People, Size
 from halfnoise.design.rows import Rows
 from halfnoise.planning.choice import best
 from halfnoise.privacy.definitions import Budget
-from support.any_workload import any_workload, enumerated, people
+from support.any_workload import any_workload, corners, enumerated, people
 from support.convex import (
     _estimates,
     least_error,
@@ -53,7 +53,7 @@ def least(workload: hn.Workload, *, known: bool = False) -> float:
         return least_error_of(workload) if wants else least_error_without_size(workload)
     wanted = np.array(_estimates(workload))
     rows, groups = [], 1
-    for person in people(workload, workload.blocks):
+    for person in people(workload, corners(workload.blocks)):
         groups = len(person)
         sums = ((*chain.from_iterable(c), 1.0) if c else (0.0,) * len(wanted[0]) for c in person)
         rows.append([*chain.from_iterable(sums)])
@@ -277,7 +277,7 @@ def test_groups_recover_what_was_measured() -> None:
         load = np.array([*map(term.load, range(len(dense)))])
         between += term.weight * np.outer(load, load)
     total, apart = design._errors()
-    own = design.crowd.one.order.index(0)
+    own = design.crowd.one.order.index((0, 0))
     expected = (total - apart)[own, own] / 4 / 9  # three counts share a total
     assert between[0, 0] == pytest.approx(expected, rel=1e-9)
     assert np.linalg.eigvalsh(dense - between).min() > -1e-9

@@ -1,11 +1,14 @@
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import halfnoise as hn
+from halfnoise.design import cells
+from halfnoise.design.cell_rows import CellRows
 from halfnoise.workload.sets import crossed
 from halfnoise.workload.sets.residuals import made_of
 from support.levels import MU, axes, tables
@@ -24,6 +27,15 @@ ASKED: list[tuple[Any, dict[str, Any]]] = [
     ([hn.Table([A, B]), hn.Mean("m", bounds=(3, 9), by=["a0"])], {}),
     ([hn.Table([A, B])], {"known_size": True}),
     ([hn.Table([A, B]), hn.Sum("s", bounds=(3, 9), by=["a0"])], {"neighbors": REPLACE}),
+]
+LIGHT = hn.Table([A, B], importance=0.01)
+MEAN, SUM = hn.Mean("m", bounds=(3, 9), by=["a0"]), hn.Sum("s", bounds=(3, 9), by=["a1"])
+COUNTS = [hn.Count(name, by=["a0", "a1"]) for name in "de"]
+FITTED: list[tuple[Any, dict[str, Any]]] = [
+    ([hn.Count("c"), LIGHT, MEAN, SUM], {}),
+    ([LIGHT, *COUNTS, SUM], {}),
+    ([hn.Counts(2), LIGHT, SUM], {"known_size": True}),
+    ([LIGHT, MEAN, *COUNTS], {"neighbors": REPLACE}),
 ]
 
 
@@ -88,12 +100,13 @@ def wrong(found: Releases) -> list[str]:
     return bad + ["margins"] * (uneven(found) > 1e-6)
 
 
-@pytest.mark.parametrize(("queries", "rules"), ASKED)
+@pytest.mark.parametrize(("queries", "rules"), ASKED + FITTED)
 def test_intervals_cover_and_margins_add_up(queries: Any, rules: dict[str, Any]) -> None:
     """Of cells, totals, contrasts, shares of margins and means by cell, 95% hold the truth."""
     plan = hn.plan(queries, privacy=MU, **rules)
     if "known_size" in rules:
         assert plan.chosen.size_is_given
+    assert (queries, rules) not in FITTED or plan.chosen.name == "fitted-gaussian"
     found = releases(plan, NUMBER)
     assert len(tried(found)) >= 9
     assert wrong(found) == []
@@ -125,16 +138,31 @@ MUTANTS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "mutant", "shows"), MUTANTS)
+@pytest.mark.parametrize(
+    ("where", "queries"), [(crossed, [hn.Table([A, B])]), (cells, FITTED[0][0])]
+)
+@pytest.mark.parametrize("mistake", MUTANTS)
 def test_mistakes_are_seen(
-    name: str, mutant: Any, shows: str, monkeypatch: pytest.MonkeyPatch
+    where: Any, queries: Any, mistake: tuple[str, Any, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No projection, a residual that is forgotten, and a size for each table are all rejected."""
-    plan = hn.plan(hn.Workload([hn.Table([A, B])]), privacy=MU)
-    monkeypatch.setattr(crossed, name, mutant)
+    name, mutant, shows = mistake
+    plan = hn.plan(hn.Workload(queries), privacy=MU)
+    monkeypatch.setattr(where, name, mutant)
     found = wrong(releases(plan, NUMBER))
     assert shows in found
     assert len(found) > 1
+
+
+def test_noises_that_are_taken_apart_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If values come back without what they share with people, their intervals hold too seldom."""
+    plan = hn.plan(hn.Workload(FITTED[0][0]), privacy=MU)
+    back = CellRows.back
+    alone = lambda rows, states: np.diag(np.diag(back(rows, states)))  # noqa: E731
+    ready = plan.measurement.drawn.covariance
+    monkeypatch.setattr(CellRows, "back", alone)
+    found = replace(releases(plan, NUMBER), covariance=ready)
+    assert len(wrong(found)) > 3
 
 
 def test_noise_before_centring_costs_more(monkeypatch: pytest.MonkeyPatch) -> None:

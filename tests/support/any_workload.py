@@ -13,9 +13,9 @@ from halfnoise.design.design import Measurement
 from halfnoise.workload.block import Block
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.totals import Totals
-from support.quanta import in_quanta
+from support.table_people import corners as in_quanta
 
-Corner = tuple[tuple[float, ...], ...]  # what one person adds, block by block
+Corner = tuple[Sequence[Any], ...]  # what one person adds, block by block
 Person = tuple[Corner | None, ...]  # for each group; None where they are not in it
 
 
@@ -69,9 +69,9 @@ def corners(blocks: Sequence[Block]) -> list[Corner]:
     return list(itertools.product(*(list(block.shape.corners()) for block in blocks)))
 
 
-def people(workload: hn.Workload, blocks: Sequence[Block]) -> Iterator[Person]:
+def people(workload: hn.Workload, own: Sequence[Corner]) -> Iterator[Person]:
     """List everybody: in any groups that one may be in, at any corner in each, or in none."""
-    own, grouping = corners(blocks), workload.grouping
+    grouping = workload.grouping
     if grouping is None:
         yield from ((corner,) for corner in own)
         return
@@ -89,7 +89,7 @@ def entering(person: Person, ready: Measurement) -> list[int]:
     sums = []
     for place, block in enumerate(ready.blocks):
         none = [0] * block.shape.size
-        rows = [none if c is None else in_quanta(c[place], block) for c in person]
+        rows = [none if c is None else c[place] for c in person]
         sums.append(np.array([[x % 2**64 for x in row] for row in rows], dtype=np.uint64))
     everyone = np.array([1], dtype=np.uint64)
     totals = Totals(sums=tuple(sums), people=present, everyone=everyone)
@@ -106,7 +106,8 @@ def enumerated(workload: hn.Workload, ready: Measurement) -> Fraction:
     for place, own in enumerate(rings):
         times = groups if place == 0 else 1
         scales += [Fraction(float(scale)) for scale in own] * times
-    moved = list({tuple(entering(person, ready)) for person in people(workload, ready.blocks)})
+    corner = [*itertools.product(*map(in_quanta, ready.blocks))]
+    moved = list({tuple(entering(person, ready)) for person in people(workload, corner)})
     if workload.neighbors is hn.Neighbors.REPLACE:
         pairs = itertools.combinations(moved, 2)
         moved = list({tuple(a - b for a, b in zip(x, y, strict=True)) for x, y in pairs})

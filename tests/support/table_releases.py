@@ -65,7 +65,7 @@ def releases(plan: hn.Plan, number: int, people: int = 500, seed: int = 5) -> Re
     for ring, scales in zip(exact, ready.scales, strict=True):
         drawn = noise.draw(np.broadcast_to(scales, (number, ring.shape[1])))
         rings.append(ring + drawn.view(np.uint64))
-    known = float(people) if ready.root is None else None
+    known = float(people) if ready.design.size_scale is None else None
     back = ready.recover(rings, known)
     sizes = [] if back.sizes is None else [back.sizes]
     truth += [people] * len(sizes)

@@ -157,7 +157,7 @@ def _counts(groups: Groups, block: TableBlock, axes: Axes) -> bool:
 
 def _layers(part: Contribution) -> list[bool]:
     """Return, layer by layer, whether a value is added up in parts: who answered is not."""
-    return [True] + [False] * (len(part.person) - 2) if part.in_parts else [False]
+    return [part.in_parts] + [False] * (len(part.person) - 1 - part.in_parts)
 
 
 def _block(query: ColumnQuery) -> Block:

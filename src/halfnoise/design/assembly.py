@@ -4,11 +4,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from halfnoise.design.cell_errors import errors, line_parts
+from halfnoise.design.cells import Cells
 from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.design.cross_errors import CrossErrors
 from halfnoise.design.people import People, Size
 from halfnoise.values import dataclass
 from halfnoise.workload.block import Block
+from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.base import Parts, Scales, Span
 from halfnoise.workload.sets.folding import Folded
@@ -30,24 +33,32 @@ class Assembly:
     @property
     def size_scale(self) -> float | None:
         """The scale of the noise on the number of people; None where it is not measured."""
-        return float(self.stds[-1]) if self.people.size is Size.MEASURED else None
+        return float(self.stds[-1]) if self.measured else None
+
+    @property
+    def measured(self) -> bool:
+        """Whether the number of people is; otherwise it is known, or nothing leans on it."""
+        return self.people.size is Size.MEASURED
+
+    @property
+    def _size(self) -> Floats:
+        """How much of each noise the number of people holds."""
+        found: Floats = self.held[-1] if self.measured else np.zeros(len(self.stds))
+        return found
 
     def _each(self) -> Iterator[tuple[int, Block, Folded, Scales]]:
         places = range(len(self.people.blocks))
         return zip(places, self.people.blocks, self.people.folds, self.scales, strict=True)
 
-    def _held(self, place: int) -> Floats:
-        """Return how much of each noise the coordinate of a block holds."""
-        found: Floats = self.held[self.people.order.index(place)]
-        return found
-
     def parts(self) -> tuple[Parts, ...]:
         """Return, for each line, the scales of the independent noises in its estimates."""
         found = list[Parts]()
         for place, block, fold, scales in self._each():
-            if fold.along:
-                held = np.abs(self._held(place)) * self.stds
-                found.append(fold.parts(scales, [x for x in held.tolist() if x]))
+            held = self.held[self.people.own(place)] * self.stds
+            if isinstance(fold, Cells) and isinstance(block, TableBlock):
+                found += line_parts(fold, block, scales, np.vstack([held, self._size * self.stds]))
+            elif fold.coordinates:
+                found += fold.parts(scales, held.tolist())
             else:
                 found += block.parts(fold.shape.midpoint, scales, self.size_scale or 0.0)
         return tuple(found)
@@ -57,6 +68,10 @@ class Assembly:
         start, tables = 0, None
         variances, shared = list[Run](), list[Shared]()
         for _, block, fold, scales in self._each():
+            if isinstance(fold, Cells):
+                tables = errors(fold, start, scales)
+                start += block.shape.size
+                continue
             mixture = fold.mixture()
             own = [(*mixture.own, scales[0] ** 2)] if any(mixture.own) else []
             variances += _runs(own, start)
@@ -72,18 +87,15 @@ class Assembly:
 
     def loadings(self, held: Floats) -> tuple[Run, ...]:
         """Return what all estimates hold of a noise of which coordinates hold so much."""
-        start, found = 0, list[Run]()
+        start, found, size = 0, list[Run](), float(held[-1]) if self.measured else 0.0
         for place, block, fold, _ in self._each():
-            if fold.along:
-                own, spans = float(held[self.people.order.index(place)]), fold.loads()
-            else:
-                own, spans = float(held[-1]), fold.mixture().lean
-            found += _runs(spans, start, own) if own else ()
+            spans = fold.loads(held[self.people.own(place)].tolist(), size)
+            found += _runs((span for span in spans if span[2]), start)
             start += block.shape.size
-        if self.people.size is Size.MEASURED and held[-1]:
-            found.append(Run(start, start + 1, float(held[-1])))
+        if size:
+            found.append(Run(start, start + 1, size))
         return tuple(found)
 
 
-def _runs(spans: Iterable[Span], start: int, times: float = 1.0) -> tuple[Run, ...]:
-    return tuple(Run(start + low, start + high, x * times) for low, high, x in spans)
+def _runs(spans: Iterable[Span], start: int) -> tuple[Run, ...]:
+    return tuple(Run(start + low, start + high, x) for low, high, x in spans)

@@ -8,25 +8,26 @@ so the bound still holds, but may be lower than it could be.
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
-from halfnoise.design.by_cell_prices import by_cell
+from halfnoise.design.cell_prices import PricedCells
 from halfnoise.design.crowd import Crowd
 from halfnoise.design.design import Setting
 from halfnoise.design.duality import Programme, solve
-from halfnoise.design.people import People, Size, size_of
+from halfnoise.design.people import People, Size, adds_by_cell, size_of
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.text import percent
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.likeness import gathered
-from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.folding import Folded
 from halfnoise.workload.sets.folds import folded
 from halfnoise.workload.workload import Workload
 
+PRICED = partial(People.of, cells=PricedCells)
 ROUNDING = 1e-6  # more than floating point can be off
 MOST_COORDINATES = 256
 NEAR = 0.005  # what is as good as the least
@@ -51,9 +52,7 @@ def least_error(workload: Workload, mu: float, *, known_size: bool = False) -> f
     blocks, weight, touched = gathered(workload.blocks), workload.size_weight, 1
     leaves = workload.neighbors is Neighbors.ADD_REMOVE
     if workload.touched > leaves and not workload.discovers:  # or changes answers in the one group
-        if _adds_by_cell(blocks):
-            return None
-        crowd = Crowd.of(workload, blocks, size, some=True)
+        crowd = Crowd.of(workload, blocks, size, PRICED, some=True)
         bound = None if crowd is None else solve(crowd.programme).bound / crowd.groups
     else:
         bound = _least(blocks, size, weight)
@@ -80,18 +79,13 @@ def words(error: float, bound: float) -> str:
     return f"Its squared error is {said}; no design here comes nearer."
 
 
-def _adds_by_cell(blocks: Sequence[Block]) -> bool:
-    return any(isinstance(block.shape, Crossed) and block.shape.values for block in blocks)
-
-
 def _least(blocks: Sequence[Block], size: Size, weight: float) -> float | None:
     """Return the bound at a budget of one where a person moves one group."""
-    if _adds_by_cell(blocks):
-        priced = by_cell(blocks, size, weight)
-        return None if priced is None else solve(priced).bound
-    people = People.of(blocks, size, weight)
+    people = PRICED(blocks, size, weight)
     if people is not None:
         return solve(people.programme).bound
+    if any(adds_by_cell(block.shape) for block in blocks):
+        return None
     folds = [folded(block.shape, leaves=size is not Size.PUBLIC, some=True) for block in blocks]
     some = tuple(fold for fold in folds if fold is not None)
     people = People(tuple(blocks), some, size, weight)
@@ -105,7 +99,7 @@ def _glimpsed(people: People) -> Programme:
     moved, distances = list[Floats](), list[Floats]()
     for level in sorted({*LEVELS, *_peaks(people.folds)}):
         seen = [_at(fold, level, people.size) for fold in people.folds]
-        own = list(zip((seen[i] for i in people.order), people.units, strict=True))
+        own = list(zip((seen[i] for i, _ in people.order), people.units, strict=True))
         row = np.array([*((x[0] - middle) / half for x, (middle, half) in own), 1.0])
         spread = np.array([*(x[1] / half**2 for x, (_, half) in own), 0.0])
         last = len(own) + people.centred
@@ -130,7 +124,9 @@ def _peaks(folds: Sequence[Folded]) -> Iterator[float]:
 
 def _at(fold: Folded, level: float, size: Size) -> tuple[float, float, Floats]:
     """Return what people at a level add along on average, how it varies, and what lies across."""
-    along, across = [float(x) for x in fold.along or [0.0] * len(fold.across)], fold.across
+    across, along = fold.across, [0.0] * len(fold.across)
+    for each in fold.coordinates:
+        along = [float(x) for x in each.along]
     if size is Size.PUBLIC:  # a change either way: nothing on average
         order = sorted(range(len(along)), key=lambda k: abs(along[k]))
         kind = order[round(level * (len(order) - 1))]

@@ -12,7 +12,7 @@ values from the midpoint and, times the midpoint, the noisy number of people.
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 from halfnoise.checks import finite, refuse, whole
 from halfnoise.values import dataclass
 from halfnoise.workload.sets.base import Layered
-from halfnoise.workload.sets.residuals import Axes, Levels, cells, within
+from halfnoise.workload.sets.residuals import Axes, Levels, cells, made_from, place_of, within
 
 Vector = NDArray[np.float64]
+Matrix = tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,8 @@ class CrossErrors:
 
     ``layers``: the axes of the residuals of each layer of noise; ``variances``: of their noise.
     ``loads``: for each kind of estimate, of which there are as many as layers, how much it has of
-    each layer. ``order``: the tables that come out, each of a kind and by some axes.
+    each layer. ``order``: the tables that come out, each of a kind and by some axes. ``mixed``: by
+    the axes of residuals in which layers share noises, how much each layer has of each noise.
     """
 
     start: int
@@ -42,6 +44,7 @@ class CrossErrors:
     variances: tuple[tuple[float, ...], ...]
     loads: tuple[tuple[float, ...], ...]
     order: tuple[tuple[int, Axes], ...]
+    mixed: tuple[tuple[tuple[Axes, ...], Matrix], ...] = ()
 
     @classmethod
     def under(cls, start: int, made: Layered, variances: Sequence[float]) -> Self:
@@ -49,6 +52,11 @@ class CrossErrors:
         drawn = iter(variances[place] for place in made.places)
         own = tuple(tuple(itertools.islice(drawn, len(layer))) for layer in made.layers)
         return cls(start, made.levels, made.layers, own, made.loads, made.tables)
+
+    @property
+    def deep(self) -> int:
+        """How many of the attributes, the first ones, are levels of one that is nested."""
+        return 0
 
     @cached_property
     def tables(self) -> list[tuple[int, Axes, int, int]]:
@@ -74,10 +82,23 @@ class CrossErrors:
     def _starts(self) -> Vector:
         return np.array([start for _, _, start, _ in self.tables])
 
-    def _weights(self, kind: int, other: int) -> Iterator[tuple[float, dict[Axes, float]]]:
-        """Go through the layers that two kinds of estimates both have."""
-        pairs = zip(self.loads[kind], self.loads[other], self._noise, strict=True)
-        return ((a * b, noise) for a, b, noise in pairs if a * b)
+    @cached_property
+    def _mixed(self) -> dict[Axes, Matrix]:
+        """How much kinds of estimates have of each noise, where that is not by layer."""
+        loads = np.array(self.loads)
+        found: dict[Axes, Matrix] = {}
+        for every, held in self.mixed:
+            found |= dict.fromkeys(every, tuple(map(tuple, (loads @ np.array(held)).tolist())))
+        return found
+
+    def _held(self, kind: int, part: Axes) -> tuple[float, ...]:
+        """Return how much a kind of estimate has of each noise in a residual."""
+        return self._mixed.get(part, self.loads)[kind]
+
+    def _varies(self, kind: int, other: int, part: Axes) -> float:
+        """Return the covariance of two kinds of estimates in a residual."""
+        seen = zip(self._held(kind, part), self._held(other, part), self._noise, strict=True)
+        return sum(a * b * noise.get(part, 0.0) for a, b, noise in seen if a * b)
 
     def places(self, table: int) -> tuple[int, int]:
         """Return how many places a table is by, and how many cells, all alike, are in each."""
@@ -116,14 +137,11 @@ class CrossErrors:
         here, there = dict(zip(axes, x, strict=True)), dict(zip(axes_, y, strict=True))
         common = tuple(axis for axis in axes if axis in there)
         total = 0.0
-        for load, noise in self._weights(kind, kind_):
-            for part in within(common):
-                if part not in noise:
-                    continue
-                lie = math.prod((here[i] == there[i]) - 1 / self.levels[i] for i in part)
-                apart = cells(self.levels, (i for i in axes if i not in part))
-                apart *= cells(self.levels, (i for i in axes_ if i not in part))
-                total += load * noise[part] * lie / apart
+        for part in within(common):
+            lie = math.prod((here[i] == there[i]) - 1 / self.levels[i] for i in part)
+            apart = cells(self.levels, (i for i in axes if i not in part))
+            apart *= cells(self.levels, (i for i in axes_ if i not in part))
+            total += self._varies(kind, kind_, part) * lie / apart
         return total
 
     def of(self, weights: Mapping[int, float]) -> float:
@@ -144,11 +162,10 @@ class CrossErrors:
         """
         (kind, axes), (kind_, _) = self._table(one), self._table(other)
         many, total = {i: len(own) for i, own in zip(axes, chosen, strict=True)}, 0.0
-        for load, noise in self._weights(kind, kind_):
-            for part in within(axes):
-                inside = math.prod(many[i] * (1 - many[i] / self.levels[i]) for i in part)
-                beside = math.prod(many[i] / self.levels[i] for i in axes if i not in part)
-                total += load * noise.get(part, 0.0) * inside * beside**2
+        for part in within(axes):
+            inside = math.prod(many[i] * (1 - many[i] / self.levels[i]) for i in part)
+            beside = math.prod(many[i] / self.levels[i] for i in axes if i not in part)
+            total += self._varies(kind, kind_, part) * inside * beside**2
         return total
 
     def weighted(self, table: int, weights: Vector) -> float:
@@ -158,8 +175,7 @@ class CrossErrors:
         """
         (kind, axes), total = self._table(table), 0.0
         for part in within(axes):
-            amount = sum(load * noise.get(part, 0.0) for load, noise in self._weights(kind, kind))
-            if amount:
+            if amount := self._varies(kind, kind, part):
                 gone = tuple(place for place, axis in enumerate(axes) if axis not in part)
                 own = weights.mean(axis=gone)
                 for axis in range(own.ndim):
@@ -180,15 +196,15 @@ class CrossErrors:
                 thin = [self.levels[axis] if axis in part else 1 for axis in axes]
                 others = cells(self.levels, (i for i in axes if i not in part))
                 held = noisy[layer, part].reshape((*thin, *columns))
-                made += self.loads[kind][layer] * held / others
+                made += self._held(kind, part)[layer] * held / others
             product[start - self.start : stop - self.start] = made.reshape((-1, *columns))
         return product
 
     def _made_of(self, kind: int, axes: Axes) -> Iterator[tuple[int, Axes]]:
-        """Go through the residuals, by layer, that a table is made of."""
-        for layer, load in enumerate(self.loads[kind]):
-            if load:
-                yield from ((layer, part) for part in within(axes) if part in self._noise[layer])
+        """Go through the residuals, by noise, that a table is made of."""
+        for part in made_from(axes, self.deep):
+            held = zip(self._held(kind, part), self._noise, strict=True)
+            yield from ((i, part) for i, (load, noise) in enumerate(held) if load and part in noise)
 
     def _in_residuals(self, x: Vector) -> dict[tuple[int, Axes], Vector]:
         """Return what weights on all cells come to in each residual, times its covariance."""
@@ -198,28 +214,32 @@ class CrossErrors:
             own = x[start - self.start : stop - self.start].reshape((*shape, *x.shape[1:]))
             for layer, part in self._made_of(kind, axes):
                 gone = tuple(place for place, axis in enumerate(axes) if axis not in part)
-                less = self.loads[kind][layer] * (own.mean(axis=gone) if gone else own)
+                less = self._held(kind, part)[layer] * (own.mean(axis=gone) if gone else own)
                 found[layer, part] = found.get((layer, part), 0.0) + less
         for (layer, part), held in found.items():
             spread = held
-            for axis in range(len(part)):
+            for axis in range(len(place_of(part, self.deep)), len(part)):
                 spread = spread - spread.mean(axis=axis, keepdims=True)
-            found[layer, part] = self._noise[layer][part] * spread
+            found[layer, part] = spread
+        self._vary(found, x.shape[1:])
         return found
+
+    def _vary(self, found: dict[tuple[int, Axes], Vector], _columns: Sequence[int]) -> None:
+        """Multiply weights on residuals with the covariance of these, in place."""
+        for (layer, part), held in found.items():
+            found[layer, part] = self._noise[layer][part] * held
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values, ready for JSON."""
         names = ("start", "levels", "layers", "variances", "loads", "order")
-        return {name: getattr(self, name) for name in names}
+        stored = {name: getattr(self, name) for name in names}
+        return stored | ({"mixed": self.mixed} if self.mixed else {})
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
         """Read it from plain values; refuse what no errors of tables are."""
         levels = tuple(whole(least=2, levels=each) for each in stored["levels"])
-        layers = tuple(
-            tuple(tuple(whole(least=0, axis=axis) for axis in axes) for axes in layer)
-            for layer in stored["layers"]
-        )
+        layers = tuple(map(_axes, stored["layers"]))
         numbers = {
             name: tuple(tuple(finite(**{name: each}) for each in row) for row in stored[name])
             for name in ("variances", "loads")
@@ -229,14 +249,27 @@ class CrossErrors:
             (whole(least=0, kind=kind), tuple(whole(least=0, axis=axis) for axis in axes))
             for kind, axes in stored["order"]
         )
-        found = cls(start, levels, layers, numbers["variances"], numbers["loads"], order)
+        mixed = tuple(
+            (_axes(every), tuple(tuple(finite(mixed=each) for each in row) for row in rows))
+            for every, rows in stored.get("mixed", ())
+        )
+        found = cls(start, levels, layers, numbers["variances"], numbers["loads"], order, mixed)
         alike = [len(layer) for layer in layers] == [len(row) for row in found.variances]
         known = {axis for layer in layers for axes in layer for axis in axes} <= {
             *range(len(levels))
         }
-        square = {len(row) for row in found.loads} == {len(layers)} == {len(found.loads)}
-        kept = all(kind < len(layers) and axes in layers[kind] for kind, axes in order)
+        matrices = (found.loads, *(rows for _, rows in mixed))
+        square = all({len(rows), *map(len, rows)} == {len(layers)} for rows in matrices)
+        measured = {axes for row in layers for axes in row}
+        known = known and {axes for every, _ in mixed for axes in every} <= measured
+        total = [()] if mixed else []  # of a value, which shares noises with all that is asked
+        kept = all(k < len(layers) and (axes in layers[k] or axes in total) for k, axes in order)
         positive = kept and all(each > 0 for row in found.variances for each in row)
         if not (alike and known and square and positive and layers):
             raise refuse("tables", "axes and variances that belong together", "others")
         return found
+
+
+def _axes(stored: Iterable[Iterable[Any]]) -> tuple[Axes, ...]:
+    """Read the axes of several tables."""
+    return tuple(tuple(whole(least=0, axis=axis) for axis in axes) for axes in stored)

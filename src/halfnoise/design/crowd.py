@@ -8,7 +8,7 @@ within a group is permuted in each group by itself, so of different groups it is
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
@@ -24,6 +24,7 @@ from halfnoise.workload.workload import Workload
 
 MOST_SQUARES = 2**18  # numbers in the squares of what everybody moves
 Signs: TypeAlias = tuple[int, ...]
+Fold: TypeAlias = Callable[[Sequence[Block], Size, float], People | None]
 
 
 @dataclass(frozen=True)
@@ -41,19 +42,26 @@ class Crowd:
 
     @classmethod
     def of(
-        cls, workload: Workload, blocks: Sequence[Block], size: Size, *, some: bool = False
+        cls,
+        workload: Workload,
+        blocks: Sequence[Block],
+        size: Size,
+        fold: Fold = People.of,
+        *,
+        some: bool = False,
     ) -> "Crowd | None":
         """List everybody; None where there are too many, or groups are not listed.
 
-        ``some``: where there are too many, those who are alike in all of their groups will do.
+        ``fold``: who is listed in one group. ``some``: where there are too many, those who are
+        alike in all of their groups will do.
         """
         grouping = workload.grouping
         if grouping is None or grouping.number is None:
             return None
         changed, most = None, grouping.most
-        one = People.of(blocks, size, workload.size_weight)
+        one = fold(blocks, size, workload.size_weight)
         if workload.neighbors is Neighbors.REPLACE:
-            changed, most = People.of(blocks, Size.PUBLIC), 2
+            changed, most = fold(blocks, Size.PUBLIC, 0.0), 2
             if changed is None:
                 return None
         if one is None:
@@ -64,11 +72,8 @@ class Crowd:
 
     def on(self, blocks: Sequence[Block]) -> "Crowd":
         """Return the same where bounds are on the grid."""
-        one = People.of(blocks, self.one.size, self.one.interest)
-        changed = None if self.changed is None else People.of(blocks, Size.PUBLIC)
-        if one is None:
-            raise AssertionError
-        return Crowd(one, changed, self.groups, self.most, self.alike)
+        changed = None if self.changed is None else self.changed.on(blocks)
+        return Crowd(self.one.on(blocks), changed, self.groups, self.most, self.alike)
 
     def _who(self) -> Iterator[tuple[Signs, np.ndarray]]:
         """Go through in how many groups people are, with which sign, and of which kinds.
@@ -105,23 +110,32 @@ class Crowd:
     @cached_property
     def programme(self) -> Programme:
         """What noise to look for: on totals over groups, divided by sqrt(m), and across them."""
-        rows = [self.one.rows[who] * np.array(signs)[:, None] for signs, who in self._who()]
-        if self.changed is not None:
-            changed, units = self.changed.rows, zip(self.changed.units, self.one.units, strict=True)
-            ratio = [own / unit for (_, own), (_, unit) in units]
-            none = np.zeros((len(changed), self.one.rows.shape[1] - changed.shape[1]))
-            rows.append(np.hstack([changed * np.array(ratio), none])[:, None, :])
+        one, several = self.one, [*self._who()]
+        rows = [one.rows[who] * np.array(signs)[:, None] for signs, who in several]
+        spreads = [one.spread[who].sum(axis=1) for _, who in several]
+        if (changed := self.changed) is not None:
+            units = zip(changed.units, one.units, strict=True)
+            ratio = np.array([own / unit for (_, own), (_, unit) in units])
+            none = one.rows.shape[1] - changed.rows.shape[1]
+            rows.append(np.pad(changed.rows * ratio, ((0, 0), (0, none)))[:, None, :])
+            spread = changed.spread * np.outer(ratio, ratio)
+            spreads.append(np.pad(spread, ((0, 0), (0, none), (0, none))))
         along, across = list[Floats](), list[Floats]()
-        for each in rows:
+        for each, spread in zip(rows, spreads, strict=True):
             total = each.sum(axis=1)
-            share = np.einsum("ki,kj->kij", total, total) / self.groups
+            share = (np.einsum("ki,kj->kij", total, total) + spread) / self.groups
             along.append(share)
-            across.append(np.einsum("kgi,kgj->kij", each, each) - share)
-        weights, m = self.one.weights, self.groups
+            across.append(np.einsum("kgi,kgj->kij", each, each) + spread - share)
+        weights, m = [one.weights, (self.groups - 1) * one.weights], self.groups
         moved = [np.concatenate(each) for each in (along, across)[: min(m, 2)]]
+        weights = weights[: len(moved)]
+        for place, (each, weight) in enumerate(one.matrices):  # each group has its own
+            more = [] if changed is None else [changed.matrices[place][0]]
+            moved.append(np.concatenate([*(each[who].sum(axis=1) for _, who in several), *more]))
+            weights.append(m * weight)
         return Programme(
             moved=moved,
-            weights=[weights, (m - 1) * weights][: len(moved)],
+            weights=weights,
             distances=self.distances,
             line_weights=m * self.one.line_weights,
         )

@@ -38,7 +38,8 @@ class Programme:
 
     ``moved``: for each matrix block of the information, P of every kind of person; ``weights``: Q
     of each. ``distances``: for every kind what a line is charged with; ``line_weights``: what the
-    error of each line weighs. ``given``: the number of people, last in every P and not in Q, is.
+    error of each line weighs. ``given``: the number of people, last in every P of the first block
+    and not in Q, is.
     """
 
     moved: Sequence[Floats]
@@ -97,9 +98,10 @@ def _priced(
 ) -> tuple[float, list[Floats], Floats]:
     """Return s, and the information that is best for an average person at these prices."""
     s, matrices = 0.0, []
-    for moved, root in zip(programme.moved, roots, strict=True):
+    for place, (moved, root) in enumerate(zip(programme.moved, roots, strict=True)):
         average = np.einsum("k,kij->ij", prices, moved)
-        to_center = _to_center(average) if programme.given else np.eye(len(average))
+        given = programme.given and place == 0
+        to_center = _to_center(average) if given else np.eye(len(average))
         middle, inverse = _roots(root @ to_center @ average @ to_center.T @ root)
         matrices.append(to_center.T @ root @ inverse @ root @ to_center)
         s += float(np.trace(middle))

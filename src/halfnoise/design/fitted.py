@@ -7,28 +7,34 @@ coordinates with parts of each other and of the number of people, and what lies 
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Self
 
 import numpy as np
 from flint import arb
 
 from halfnoise.design.assembly import Assembly
+from halfnoise.design.cell_prices import PricedCells
+from halfnoise.design.cells import Cells
 from halfnoise.design.covariance import Covariance
-from halfnoise.design.crowd import Crowd
+from halfnoise.design.crowd import Crowd, Fold
 from halfnoise.design.design import Design, Setting
-from halfnoise.design.duality import Programme, solve
+from halfnoise.design.duality import Optimum, Programme, solve
 from halfnoise.design.grid_rows import GridRows
 from halfnoise.design.people import People, Size, size_of
 from halfnoise.design.row_measurement import Across, RowMeasurement
 from halfnoise.design.rows import Rows
+from halfnoise.design.triangle import moved_by
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.proof import ball
 from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
+from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.base import Parts, Scales
+from halfnoise.workload.sets.folding import Folded
 from halfnoise.workload.workload import Workload
 
 SLACK = 2.0**-40  # more than all rounding of a sum of positive numbers
@@ -58,13 +64,14 @@ class Fitted(Design):
         if setting.noise is not Noise.GAUSSIAN or workload.touched > 1 or workload.discovers:
             return
         if workload.touched and workload.neighbors is Neighbors.REPLACE:
-            crowd = Crowd.of(workload, workload.blocks, size)
-            if crowd is not None and crowd.one.weights.size:
-                yield from _fitted(crowd.one, crowd.programme, setting.budget, crowd.changed)
+            for crowd, priced in crowds(workload, size):
+                yield from _fitted(crowd.one, priced.programme, setting.budget, crowd.changed)
             return
-        people = People.of(workload.blocks, size, workload.size_weight)
-        if people is not None and people.order:  # for categories and tables closed forms are best
-            yield from _fitted(people, people.programme, setting.budget)
+        folds = folding(workload.objective)
+        people, prices = (fold(workload.blocks, size, workload.size_weight) for fold in folds)
+        # For categories and tables closed forms are best.
+        if people is not None and people.order and prices is not None:
+            yield from _fitted(people, prices.programme, setting.budget)
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -83,7 +90,9 @@ class Fitted(Design):
             moved = np.concatenate([moved, self.rows.changed(self.changed)])
             distances = np.concatenate([distances, self.changed.distances])
         rows = (moved / np.array(self.row_scales)) ** 2
-        return dearest(rows.sum(axis=1), distances, self.scales)
+        several = 2 if self.changed is not None or self.rows.people.size is Size.PUBLIC else 1
+        apart = rounded_apart([(self.rows, self.row_scales)], self.scales, several)
+        return dearest(rows.sum(axis=1), distances, self.scales) + apart
 
     def stretched(self, factor: float) -> Self:
         """Return the design with all its scales times ``factor``."""
@@ -115,7 +124,7 @@ class Fitted(Design):
         """Put blocks on the grid; the rows stay, and the scales are stretched to fit them."""
         del workload
         rows = self.rows.on(on_grid(self.rows.people, self.row_scales, self.scales))
-        changed = None if self.changed is None else People.of(rows.people.blocks, Size.PUBLIC)
+        changed = None if self.changed is None else self.changed.on(rows.people.blocks)
         final = replace(self, rows=rows, changed=changed).certified(budget)
         return RowMeasurement(
             design=final,
@@ -132,23 +141,69 @@ def _fitted(
     found = solve(programme)
     if not found.sound:
         return
-    rows, row_scales = Rows.of(people, found.matrices, budget)
-    scales = across(people, found.lines, budget)
+    first = int(people.weights.size > 0)
+    people, scales = across(people, found, first, budget)
+    rows, row_scales = Rows.of(people, found.matrices[:first], budget)
     design = Fitted(
         rows=rows,
         row_scales=row_scales,
         scales=scales,
         size_is_given=people.size is Size.GIVEN,
-        changed=changed,
+        changed=None if changed is None else changed.on(people.blocks, people),
     )
     yield design.stretched(design.loss() / budget).certified(budget)
 
 
-def across(people: People, lines: Floats, budget: float) -> tuple[Scales, ...]:
-    """Return the scales across, block by block, from their information at a cost of one."""
-    rates = iter(lines.tolist())
-    own = (itertools.islice(rates, len(fold.weights)) for fold in people.folds)
-    return tuple(tuple(1 / (budget * math.sqrt(rate)) for rate in block) for block in own)
+def folding(objective: str) -> tuple[Fold, Fold]:
+    """Return how to list everybody, and those who are priced.
+
+    The largest error is sought by many rounds: there values by cell have scales of their own.
+    """
+    kinds = (Cells, PricedCells) if objective == "total" else (None, None)
+    one, other = (partial(People.of, cells=cells) for cells in kinds)
+    return one, other
+
+
+def crowds(workload: Workload, size: Size) -> Iterator[tuple[Crowd, Crowd]]:
+    """List everybody in groups, and those who are priced, if there are not too many."""
+    crowd, priced = (
+        Crowd.of(workload, workload.blocks, size, fold) for fold in folding(workload.objective)
+    )
+    if crowd is not None and crowd.one.weights.size and priced is not None:
+        yield crowd, priced
+
+
+def across(
+    people: People, found: Optimum, first: int, budget: float
+) -> tuple[People, tuple[Scales, ...]]:
+    """Return who measures what of values by cell, and the scales across, block by block.
+
+    From information at a cost of one; ``first``: how many of its matrices are on coordinates.
+    """
+    rates, folds, scales = iter(found.lines.tolist()), list[Folded](), list[Scales]()
+    for fold, block in zip(people.folds, people.blocks, strict=True):
+        own = tuple(itertools.islice(rates, len(fold.weights)))
+        folds.append(fold)
+        scales.append(tuple(1 / (budget * math.sqrt(rate)) for rate in own))
+        if isinstance(fold, Cells) and isinstance(block, TableBlock):
+            information = [budget**2 * each for each in found.matrices[first:]]
+            folds[-1], scales[-1] = fold.fitted(information, block)
+    return replace(people, folds=tuple(folds)), tuple(scales)
+
+
+def rounded_apart(
+    several: Sequence[tuple[Rows, Scales]], scales: Sequence[Scales], times: int
+) -> arb:
+    """Return what tables that round so many values of a person apart may cost."""
+    cost, people = 0.0, several[0][0].people
+    for i, (fold, own) in enumerate(zip(people.folds, scales, strict=True)):
+        if isinstance(fold, Cells):
+            rounded = np.zeros(len(people.order))
+            rounded[people.own(i)] = fold.rounded
+            cost += fold.apart(own, alone=times == 1)
+            for rows, row_scales in several:
+                cost += moved_by(rounded, rows.rows, row_scales, alone=times == 1)
+    return times * (ball(cost) * ball(1 + SLACK)).sqrt()
 
 
 def dearest(rows: Floats, distances: Floats, scales: Iterable[Scales]) -> arb:
@@ -164,9 +219,9 @@ def dearest(rows: Floats, distances: Floats, scales: Iterable[Scales]) -> arb:
 
 def on_grid(people: People, row_scales: Scales, scales: tuple[Scales, ...]) -> list[Block]:
     """Return the blocks on the grid that fits the noise that their values are under."""
-    order = people.order
-    own = (s or (row_scales[order.index(i)],) for i, s in enumerate(scales))
-    return [people.on_grid(i, *each) for i, each in enumerate(own)]
+    own = ([row_scales[at] for at in people.own(i)] for i in range(len(scales)))
+    each = zip(scales, own, strict=True)
+    return [people.on_grid(i, *both) for i, both in enumerate(each)]
 
 
 def times(scales: Scales, factor: float) -> Scales:

@@ -15,13 +15,22 @@ from halfnoise.design.assembly import Assembly
 from halfnoise.design.covariance import Covariance, Shared
 from halfnoise.design.crowd import Crowd
 from halfnoise.design.design import Design, Setting
-from halfnoise.design.duality import solve
-from halfnoise.design.fitted import across, dearest, on_grid, times, without_size
+from halfnoise.design.duality import Programme, solve
+from halfnoise.design.fitted import (
+    across,
+    crowds,
+    dearest,
+    on_grid,
+    rounded_apart,
+    times,
+    without_size,
+)
 from halfnoise.design.grid_rows import GridRows
 from halfnoise.design.group_measurement import GroupMeasurement
 from halfnoise.design.people import size_of
 from halfnoise.design.row_measurement import Across
-from halfnoise.design.rows import Rows, lower_root
+from halfnoise.design.rows import Rows
+from halfnoise.design.triangle import lower_root
 from halfnoise.noise.law import Noise
 from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
@@ -50,9 +59,9 @@ class FittedGroups(Design):
         workload = setting.workload
         if setting.noise is not Noise.GAUSSIAN or workload.touched < 2 or workload.discovers:
             return
-        crowd = Crowd.of(workload, workload.blocks, size_of(setting))
-        if crowd is not None and crowd.groups > 1 and crowd.one.weights.size:
-            yield from _fitted(crowd, setting.budget)
+        for crowd, priced in crowds(workload, size_of(setting)):
+            if crowd.groups > 1:
+                yield from _fitted(crowd, priced.programme, setting.budget)
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -73,7 +82,10 @@ class FittedGroups(Design):
             changed = None if crowd.changed is None else rows.changed(crowd.changed)
             moved = crowd.moved(rows.moved, changed)[place]
             cost = cost + (moved / np.array(scales) ** 2).sum(axis=1)
-        return dearest(cost, crowd.distances, self.scales)
+        both = [(self.total, self.total_scales), (self.apart, self.apart_scales)]
+        return dearest(cost, crowd.distances, self.scales) + rounded_apart(
+            both, self.scales, crowd.most
+        )
 
     def stretched(self, factor: float) -> Self:
         """Return the design with all its scales times ``factor``."""
@@ -137,19 +149,21 @@ class FittedGroups(Design):
         )
 
 
-def _fitted(crowd: Crowd, budget: float) -> Iterator[FittedGroups]:
+def _fitted(crowd: Crowd, programme: Programme, budget: float) -> Iterator[FittedGroups]:
     """Offer the best noise for these people, certified to cost the budget."""
-    found, one, m = solve(crowd.programme), crowd.one, crowd.groups
+    found, m = solve(programme), crowd.groups
     if not found.sound:
         return
+    one, scales = across(crowd.one, found, 2, budget)
     total, total_scales = Rows.of(one, found.matrices[:1], budget / math.sqrt(m))
-    apart, apart_scales = Rows.of(one, found.matrices[1:], budget)
+    apart, apart_scales = Rows.of(one, found.matrices[1:2], budget)
+    changed = None if crowd.changed is None else crowd.changed.on(one.blocks, one)
     design = FittedGroups(
-        crowd=crowd,
+        crowd=replace(crowd, one=one, changed=changed),
         total=total,
         total_scales=total_scales,
         apart=apart,
         apart_scales=apart_scales,
-        scales=across(one, found.lines, budget),
+        scales=scales,
     )
     yield design.stretched(design.loss() / budget).certified(budget)

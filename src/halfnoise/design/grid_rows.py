@@ -8,7 +8,8 @@ import numpy as np
 
 from halfnoise.design.measurement import Root
 from halfnoise.design.people import Size
-from halfnoise.design.rows import Row, Rows
+from halfnoise.design.rows import Rows
+from halfnoise.design.triangle import Row, finest
 from halfnoise.values import dataclass
 from halfnoise.workload.grid import Floats, Ring, times
 from halfnoise.workload.sets.base import Scales
@@ -33,8 +34,8 @@ class GridRows:
             pieces = [
                 part * quantum for part, quantum in zip(row.parts, people.quanta, strict=True)
             ]
-            finest = min(_finest(piece) for piece in (*pieces, rows.of_people(row)) if piece)
-            steps.append(Root.of(scale * groups, finest, half * groups))
+            least = min(finest(piece) for piece in (*pieces, rows.of_people(row)) if piece)
+            steps.append(Root.of(scale * groups, least, half * groups))
         if people.size is Size.MEASURED:
             steps.append(Root.of(scales[-1] * groups, Fraction(1), groups))
         return cls(rows, tuple(steps), groups)
@@ -46,8 +47,9 @@ class GridRows:
 
     def measure(self, sums: Sequence[Ring], people: Ring) -> Ring:
         """Return all rows in steps, for each group, from the sums of all blocks."""
-        folds, order = self.rows.people.folds, self.rows.people.order
-        along = [folds[i].coordinate(sums[i]) for i in order]
+        seen = zip(self.rows.people.folds, sums, strict=True)
+        each = [fold.along(f) for fold, f in seen]
+        along = [each[i][own] for i, own in self.rows.people.order]
         found = [self._row(r, s, along, people) for r, s in zip(self.rows.rows, self.steps)]  # noqa: B905
         found += [times(people, 1 / step.step) for step in self.steps[len(found) :]]
         rows = np.stack(found, axis=1)
@@ -62,10 +64,8 @@ class GridRows:
             total = total + times(each, part * quantum / step.step)
         return total
 
-    def recover(
-        self, noisy: Floats, given: Floats | None = None
-    ) -> tuple[dict[int, Floats], Floats]:
-        """Return coordinates, by block, and people, from rows in steps: those behind first.
+    def recover(self, noisy: Floats, given: Floats | None = None) -> tuple[list[Floats], Floats]:
+        """Return coordinates, in order, and people, from rows in steps: those behind first.
 
         ``given``: the number of people where it is not measured.
         """
@@ -79,12 +79,4 @@ class GridRows:
         for i in reversed(range(len(rows))):
             behind = sum(float(rows[i].parts[k]) * seen[k] for k in range(i + 1, len(rows)))
             seen[i] = values[:, i] - float(rows[i].people) * root - behind
-        middles = zip(people.order, people.seen_from, strict=True)
-        along = {i: seen[k] + float(m) * root for k, (i, m) in enumerate(middles)}
-        return along, root
-
-
-def _finest(piece: Fraction) -> Fraction:
-    """Return the largest power of two of which a binary number is a whole multiple."""
-    number = abs(piece.numerator)
-    return Fraction(number & -number, piece.denominator)
+        return [seen[k] + float(m) * root for k, m in enumerate(people.seen_from)], root

@@ -52,7 +52,7 @@ class GroupMeasurement(Measurement):
         start = groups.shape[1] - len(self.apart.steps)
         apart, sizes = self.apart.recover(groups[:, start:])
         total, size = self.total.recover(totals)
-        along = {i: own + total[i] / len(groups) for i, own in apart.items()}
+        along = [own + all_of / len(groups) for own, all_of in zip(apart, total, strict=True)]
         root = sizes + size / len(groups)
         measured = self.across.people.size is Size.MEASURED
         estimates = self.across.recover(groups, along, root)

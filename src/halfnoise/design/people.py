@@ -9,16 +9,21 @@ import enum
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
+from typing import Any, TypeGuard
 
 import numpy as np
 
+from halfnoise.design.cells import MOST_LISTED, Cells
 from halfnoise.design.design import Setting
 from halfnoise.design.duality import Programme
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.values import dataclass
 from halfnoise.workload.block import Block
+from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats, Grain
-from halfnoise.workload.sets.folding import Folded
+from halfnoise.workload.sets.base import ContributionSet, Scales
+from halfnoise.workload.sets.crossed import Crossed
+from halfnoise.workload.sets.folding import Coordinate, Folded
 from halfnoise.workload.sets.folds import folded
 
 MOST_KINDS = 4096
@@ -39,30 +44,58 @@ class People:
 
     @classmethod
     def of(
-        cls, blocks: Sequence[Block], size: Size, interest: float = 0.0, most: int = MOST_KINDS
+        cls, blocks: Sequence[Block], size: Size, interest: float = 0.0, *, cells: Any = None
     ) -> "People | None":
         """Fold the sets of all blocks; None where there are too many kinds of people.
 
-        ``interest``: what a squared error in the number of people weighs by itself.
+        ``interest``: what a squared error in the number of people weighs by itself. ``cells``: how
+        values by cell are folded that may share noises, ``Cells`` or ``PricedCells``.
         """
-        number, folds = 1, []
-        for block in blocks:
-            fold = folded(block.shape, leaves=size is not Size.PUBLIC)
-            number *= most + 1 if fold is None else len(fold.across)
-            if fold is None or number > most:
+        left, folds = MOST_LISTED if cells is Cells else MOST_KINDS, dict[int, Folded]()
+        for i in sorted(range(len(blocks)), key=lambda i: adds_by_cell(blocks[i].shape)):
+            shape, leaves = blocks[i].shape, size is not Size.PUBLIC
+            mixed = cells is not None and adds_by_cell(shape)
+            fold = cells.of(shape, left, leaves=leaves) if mixed else folded(shape, leaves=leaves)
+            if fold is None or len(fold.across) > left:
                 return None
+            left, folds[i] = left // len(fold.across), fold
+        return cls(tuple(blocks), tuple(folds[i] for i in sorted(folds)), size, interest)
+
+    def on(self, blocks: Sequence[Block], like: "People | None" = None) -> "People":
+        """Return the same where bounds are on the grid, or what others measure is measured."""
+        leaves, folds = self.size is not Size.PUBLIC, list[Folded]()
+        for block, known, other in zip(blocks, self.folds, (like or self).folds, strict=True):
+            fold: Folded | None
+            if adds_by_cell(block.shape) and isinstance(known, Cells) and isinstance(other, Cells):
+                fold = known.on(block.shape, other.fits)
+            else:
+                fold = folded(block.shape, leaves=leaves)
+            if fold is None:
+                raise AssertionError
             folds.append(fold)
-        return cls(tuple(blocks), tuple(folds), size, interest)
+        return People(tuple(blocks), tuple(folds), self.size, self.interest)
 
     @cached_property
-    def order(self) -> tuple[int, ...]:
-        """Which block each coordinate is of, values first: people are counted in larger quanta."""
-        own = [i for i, fold in enumerate(self.folds) if fold.coordinates]
-        return tuple(sorted(own, key=lambda i: self._counted_in(i) is not Grain.VALUES))
+    def order(self) -> tuple[tuple[int, int], ...]:
+        """Which block each coordinate is of, and which it is there.
 
-    def _counted_in(self, i: int) -> Grain:
-        kind = self.blocks[i]
-        return Grain.PEOPLE if kind.kind == "mean" else kind.shape.grain
+        Values come first: people are counted in larger quanta.
+        """
+        every = [
+            (each.grain is not Grain.VALUES, (i, place))
+            for i, fold in enumerate(self.folds)
+            for place, each in enumerate(fold.coordinates)
+        ]
+        return tuple(own for _, own in sorted(every, key=lambda each: each[0]))
+
+    @cached_property
+    def coordinates(self) -> list[Coordinate]:
+        """All coordinates, in their order."""
+        return [self.folds[i].coordinates[place] for i, place in self.order]
+
+    def own(self, i: int) -> list[int]:
+        """Return where the coordinates of a block stand."""
+        return [self.order.index((i, own)) for own in range(len(self.folds[i].coordinates))]
 
     @cached_property
     def kinds(self) -> list[np.ndarray]:
@@ -87,52 +120,56 @@ class People:
         """Of each coordinate, the middle of what one person adds, if people are at hand."""
         if self.size is Size.UNUSED:
             return [Fraction(0)] * len(self.order)
-        return [self.folds[i].middle for i in self.order]
+        return [each.middle for each in self.coordinates]
 
     def quantum(self, place: int, scale: float) -> Fraction:
         """Return what a coordinate is counted in under noise of such a scale."""
-        i = self.order[place]
-        return self.folds[i].quantum(self.on_grid(i, scale).quantum)
+        (i, own), block = self.order[place], self.blocks[self.order[place][0]]
+        fold = self.folds[i]
+        if isinstance(fold, Cells) and isinstance(block, TableBlock):
+            return fold.quanta(block, [scale] * len(fold.coordinates))[own]
+        return self.coordinates[place].quantum or self.on_grid(i, (), [scale]).quantum
 
-    def on_grid(self, i: int, *scales: float) -> Block:
-        """Return a block on the grid: values count from their middle where people are at hand."""
-        center = None if self.size is Size.UNUSED and self.folds[i].along_only else Fraction(0)
-        return self.blocks[i].on_grid(center, *scales)
+    def on_grid(self, i: int, across: Scales, along: Sequence[float]) -> Block:
+        """Return a block on the grid: values count from their middle where people are at hand.
+
+        The scales of what lies across, and of its coordinates.
+        """
+        block, fold = self.blocks[i], self.folds[i]
+        if isinstance(fold, Cells) and isinstance(block, TableBlock):
+            return fold.on_grid(block, across, along)
+        center = None if self.size is Size.UNUSED and fold.along_only else Fraction(0)
+        return block.on_grid(center, *(across or along))
 
     @property
     def quanta(self) -> list[Fraction]:
         """What each coordinate is counted in, where blocks are on the grid."""
-        return [self.folds[i].quantum(self.blocks[i].quantum) for i in self.order]
+        seen = zip(self.coordinates, self.order, strict=True)
+        return [each.quantum or self.blocks[i].quantum for each, (i, _) in seen]
 
     @property
     def offsets(self) -> list[Fraction]:
         """From where people count in each coordinate, where blocks are on the grid."""
-        return [self.folds[i].offset(self.blocks[i].offset) for i in self.order]
+        found = list[Fraction]()
+        for each, (i, _) in zip(self.coordinates, self.order, strict=True):
+            block = self.blocks[i]
+            found.append(block.shape.size * block.offset if each.offset is None else each.offset)
+        return found
 
     @cached_property
     def units(self) -> list[tuple[float, float]]:
         """Of each coordinate, the middle and the half of its range, or zero and its reach."""
         found = []
-        for i in self.order:
-            fold = self.folds[i]
-            reach = float(max(map(abs, fold.along)))
-            found.append((float(fold.middle), float(fold.half)) if self.centred else (0.0, reach))
+        for each in self.coordinates:
+            reach = float(max(map(abs, each.along)))
+            found.append((float(each.middle), float(each.half)) if self.centred else (0.0, reach))
         return found
-
-    @cached_property
-    def scaled(self) -> list[Floats]:
-        """What the kinds of each coordinate add to it, in its unit."""
-        seen = zip(self.order, self.units, strict=True)
-        return [
-            np.array([(float(x) - middle) / half for x in self.folds[i].along])
-            for i, (middle, half) in seen
-        ]
 
     @cached_property
     def rows(self) -> Floats:
         """What everybody adds to all coordinates, in their units, the number of people last."""
-        seen = zip(self.order, self.scaled, strict=True)
-        rows = [each[self.kinds[i]] for i, each in seen]
+        seen = zip(self.order, self.units, strict=True)
+        rows = [self.folds[i].means(own, *unit)[self.kinds[i]] for (i, own), unit in seen]
         rows += [np.ones(len(self.distances))] * self.centred
         return np.stack(rows, axis=1) if rows else np.empty((len(self.distances), 0))
 
@@ -141,11 +178,12 @@ class People:
         """What squared errors of coordinates weigh, in their units."""
         last = int(self.size is Size.MEASURED)
         found = np.zeros((len(self.order) + last,) * 2)
-        for place, (i, (middle, half)) in enumerate(zip(self.order, self.units, strict=True)):
+        seen = zip(self.order, self.coordinates, self.units, strict=True)
+        for place, ((i, _), each, (middle, half)) in enumerate(seen):
             lean = np.zeros(len(found))
             lean[-1] = middle * last
             lean[place] = half
-            own = self.blocks[i].importance * float(self.folds[i].along_weight)
+            own = self.blocks[i].importance * float(each.weight)
             found += own * np.outer(lean, lean)
         if last:
             found[-1, -1] += self.root_weight
@@ -158,12 +196,33 @@ class People:
         return np.array([b.importance * float(w) for b, f in seen for w in f.weights])
 
     @cached_property
+    def spread(self) -> Floats:
+        """How what everybody adds to all coordinates varies, where kinds stand for several."""
+        found = np.zeros((len(self.distances), *self.rows.shape[1:], *self.rows.shape[1:]))
+        for i, (fold, kinds) in enumerate(zip(self.folds, self.kinds, strict=True)):
+            if (spread := fold.spread_along) is not None:
+                own = self.own(i)
+                found[:, np.array(own)[:, None], own] += spread[kinds]
+        return found
+
+    @cached_property
+    def matrices(self) -> list[tuple[Floats, Floats]]:
+        """What is measured with noises of its own that are shared: P of everybody, and Q."""
+        return [
+            (each[kinds], block.importance * weight)
+            for block, fold, kinds in zip(self.blocks, self.folds, self.kinds, strict=True)
+            for each, weight in fold.matrices()
+        ]
+
+    @cached_property
     def programme(self) -> Programme:
-        """What noise to look for."""
-        moved = np.einsum("ki,kj->kij", self.rows, self.rows)
+        """What noise to look for; coordinates are in the first matrix."""
+        some = self.weights.size > 0
+        moved = [np.einsum("ki,kj->kij", self.rows, self.rows) + self.spread] if some else []
+        weights = [self.weights] if some else []
         return Programme(
-            moved=[moved] if self.weights.size else [],
-            weights=[self.weights] if self.weights.size else [],
+            moved=[*moved, *(each for each, _ in self.matrices)],
+            weights=[*weights, *(weight for _, weight in self.matrices)],
             distances=self.distances,
             line_weights=self.line_weights,
             given=self.size is Size.GIVEN,
@@ -176,6 +235,16 @@ class People:
         return self.interest + sum(b.importance * float(f.root_weight) for b, f in seen)
 
 
+def adds_by_cell(shape: ContributionSet) -> TypeGuard[Crossed]:
+    """Whether a set is of tables with values by cell."""
+    return isinstance(shape, Crossed) and bool(shape.values)
+
+
+def _leans(shape: ContributionSet) -> bool:
+    """Whether a set leans on the number of people, which is no coordinate of it."""
+    return shape.leans or bool((fold := folded(shape, leaves=True)) and fold.root_weight)
+
+
 def size_of(setting: Setting) -> Size:
     """Return what is to be done with the number of people."""
     workload = setting.workload
@@ -184,6 +253,5 @@ def size_of(setting: Setting) -> Size:
     alone = workload.neighbors is Neighbors.ADD_REMOVE and not workload.grouped
     if setting.known_size and alone:
         return Size.GIVEN
-    leans = (folded(block.shape, leaves=True) for block in workload.blocks)
-    wanted = workload.size_importance or any(fold and fold.root_weight for fold in leans)
+    wanted = workload.size_importance or any(_leans(block.shape) for block in workload.blocks)
     return Size.MEASURED if wanted or workload.needs_sizes else Size.UNUSED

@@ -17,7 +17,7 @@ from halfnoise.checks import refuse, whole
 from halfnoise.design.cross_errors import CrossErrors, Vector
 from halfnoise.values import dataclass, field
 from halfnoise.workload.sets.base import Layered, Span
-from halfnoise.workload.sets.residuals import Axes, cells, distance, made_from, place_of, within
+from halfnoise.workload.sets.residuals import Axes, cells, distance, place_of, within
 from halfnoise.workload.sets.tree import Children, Pooled, Tree
 
 
@@ -175,29 +175,11 @@ class PlacedErrors(CrossErrors):
         own = sum(float((u @ (e**2).reshape(len(u), -1)).sum()) for u, e in pairs)
         return own + top * float((whole_**2).sum())
 
-    def _made_of(self, kind: int, axes: Axes) -> Iterator[tuple[int, Axes]]:
-        """Go through the residuals, by layer, that a table is made of; n's places among them."""
-        for layer, load in enumerate(self.loads[kind]):
-            parts = made_from(axes, self.deep) if load else ()
-            yield from ((layer, part) for part in parts if part in self._noise[layer])
-
-    def _in_residuals(self, x: Vector) -> dict[tuple[int, Axes], Vector]:
-        """Return what weights on all cells come to in each residual, times its covariance."""
-        found: dict[tuple[int, Axes], Vector] = {}
-        for kind, axes, start, stop in self.tables:
-            shape = [self.levels[axis] for axis in axes]
-            own = x[start - self.start : stop - self.start].reshape((*shape, *x.shape[1:]))
-            for layer, part in self._made_of(kind, axes):
-                gone = tuple(place for place, axis in enumerate(axes) if axis not in part)
-                held = self.loads[kind][layer] * (own.mean(axis=gone) if gone else own)
-                level, plain = self._apart(part)
-                for axis in range(level >= 0, (level >= 0) + len(plain)):
-                    held = held - held.mean(axis=axis, keepdims=True)
-                found[layer, part] = found.get((layer, part), 0.0) + held
-        for layer, own_ in enumerate(self._pooled):
-            for plain, (pooled, top) in own_.items():
-                self._come_together(found, (layer, plain), pooled, top, x.shape[1:])
-        return found
+    def _vary(self, found: dict[tuple[int, Axes], Vector], columns: Sequence[int]) -> None:
+        """Multiply weights on residuals with the covariance of these, in place."""
+        for layer, own in enumerate(self._pooled):
+            for plain, (pooled, top) in own.items():
+                self._come_together(found, (layer, plain), pooled, top, columns)
 
     def _come_together(
         self,
@@ -236,7 +218,8 @@ class PlacedErrors(CrossErrors):
             tuple(whole(children=each) for each in level) for level in stored["children"]
         )
         sizes, first = tuple(map(sum, children)), [len(level) for level in children]
-        if not children or first != [1, *sizes[:-1]] or plain.levels[: len(sizes)] != sizes:
+        alike = first == [1, *sizes[:-1]] and plain.levels[: len(sizes)] == sizes
+        if not children or not alike or plain.mixed:
             raise refuse("children", "into how many places those of each level are parted", "more")
         found = {(kind, axes) for kind, axes in plain.order} | {(0, ())}
         every = [(kind, axes) for kind, layer in enumerate(plain.layers) for axes in layer]

@@ -5,10 +5,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from halfnoise.design.cells import Cells
 from halfnoise.design.design import Design, Measurement, Recovered
 from halfnoise.design.grid_rows import GridRows
 from halfnoise.design.people import People, Size
 from halfnoise.design.threshold import Threshold, threshold
+from halfnoise.design.triangle import Row
 from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats, Ring
@@ -40,13 +42,14 @@ class Across:
         seen = zip(self.people.folds, self.channels, totals.sums, strict=True)
         return [f.measure(channel, x, totals.people) for f, channel, x in seen if channel]
 
-    def recover(self, noisy: Floats, along: Mapping[int, Floats], root: Floats) -> Floats:
+    def recover(self, noisy: Floats, along: Sequence[Floats], root: Floats) -> Floats:
         """Return the estimates from noise across, the coordinates and the number of people."""
         found, start = list[Floats](), 0
         for i, (fold, channel) in enumerate(zip(self.people.folds, self.channels, strict=True)):
             width = 0 if channel is None else len(fold.spread(channel))
             h = noisy[:, start : start + width]
-            found.append(fold.recover(channel, h, along.get(i, root), root))
+            own = [along[at] for at in self.people.own(i)]
+            found.append(fold.recover(channel, h, own, root))
             start += width
         return np.concatenate(found, axis=1)
 
@@ -55,7 +58,11 @@ class Across:
         """What is public about the grid."""
         units = [str(block.quantum) for block in self.people.blocks]
         steps = [str(step) for each in self.channels if each for step in each.steps]
-        return {"units": units, "steps": steps}
+        cells = [fold for fold in self.people.folds if isinstance(fold, Cells)]
+        fits = [
+            {"axes": fit.kind.axes, "parts": parts_of(fit.rows)} for f in cells for fit in f.fits
+        ]
+        return {"units": units, "steps": steps} | ({"residuals": fits} if fits else {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,5 +119,10 @@ def rows_facts(grid: GridRows) -> dict[str, Any]:
     return {
         "people": people[0] if people else None,
         "rows": [str(step.step) for step in grid.steps[: len(rows)]],
-        "parts": [[*map(str, (*row.parts, row.people))] for row in rows],
+        "parts": parts_of(rows),
     }
+
+
+def parts_of(rows: Sequence[Row]) -> list[list[str]]:
+    """Return what rows are made of, people last."""
+    return [[*map(str, (*row.parts, row.people))] for row in rows]

@@ -101,15 +101,18 @@ class TableBlock(Block):
     def on_grid(self, center: Center, *scales: float) -> "TableBlock":
         """Return the block with the bounds of its values on their grids."""
         del center  # always the middle
-        if not self.values:
-            return self
+        of = self.shape.scales_of
+        each = (scales if len(scales) == 1 else of(i, scales) for i in range(len(self.values)))
+        return self.with_values([max(own) for own in each]) if self.values else self
+
+    def with_values(self, scales: Sequence[float], spare: int = 0) -> "TableBlock":
+        """Return the block with values on the grids for such scales, with so many spare bits."""
         levels, deep = self.shape.levels, self.shape.deep
         largest = max(inside(levels, table.axes, deep) for table in self.tables)
-        bits = TABLE_BITS - math.ceil(math.log2(largest))
+        bits = TABLE_BITS - spare - math.ceil(math.log2(largest))
         bits, moved = min(REACH_BITS, max(LEAST_TABLE_BITS, bits)), list[ByCell]()
-        for i, value in enumerate(self.shape.values):
-            own = scales if len(scales) == 1 else self.shape.scales_of(i, scales)
-            scale, people = self.weighing.of_whole(max(own)), self.weighing.quantum
+        for value, own in zip(self.shape.values, scales, strict=True):
+            scale, people = self.weighing.of_whole(own), self.weighing.quantum
             moved.append(value.on(value.grain.quantum(float(value.half), scale, people, bits)))
         return replace(self, shape=replace(self.shape, values=tuple(moved)))
 

@@ -7,13 +7,14 @@ measured with either sign, so it is a direction of its own beside the number who
 categories and tables everybody moves all residuals alike.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
-from halfnoise.values import dataclass, replace
-from halfnoise.workload.grid import Floats, Ring, times
+from halfnoise.values import dataclass, field, replace
+from halfnoise.workload.grid import Floats, Grain, Ring, times
 from halfnoise.workload.sets.base import (
     Cases,
     Channel,
@@ -27,51 +28,70 @@ from halfnoise.workload.sets.base import (
 from halfnoise.workload.sets.kinds import Answered, OneOf
 
 
+@dataclass(frozen=True, slots=True)
+class Coordinate:
+    """What people may add to it, the middle of that, and what a squared error weighs.
+
+    ``which``: of each kind of person, which of these they add; None where all add another.
+    """
+
+    along: tuple[Fraction, ...]
+    middle: Fraction
+    weight: Number
+    grain: Grain
+    quantum: Fraction | None = None  # what it is counted in, and from where a person counts,
+    offset: Fraction | None = None  # unless it is as the block says
+    which: NDArray[np.intp] | None = field(default=None, compare=False, repr=False)
+
+    def added(self, kinds: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return which of the amounts people of such kinds add."""
+        return kinds if self.which is None else self.which[kinds]
+
+    @property
+    def half(self) -> Fraction:
+        """Half of the range of what people add."""
+        return (max(self.along) - min(self.along)) / 2
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folded:
     """The kinds of people of a set, here of one that leans on the number of people alone.
 
-    ``along``: what each kind adds to the coordinate of the set, empty where it has none;
-    ``along_weight``: what a squared error in that weighs; ``middle``: that of what a person adds
-    to it. ``across``: by kind, the squared
-    distance charged to each scale; ``weights``: what a squared scale weighs. ``root_weight``: what
-    an error in the number of people weighs where that is not a coordinate of its own.
+    ``across``: by kind, the squared distance charged to each scale; ``weights``: what a squared
+    scale weighs. ``root_weight``: what an error in the number of people weighs where that is not a
+    coordinate of its own.
     """
 
     shape: ContributionSet
-    along: tuple[Fraction, ...] = ()
-    along_weight: Number = 0
-    middle: Fraction = Fraction(0)
+    coordinates: tuple[Coordinate, ...] = ()
     across: Cases
     weights: tuple[Number, ...]
     root_weight: Number = 0
 
-    @property
-    def coordinates(self) -> int:
-        """How many coordinates it has, beside what lies across: one or none."""
-        return 1 if self.along else 0
+    def means(self, place: int, middle: float, half: float) -> Floats:
+        """Return what each kind adds to a coordinate, in its unit; of several kinds, on average."""
+        each = self.coordinates[place]
+        found = np.array([(float(x) - middle) / half for x in each.along])
+        return found[each.added(np.arange(len(self.across)))]
 
     @property
-    def half(self) -> Fraction:
-        """Half of the range of what people add to the coordinate."""
-        return (max(self.along) - min(self.along)) / 2
+    def spread_along(self) -> Floats | None:
+        """How what a kind adds to all coordinates varies, where it stands for several."""
+        return None
 
-    def quantum(self, quantum: Fraction) -> Fraction:
-        """Return what the coordinate is counted in, given the quantum of the block."""
-        return quantum
-
-    def offset(self, offset: Fraction) -> Fraction:
-        """Return from where a person counts in the coordinate, given the offset of the block."""
-        return self.shape.size * offset
+    def matrices(self) -> Iterable[tuple[Floats, Floats]]:
+        """Go through what is measured with noises that it shares: of each kind P, and Q."""
+        return ()
 
     @property
     def along_only(self) -> bool:
         """Whether there is nothing across: then values count from zero if people do not help."""
-        return bool(self.along) and not self.weights
+        return bool(self.coordinates) and not self.weights
 
-    def coordinate(self, f: Ring) -> Ring:
-        """Return the coordinate, in its quanta, a number for each group."""
-        raise NotImplementedError
+    def along(self, f: Ring) -> list[Ring]:
+        """Return the coordinates, in their quanta, a number for each group."""
+        del f
+        return []
 
     def channel(self, quantum: Fraction, scales: Scales) -> Channel | None:
         """Make what lies across ready to be measured."""
@@ -85,8 +105,10 @@ class Folded:
         """Return what lies across, in steps."""
         return self.shape.measure(channel, f, people, Fraction(1))
 
-    def recover(self, channel: Channel | None, h: Floats, along: Floats, people: Floats) -> Floats:
-        """Return the estimates from noise across, the coordinate and the number of people."""
+    def recover(
+        self, channel: Channel | None, h: Floats, along: Sequence[Floats], people: Floats
+    ) -> Floats:
+        """Return the estimates from noise across, the coordinates and the number of people."""
         del along
         if channel is None:
             raise AssertionError
@@ -96,12 +118,16 @@ class Folded:
         """Return how noises across, and that of the number of people, make up the errors."""
         return self.shape.mixture(self.shape.midpoint)
 
-    def loads(self) -> tuple[Span, ...]:
-        """Return how much of the coordinate the estimates hold."""
-        return ()
+    def loads(self, along: Sequence[float], people: float) -> Iterable[Span]:
+        """Return what estimates hold of a noise, of which the coordinates and people hold so much.
 
-    def parts(self, scales: Scales, along: Sequence[float]) -> Parts:
-        """Return the noises in an estimate: across, and those of the coordinate."""
+        Here nothing leans on coordinates.
+        """
+        del along
+        return ((low, high, people * load) for low, high, load in self.mixture().lean)
+
+    def parts(self, scales: Scales, along: Sequence[Sequence[float]]) -> Sequence[Parts]:
+        """Return the noises in estimates: across, and what coordinates hold of each other noise."""
         raise NotImplementedError
 
 
@@ -109,10 +135,9 @@ class Folded:
 class Alike(Folded):
     """Like queries: their total, and what lies across it, which adds up to zero."""
 
-    def coordinate(self, f: Ring) -> Ring:
+    def along(self, f: Ring) -> list[Ring]:
         """Return the total."""
-        total: Ring = f.sum(axis=1, dtype=np.uint64)
-        return total
+        return [f.sum(axis=1, dtype=np.uint64)]
 
     def channel(self, quantum: Fraction, scales: Scales) -> Channel | None:
         """Make ready what is measured as categories are, with the total in the place of people."""
@@ -122,12 +147,16 @@ class Alike(Folded):
     def measure(self, channel: Channel, f: Ring, people: Ring) -> Ring:
         """Return each minus its share of the total."""
         del people
-        return channel.shape.measure(channel, f, self.coordinate(f), channel.quantum)
+        (total,) = self.along(f)
+        return channel.shape.measure(channel, f, total, channel.quantum)
 
-    def recover(self, channel: Channel | None, h: Floats, along: Floats, people: Floats) -> Floats:
+    def recover(
+        self, channel: Channel | None, h: Floats, along: Sequence[Floats], people: Floats
+    ) -> Floats:
         """Return what lies across, projected, and the share of the total."""
         del people
-        return along[:, None] if channel is None else channel.shape.recover(channel, h, along)
+        (total,) = along
+        return total[:, None] if channel is None else channel.shape.recover(channel, h, total)
 
     def mixture(self) -> Mixture:
         """Return the noise across, of which the projection takes the average away."""
@@ -135,15 +164,16 @@ class Alike(Folded):
         none = Mixture((0, 0), (), ())
         return OneOf(d).mixture(Fraction(1, d))._replace(lean=()) if d > 1 else none
 
-    def loads(self) -> tuple[Span, ...]:
+    def loads(self, along: Sequence[float], people: float) -> Iterable[Span]:
         """Return the share of the total that each has."""
-        return ((0, self.shape.size, 1 / self.shape.size),)
+        del people
+        return ((0, self.shape.size, along[0] / self.shape.size),)
 
-    def parts(self, scales: Scales, along: Sequence[float]) -> Parts:
+    def parts(self, scales: Scales, along: Sequence[Sequence[float]]) -> Sequence[Parts]:
         """Return the noise across, projected, and a share of those of the total."""
         d = self.shape.size
         across = [scales[0] * (1 - 1 / d) ** 0.5] if d > 1 else []
-        return {"sum": [*across, *(part / d for part in along)]}
+        return [{"sum": [*across, *(abs(part) / d for part in along[0] if part)]}]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,18 +182,9 @@ class Answering(Folded):
 
     shape: Answered
 
-    def quantum(self, quantum: Fraction) -> Fraction:
-        """Return one person."""
-        del quantum
-        return Fraction(1)
-
-    def offset(self, offset: Fraction) -> Fraction:
-        """Return zero: people are counted."""
-        return Fraction(0) * offset
-
-    def coordinate(self, f: Ring) -> Ring:
+    def along(self, f: Ring) -> list[Ring]:
         """Return how many answered."""
-        return f[:, 1]
+        return [f[:, 1]]
 
     def channel(self, quantum: Fraction, scales: Scales) -> Channel | None:
         """Make the value ready, which counts from the middle of its range."""
@@ -179,24 +200,29 @@ class Answering(Folded):
         del people
         return times(f[:, :1], channel.quantum / channel.steps[0])
 
-    def recover(self, channel: Channel | None, h: Floats, along: Floats, people: Floats) -> Floats:
+    def recover(
+        self, channel: Channel | None, h: Floats, along: Sequence[Floats], people: Floats
+    ) -> Floats:
         """Return the sum of the values and the number who answered."""
         del people
         if channel is None:
             raise AssertionError
-        value = h[:, 0] * float(channel.steps[0]) + float(self.shape.middle) * along
-        return np.stack([value, along], axis=1)
+        (answered,) = along
+        value = h[:, 0] * float(channel.steps[0]) + float(self.shape.middle) * answered
+        return np.stack([value, answered], axis=1)
 
     def mixture(self) -> Mixture:
         """Return the value's own noise."""
         return Mixture((0, 1), (), ())
 
-    def loads(self) -> tuple[Span, ...]:
+    def loads(self, along: Sequence[float], people: float) -> Iterable[Span]:
         """Return the middle of the range for the sum, and one for the number who answered."""
-        return (0, 1, float(self.shape.middle)), (1, 2, 1.0)
+        del people
+        return (0, 1, float(self.shape.middle) * along[0]), (1, 2, along[0])
 
-    def parts(self, scales: Scales, along: Sequence[float]) -> Parts:
+    def parts(self, scales: Scales, along: Sequence[Sequence[float]]) -> Sequence[Parts]:
         """Return the noises of the sum, of who answered, and of  value - middle * answered."""
         middle, value = abs(float(self.shape.middle)), scales[0]
-        summed = [value, *(middle * part for part in along)]
-        return {"sum": summed, "answered": [*along], "mean": [value]}
+        answered = [abs(part) for part in along[0] if part]
+        summed = [value, *(middle * part for part in answered)]
+        return [{"sum": summed, "answered": answered, "mean": [value]}]

@@ -4,9 +4,10 @@ import math
 from fractions import Fraction
 from functools import singledispatch
 
+from halfnoise.workload.grid import Grain
 from halfnoise.workload.sets.base import Case, ContributionSet
 from halfnoise.workload.sets.crossed import Crossed
-from halfnoise.workload.sets.folding import Alike, Answering, Folded
+from halfnoise.workload.sets.folding import Alike, Answering, Coordinate, Folded
 from halfnoise.workload.sets.kinds import Answered, AtMost, Box, OneOf
 from halfnoise.workload.sets.squared import Squared
 
@@ -52,11 +53,11 @@ def _(shape: Answered, *, leaves: bool, some: bool = False) -> Folded:
     kinds: dict[Fraction, Case] = {Fraction(0): (Fraction(0),), Fraction(1): far}
     if not leaves:
         kinds = {Fraction(0): (width**2,), Fraction(1): far, Fraction(-1): far}
+    one, none = Fraction(1), Fraction(0)
+    answered = Coordinate((*kinds,), one / 2, width**2, Grain.PEOPLE, one, none)
     return Answering(
         shape=shape,
-        along=(*kinds,),
-        along_weight=width**2,
-        middle=Fraction(1, 2),
+        coordinates=(answered,),
         across=(*kinds.values(),),
         weights=(1,),
     )
@@ -100,11 +101,11 @@ def _alike(
     people = [_ones(d, j) for j in numbers]
     if not leaves:
         people = [_swaps(d, most, sign * j) for j in numbers for sign in (-1, 1)[not j :]]
+    along = tuple(d * low * leaves + width * more for more, _ in people)
+    middle = d * low + width * Fraction(most, 2)
     return Alike(
         shape=shape,
-        along=tuple(d * low * leaves + width * more for more, _ in people),
-        along_weight=Fraction(1, d),
-        middle=d * low + width * Fraction(most, 2),
+        coordinates=(Coordinate(along, middle, Fraction(1, d), shape.grain),),
         across=tuple((width**2 * distance,) if d > 1 else () for _, distance in people),
         weights=(d - 1,) if d > 1 else (),
     )

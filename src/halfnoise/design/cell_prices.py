@@ -1,0 +1,201 @@
+"""Prices on people where values are added up by cell: matrices over people and values are priced.
+
+Values that are alike may be permuted, which no noise is better for telling apart: so not everybody
+is priced, but averages over all who differ by such a permutation, so many of whose like values are
+at the high end. Where these are too many, some of them, or averages over values that are *not*
+alike, are priced: noise that keeps a promise to everybody keeps it to any average, so the bound
+still holds, but may be lower than it could be.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halfnoise.design.cell_states import CellStates, Places, alike
+from halfnoise.values import dataclass, field
+from halfnoise.workload.grid import Floats
+from halfnoise.workload.sets.crossed import Crossed
+from halfnoise.workload.sets.folding import Folded
+
+MIN_PIECES = 6  # into which many like values are cut, if all together are too many
+
+
+class Moments(NamedTuple):
+    """Averages over some people z, in units, people last, who may become w.
+
+    ``own``: of z z' + w w'; ``both``: of z w' + w z'; ``mean``: of z - w. Who comes or goes is z.
+    """
+
+    mean: Floats
+    own: Floats
+    both: Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class PricedCells(Folded):
+    """Kinds of people, each an average over some, of tables with values by cell."""
+
+    shape: Crossed
+    across: Any = field(compare=False, repr=False)
+    states: CellStates = field(compare=False, repr=False)
+    moments: Moments = field(compare=False, repr=False)
+    change: Places = field(compare=False, repr=False)
+    sets: tuple[frozenset[int], ...] = field(compare=False, repr=False)
+    leaves: bool
+
+    @classmethod
+    def of(cls, shape: Crossed, most: int, *, leaves: bool) -> "PricedCells | None":
+        """Return so many kinds at most; None if there are always more."""
+        if shape.deep:
+            return None
+        states, every = CellStates(shape), () if leaves else (True,)
+        for loosely, changes in itertools.product((False, True), (*every, False)):
+            groups = alike(shape.values, loosely=loosely)
+            left = most >> (len(shape.moves.used) * changes)
+            least = 1 if loosely and not changes else MIN_PIECES
+            if (pieces := _pieces(states, groups, left, least, leaves=leaves)) is not None:
+                sets = tuple(states.changes) if changes else ()  # on average kappa is 0
+                found = _orbits(states, groups, pieces, leaves=leaves)
+                return cls._made(states, found, sets, leaves=leaves)
+        return None
+
+    @classmethod
+    def _made(
+        cls, states: CellStates, each: Moments, sets: tuple[frozenset[int], ...], *, leaves: bool
+    ) -> "PricedCells":
+        many, number = len(each.mean), max(1, len(sets))
+        return cls(
+            shape=states.shape,
+            coordinates=states.coordinates(leaves=leaves),
+            across=np.zeros((many * number, 0)),
+            weights=(),
+            root_weight=states.root_weight,
+            states=states,
+            moments=Moments(*(np.concatenate([part] * number) for part in each)),
+            change=np.repeat(np.arange(number), many),
+            sets=sets,
+            leaves=leaves,
+        )
+
+    def means(self, place: int, middle: float, half: float) -> Floats:
+        """Return what each kind adds to a coordinate on average; changes come in whole ranges."""
+        del middle, half
+        found: Floats = self.moments.mean[:, place] / (1 if self.leaves else 2)
+        return found
+
+    @property
+    def spread_along(self) -> Floats:
+        """How what a kind adds to all coordinates varies."""
+        (mean, own, both), each = self.moments, slice(0, -1)
+        second = own if self.leaves else own - both
+        spread = second[:, each, each] - np.einsum("ki,kj->kij", mean[:, each], mean[:, each])
+        found: Floats = spread / (1 if self.leaves else 4)
+        return found
+
+    def matrices(self) -> Iterator[tuple[Floats, Floats]]:
+        """Go through the kinds of residuals: what each kind of person moves, and Q."""
+        for kind in self.states.residuals:
+            at = np.array([*kind.own, len(self.states.layers)])
+            pick = (slice(None), at[:, None], at)
+            moved = float(kind.distance) * self.moments.own[pick]
+            if self.sets:
+                kappas = np.array([*map(float, self.states.kappas(kind, self.sets))])
+                moved = moved - kappas[self.change][:, None, None] * self.moments.both[pick]
+            yield moved, self.states.weights(kind)
+
+
+def _kinds(states: int, *, leaves: bool) -> Sequence[int]:
+    """Return in which of its states a value is priced, or in which two, one after the other.
+
+    Where some do not answer, the last state, the other sign is as dear (``_averaged``).
+    """
+    if states == 2:
+        return range(2 if leaves else 4)
+    return (0, 2) if leaves else (0, 1, 2, 6, 8)
+
+
+def _pieces(
+    states: CellStates, groups: Sequence[Sequence[int]], most: int, least: int, *, leaves: bool
+) -> int | None:
+    """Return into how many pieces, or more than the least, groups are cut for so many kinds.
+
+    All values of a piece are in one state: that is a part of all kinds up to permutations, or all.
+    """
+    longest = max(map(len, groups))
+    for pieces in range(longest, min(longest, least) - 1, -1):
+        each = ((len(_kinds(states.numbers[own[0]], leaves=leaves)), len(own)) for own in groups)
+        cut = ((number, min(many, pieces)) for number, many in each)
+        if math.prod(math.comb(number + many - 1, many) for number, many in cut) <= most:
+            return pieces
+    return None
+
+
+def _orbits(
+    states: CellStates, groups: Sequence[Sequence[int]], pieces: int, *, leaves: bool
+) -> Moments:
+    """Return everybody, or all changes, up to permutations, each an average over these."""
+    choices = []
+    for group in groups:
+        cut, every = min(len(group), pieces), _kinds(states.numbers[group[0]], leaves=leaves)
+        times = [len(piece) for piece in np.array_split(range(len(group)), cut)]
+        several = itertools.combinations_with_replacement(every, cut)
+        choices.append([np.repeat(each, times).tolist() for each in several])
+    order = [i for group in groups for i in group]
+    found = np.array([[*itertools.chain(*each)] for each in itertools.product(*choices)], int)
+    kinds = np.empty_like(found)
+    kinds[:, order] = found
+    if leaves:
+        z = _rows(states, kinds)
+        mean, own = _mean(states, groups, z), _averaged(states, groups, z, z)
+        return Moments(mean, own, np.zeros((len(z), 1, 1)))
+    numbers = np.array(states.numbers)
+    z, w = _rows(states, kinds // numbers), _rows(states, kinds % numbers)
+    own = _averaged(states, groups, z, z) + _averaged(states, groups, w, w)
+    both = _averaged(states, groups, z, w)
+    mean = _mean(states, groups, z) - _mean(states, groups, w)
+    return Moments(mean, own, both + both.transpose(0, 2, 1))
+
+
+def _rows(states: CellStates, kinds: Places) -> Floats:
+    """Return what persons add in states by value, to all layers and last to people."""
+    found = [states.signs(layer)[kinds[:, layer.value]] for layer in states.layers]
+    return np.stack([*found, np.ones(len(kinds))], axis=1)
+
+
+def _places(states: CellStates, own: Sequence[int]) -> list[list[int]]:
+    """Return where the layers of some values stand, by layer of a value."""
+    every = [[k for k, layer in enumerate(states.layers) if layer.value == i] for i in own]
+    return [list(each) for each in zip(*every, strict=True)]
+
+
+def _mean(states: CellStates, groups: Sequence[Sequence[int]], z: Floats) -> Floats:
+    """Return vectors averaged over permutations within groups of values, and over signs."""
+    found = z.copy()
+    for own in groups:
+        for at in _places(states, own):
+            found[:, at] = z[:, at].mean(axis=1, keepdims=True)
+    found[:, states.signed] = 0.0
+    return found
+
+
+def _averaged(states: CellStates, groups: Sequence[Sequence[int]], z: Floats, w: Floats) -> Floats:
+    """Return z w' averaged over permutations, of both at once, within groups of values.
+
+    And over the signs of values from the middle, of those who answer: as many are above it.
+    """
+    found: Floats = np.einsum("ki,kj->kij", _mean(states, groups, z), _mean(states, groups, w))
+    for own in groups:
+        d = len(own)
+        for one, other in itertools.product(_places(states, own), repeat=2):
+            same = np.einsum("ki,ki->k", z[:, one], w[:, other]) / d
+            every = z[:, one].sum(axis=1) * w[:, other].sum(axis=1)
+            apart = (every - d * same) / (d * (d - 1)) if d > 1 else same
+            block = np.repeat(apart[:, None, None], d, axis=1).repeat(d, axis=2)
+            signed = {*one, *other} & {*states.signed}
+            block = block * (not signed)
+            block[:, range(d), range(d)] = (same * (one == other or not signed))[:, None]
+            found[:, np.array(one)[:, None], other] = block
+    return found
