@@ -169,14 +169,13 @@ class Source:
     where they are known, but each one in the frame has its price; ``at_once``: how many are read at
     once if all are asked the same; ``in_rows``, where lines are split, makes a row of each cell.
     ``ids`` are the names inside under which a column tells people apart, where that is not its own.
-    ``inferred``: columns whose type is what a frame made of their cells. ``settle`` returns the
-    rows, where the frame knows but their types. ``from_header``: the names come from a line of a
-    file, which could be a row. ``counted``: how many rows there are is a fact that no row's content
-    can change. ``mend``: what makes rows readable that failed so, at the price of a copy or another
-    look. ``unchanged`` refuses rows that were written to while they were read. ``check_whole``
-    refuses files that are cut, by their size. ``nulled``: empty or unreadable text is null already.
-    ``files``: the real names of those that hold it, in one order however they were given.
-    ``progress``: how much is read.
+    ``inferred``: columns whose type is what a frame made of their cells. ``settle`` returns rows,
+    where the frame knows but types. ``from_header``: the names come from a line of a file, which
+    could be a row. ``counted``: how many rows there are is a fact that no row's content can change.
+    ``mend``: what makes rows readable that failed so, at the price of a copy or another look.
+    ``unchanged`` refuses rows that were changed meanwhile. ``check_whole`` refuses files that are
+    cut, by their size. ``nulled``: empty or unreadable text is null already. ``files``: the real
+    names of those that hold it, in one order however they were given. ``progress``: what is read.
     """
 
     frame: nw.LazyFrame[Any] = field(repr=False)  # some engines show rows
