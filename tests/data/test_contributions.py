@@ -165,10 +165,16 @@ def test_whole_numbers_have_no_parts(
         q.Sum("x", bounds=bounds, where=q.Where("x", at_least=2), name="some"),
         q.Mean("x", bounds=bounds, missing=[7], name="mean"),
     ]
-    workload = hn.Workload(asked)
+    by_cell = [
+        q.Choice("c", ["a"]),
+        q.Sum("x", bounds=bounds, by=["c"], name="sums"),
+        q.Mean("x", bounds=bounds, by=["c"], name="means"),
+    ]
+    workload = hn.Workload(asked + by_cell)
     grid = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1)))
-    whole = pa.table({"x": pa.array(WHOLE, pa.int64())})
-    real = whole.cast(pa.schema([("x", "float64")]), safe=False)
+    cells = pa.array((["a", "b", None] * 5)[: len(WHOLE)])
+    whole = pa.table({"x": pa.array(WHOLE, pa.int64()), "c": cells})
+    real = whole.cast(pa.schema([("x", "float64"), ("c", "string")]), safe=False)
     exact, other = (
         exact_totals(engines.TYPED[engine](table, _made(tmp_path / name)), grid, workload, ())
         for name, table in {"whole": whole, "real": real}.items()
