@@ -23,7 +23,7 @@ def test_keys_are_a_sequence_of_tuples() -> None:
     assert ("south", 1) in keys
     assert ("north", None) not in keys  # each value is there, but not beside the other
     assert hash(keys) == hash((*ROWS,))
-    assert pickle.loads(pickle.dumps(keys)) == ROWS  # noqa: S301  # our own
+    assert pickle.loads(pickle.dumps(keys)) == ROWS
     assert keys.at([2, 0]) == [ROWS[2], ROWS[0]]
     assert "north" not in repr(keys)
     assert len(Keys.of([], 2)) == 0
