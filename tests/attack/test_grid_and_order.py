@@ -378,7 +378,7 @@ def test_a_sum_of_fractions_is_noticed(
         part.together.append(nw.col(column).sum())
         return nw.col(column)
 
-    def put(part: Contribution, place: Any) -> None:
+    def put(part: Contribution, place: Any, **_: Any) -> None:
         part.person.append(place * 2.0**38)
 
     monkeypatch.setattr(Contribution, "added", added)

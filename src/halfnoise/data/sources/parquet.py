@@ -24,6 +24,7 @@ from halfnoise.values import dataclass, field, replace
 _OF_A_CELL = ("ConversionException", "InvalidInputException", "UnicodeDecodeError")
 _ROWS = "halfnoise_rows"
 _MANY = 4_000  # columns; of more, plans take much longer than in step with their number
+_LEAST = 16  # bytes at the end of a file that say what there is about a column; they are more
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 _PLAIN = {
     *_WHOLE,
@@ -58,10 +59,11 @@ def from_parquet(
     # What files say of themselves is read once; that they stay as they are is looked after.
     connection.execute("set parquet_metadata_cache = true")
     told = _told(connection, paths[0])
-    columns_of = _told if told else _bound
-    kinds = told or _bound(connection, paths[0])
+    first = None if told else connection.sql(_read(paths[:1]))
+    kinds = told if first is None else _kinds(first)
     for path in paths[1:]:
-        if [*columns_of(connection, path).items()] != [*kinds.items()]:
+        own = _told(connection, path) if told else _kinds(connection.sql(_read([path])))
+        if [*own.items()] != [*kinds.items()]:
             said = f"the columns of {str(path)!r} differ from those of {str(paths[0])!r}"
             raise InvalidParameterError(said)
     partitions.check([*kinds])
@@ -70,11 +72,11 @@ def from_parquet(
     def narrow(wanted: Sequence[str]) -> Source:
         return typed(views.of(wanted), text, {name: name for name in wanted})
 
-    if told:
-        table = _known(connection, told, text)
+    if first is None:
+        table = _known(connection, kinds, text)
     else:
-        first = readable(connection.sql(_read(paths[:1])), nested=False)
-        table = typed(_lazy(first), text, {name: name for name in kinds})
+        known = _lazy(readable(first, nested=False))
+        table = typed(known, text, {name: name for name in kinds})
     more = dict.fromkeys(partitions.names, nw.String())
     names, dtypes = {**table.names, **{name: name for name in more}}, {**table.dtypes, **more}
     return replace(
@@ -157,10 +159,16 @@ class _Views:
         self.connection.execute(f"create or replace temp view {view} as {shown}")
 
 
-def _bound(connection: Any, path: Path) -> dict[str, str]:
+def _kinds(bound: Any) -> dict[str, str]:
     """Return the columns of a file with their types, as DuckDB binds them."""
-    bound = connection.sql(_read([path]))
     return dict(zip(bound.columns, map(str, bound.types), strict=True))
+
+
+def _may_have_many(path: Path) -> bool:
+    """Whether what a file says of itself is so long that it may have very many columns."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - 8))
+        return int.from_bytes(file.read(4), "little") > _LEAST * _MANY
 
 
 def _told(connection: Any, path: Path) -> dict[str, str]:
@@ -169,6 +177,8 @@ def _told(connection: Any, path: Path) -> dict[str, str]:
     To bind them takes longer than in step with their number. Nothing as well where DuckDB would
     call one in another way, or where one is not plain.
     """
+    if not _may_have_many(path):
+        return {}
     asked = "select name, duckdb_type, num_children, repetition_type"
     (name,) = _named([path])
     _, *told = connection.execute(f"from parquet_schema({_quoted(name)}) {asked}").fetchall()
