@@ -104,20 +104,22 @@ class Server:
         own = SETTINGS | {"unix_socket_directories": str(self.folder)} | settings
         own |= {"port": str(self.port)}
         words = [word for name, value in own.items() for word in ("-c", f"{name}={value}")]
-        self.process = subprocess.Popen(
-            [self.programs / "postgres", "-D", self.data, *words],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd=self.folder,
-            **self.who,
-        )
         until = time.monotonic() + PATIENCE
         while True:
+            # It gives up where a process of one that was killed is not gone yet.
+            if self.process is None or self.process.poll() is not None:
+                self.process = subprocess.Popen(
+                    [self.programs / "postgres", "-D", self.data, *words],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    cwd=self.folder,
+                    **self.who,
+                )
             try:
                 self.connect().close()
             except Exception:
-                if self.process.poll() is not None or time.monotonic() > until:
+                if time.monotonic() > until:
                     raise
                 time.sleep(0.01)
             else:
