@@ -8,15 +8,7 @@ the other five are the same for all classes. A test compares every class of ours
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import (
-    KW_ONLY,
-    MISSING,
-    FrozenInstanceError,
-    asdict,
-    field,
-    fields,
-    replace,
-)
+from dataclasses import KW_ONLY, MISSING, FrozenInstanceError, asdict, field, fields, replace
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any

@@ -26,15 +26,8 @@ _ROWS = "halfnoise_rows"
 _MANY = 4_000  # columns; of more, plans take much longer than in step with their number
 _LEAST = 16  # bytes at the end of a file that say what there is about a column; they are more
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
-_PLAIN = {
-    *_WHOLE,
-    *(f"U{kind}" for kind in _WHOLE),
-    "BOOLEAN",
-    "FLOAT",
-    "DOUBLE",
-    "VARCHAR",
-    "DATE",
-}
+_PLAIN = {*_WHOLE, *(f"U{kind}" for kind in _WHOLE), "BOOLEAN", "FLOAT", "DOUBLE"}
+_PLAIN |= {"VARCHAR", "DATE"}
 _ROOM = 2**25  # bytes of files, of which as many more are held as they are packed
 _FILE = "file_index"  # what DuckDB calls the place of a row's file among those that it reads
 _MILLISECONDS = ("TIMESTAMP_MILLIS", "MILLIS=MilliSeconds")
