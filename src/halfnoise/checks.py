@@ -51,8 +51,8 @@ def _number(rule: str, holds: Callable[[float], bool]) -> Callable[..., float]:
 
     def check(remedy: str = "", /, **named: object) -> float:
         ((name, value),) = named.items()
-        number = math.nan
-        if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        number = float(value) if isinstance(value, float) else math.nan
+        if math.isnan(number) and isinstance(value, numbers.Real) and not isinstance(value, bool):
             with contextlib.suppress(OverflowError):
                 number = float(value)
         if not math.isfinite(number):

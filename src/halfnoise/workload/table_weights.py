@@ -47,9 +47,11 @@ class Weights:
             said = f"{rule}, got more with one by {len(table)} attributes"
             raise NotSupportedError(f"{said}; use fewer attributes, or several smaller tables")
         if weight:
+            known = self.margins
             for margin in margins_of(table, self.deep):
-                self.margins[margin] = max(self.margins.get(margin, 0.0), weight)
-            del self.margins[()]
+                if known.get(margin, 0.0) < weight:
+                    known[margin] = weight
+            del known[()]
 
     def _cells(self, tables: Mapping[Axes, float]) -> dict[Axes, float]:
         return {axes: weight / cells(self.levels, axes) for axes, weight in tables.items()}

@@ -52,7 +52,9 @@ def margins_of(table: Axes, deep: int) -> Iterator[Axes]:
     [(), (4,), (0,), (0, 4), (1,), (1, 4)]
     """
     own = place_of(table, deep)
-    coarser = [(), *((level,) for level in range(own[0] + 1))] if own else [()]
+    if not own:
+        return within(table)
+    coarser = [(), *((level,) for level in range(own[0] + 1))]
     inner = list(within(table[len(own) :]))
     return ((*place, *axes) for place in coarser for axes in inner)
 
