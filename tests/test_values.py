@@ -62,38 +62,30 @@ def test_constructors_take_the_same(made: Any) -> None:
     assert made.__match_args__ == other.__match_args__
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A place, with a note that does not count."""
+def made_by(maker: Any, name: str) -> Any:
+    """Return a class with fields of all kinds, as one of the two decorators makes it."""
 
-    x: int
-    y: int = 2
-    note: str = dataclasses.field(default="", compare=False)
-    hidden: list[int] = dataclasses.field(default_factory=list, repr=False)
-    late: int = dataclasses.field(default=7, init=False)
-    unset: int = dataclasses.field(init=False, repr=False, compare=False)
+    @maker(frozen=True, slots=True)
+    class Fields:
+        x: int
+        y: int = 2
+        note: str = dataclasses.field(default="", compare=False)
+        hidden: list[int] = dataclasses.field(default_factory=list, repr=False)
+        late: int = dataclasses.field(default=7, init=False)
+        unset: int = dataclasses.field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "unset", self.x + 1)
+        def __post_init__(self) -> None:
+            object.__setattr__(self, "unset", self.x + 1)
+
+    Fields.__name__ = Fields.__qualname__ = name  # by which pickle finds it
+    return Fields
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Standard:
-    """The same."""
-
-    x: int
-    y: int = 2
-    note: str = dataclasses.field(default="", compare=False)
-    hidden: list[int] = dataclasses.field(default_factory=list, repr=False)
-    late: int = dataclasses.field(default=7, init=False)
-    unset: int = dataclasses.field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "unset", self.x + 1)
+Point, Standard = made_by(dataclass, "Point"), made_by(dataclasses.dataclass, "Standard")
 
 
 @dataclass(frozen=True, slots=True)
-class Further(Point):
+class Further(Point):  # type: ignore[misc,valid-type]
     """A place with one more."""
 
     z: int = 0

@@ -105,7 +105,7 @@ class Contribution:
         """Return rows with the columns that are made first, and their ranks."""
         rows = rows.with_columns(**self.first) if self.first else rows
         for rule, columns in self.alike.values():
-            rows = with_each(rows, columns, partial(_yes, *rule))
+            rows = with_each(rows, columns, partial(yes_of, *rule))
         for column, ranks in self.ranks.items():
             listed = Listed.of(rows, [[*ranks]], [*ranks.values()], f"{column}_rank")
             rows = listed.find(rows, [column])
@@ -172,7 +172,8 @@ class Contribution:
         return np.column_stack([carried(sums[:, 0], sums[:, 1]), sums[:, 2:]])
 
 
-def _yes(cell: Cell, codes: Sequence[Literal], name: str) -> nw.Expr:
+def yes_of(cell: Cell, codes: Sequence[Literal], name: str) -> nw.Expr:
+    """Whether a column says yes by the rule of a cell like it."""
     return replace(cell, name=name).yes(codes)
 
 

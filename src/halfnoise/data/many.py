@@ -14,7 +14,7 @@ import numpy as np
 from narwhals.dtypes import DType
 
 from halfnoise.data.cells import Cell
-from halfnoise.data.contributions import Contribution
+from halfnoise.data.contributions import Contribution, yes_of
 from halfnoise.data.groups import Frame, Groups, Values
 from halfnoise.data.handed import Handed, Rows
 from halfnoise.data.sources.duckdb_relations import Rule
@@ -22,9 +22,8 @@ from halfnoise.data.sources.frames import summed
 from halfnoise.data.sources.source import Source
 from halfnoise.data.sources.split import CELL, PLACE
 from halfnoise.data.weighing import WEIGHT, kept, together
-from halfnoise.values import dataclass, replace
+from halfnoise.values import dataclass
 from halfnoise.workload.block import Block
-from halfnoise.workload.conditions import Literal
 from halfnoise.workload.numbers import Count
 from halfnoise.workload.totals import Totals
 from halfnoise.workload.workload import Workload
@@ -105,7 +104,7 @@ def counted_in_columns(source: Source, block: Block) -> tuple[Frame, Callable[[H
                 branches=True,
                 nulled=source.nulled,
             )
-            rules[kind] = partial(_yes, cell, query.true)
+            rules[kind] = partial(yes_of, cell, query.true)
         asked.append((source.names[column], rules[kind]))
     totals = summed(source.frame, asked)
 
@@ -116,10 +115,6 @@ def counted_in_columns(source: Source, block: Block) -> tuple[Frame, Callable[[H
         return Totals(sums=(ring,), people=number, everyone=number)
 
     return totals, read
-
-
-def _yes(cell: Cell, codes: Sequence[Literal], name: str) -> nw.Expr:
-    return replace(cell, name=name).yes(codes)
 
 
 def counted_in_rows(source: Source, block: Block) -> tuple[Frame, Callable[[Handed], Totals]]:
