@@ -151,6 +151,7 @@ def test_heirs() -> None:
             made.new = 1  # type: ignore[union-attr]
     assert repr(Further(1, z=3)) == "Further(x=1, y=2, note='', late=7, z=3)"
     assert Further(1) != Point(1)
+    assert Heir(x=1) != Open(x=1)
     heir: Any = Heir(x=1)
     heir.own = 5
     assert heir.own == 5

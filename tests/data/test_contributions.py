@@ -190,3 +190,22 @@ def test_whole_numbers_have_no_parts(
 def _made(folder: Path) -> Path:
     folder.mkdir()
     return folder
+
+
+@pytest.mark.parametrize("kind", [pa.int8(), pa.uint8(), pa.int32(), pa.uint64()], ids=str)
+@pytest.mark.parametrize("engine", ["arrow", "pandas", "parquet", "polars"])
+def test_whole_numbers_of_every_width(engine: str, kind: Any, tmp_path: Path) -> None:
+    """The least and the greatest of a type count as they do as fractions."""
+    bits, signed = kind.bit_width, pa.types.is_signed_integer(kind)
+    ends = [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1] if signed else [0, 2**bits - 1]
+    cells = [*ends, 1, 5, None]
+    workload = hn.Workload([q.Sum("x", bounds=(-7, 9)), q.Mean("x", bounds=(0, 3), name="mean")])
+    grid = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1)))
+    exact, other = (
+        exact_totals(engines.TYPED[engine](table, _made(tmp_path / name)), grid, workload, ())
+        for name, table in {
+            "whole": pa.table({"x": pa.array(cells, kind)}),
+            "real": pa.table({"x": pa.array([x if x is None else float(x) for x in cells])}),
+        }.items()
+    )
+    assert all(map(np.array_equal, exact.sums, other.sums))
