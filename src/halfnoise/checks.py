@@ -88,7 +88,8 @@ def known_keywords(called: Called) -> Called:
     halfnoise.errors.InvalidParameterError: there is no keyword 'max_group'; did you mean \
 'max_groups'?
     """
-    own: Callable[..., Any] = vars(called)["__init__"] if isinstance(called, type) else called
+    is_class = isinstance(called, type)
+    own: Callable[..., Any] = called.__init__ if is_class else called
     known: list[str] = []
     for parameter in inspect.signature(called).parameters.values():
         if parameter.kind is parameter.VAR_KEYWORD:

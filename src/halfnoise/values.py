@@ -1,9 +1,9 @@
 """Dataclasses as everywhere in Python, made five times faster.
 
 ``dataclasses`` compiles six functions for each class, which takes half a millisecond, and a release
-needs some hundred classes before it reads its first line. Here the constructor alone is compiled;
-the other five are the same for all classes. A test compares every class of ours with what
-``dataclasses`` makes of it.
+needs some hundred classes before it reads its first line. Here the constructor alone is compiled,
+when somebody first asks for it; the other five are the same for all classes. A test compares every
+class of ours with what ``dataclasses`` makes of it.
 """
 
 import dataclasses
@@ -32,14 +32,25 @@ def _made(cls: Any = None, /, **options: bool) -> Any:
         methods |= {_COMPARED: _getter(compared)}
     if frozen:
         methods |= _FROZEN | (_STORED if options.get("slots") else {})
-        methods |= {"__init__": _constructor(made)} if built else {}
+        methods |= {"__init__": _WhenAsked(made)} if built else {}
     for name, method in methods.items():
         if name not in own or (name == "__hash__" and vars(cls)[name] is None):
             setattr(made, name, method)
     return made
 
 
-def _constructor(cls: Any) -> Callable[..., None]:
+class _WhenAsked:
+    """In the place of a constructor: whoever asks for it has it compiled, once."""
+
+    def __init__(self, cls: Any) -> None:
+        self.cls, self.name = cls, f"{cls.__qualname__}.__init__"
+
+    def __get__(self, value: Any, cls: Any = None) -> Any:
+        self.cls.__init__ = _constructor(self.cls, self.name)
+        return self.cls.__init__.__get__(value, cls)
+
+
+def _constructor(cls: Any, qualified: str) -> Callable[..., None]:
     """Compile a constructor that takes what the fields say and sets each of them."""
     each_field = fields(cls)
     known: dict[str, Any] = {"_set": object.__setattr__, "_missing": MISSING}
@@ -67,7 +78,7 @@ def _constructor(cls: Any) -> Callable[..., None]:
     body = "\n ".join(lines or ["pass"])
     exec(f"def __init__({parameters}):\n {body}", known)  # noqa: S102  # names of fields alone
     init: Any = known["__init__"]
-    init.__qualname__, init.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
+    init.__qualname__, init.__module__ = qualified, cls.__module__
     types = {each.name: each.type for each in each_field if each.init}
     init.__annotations__ = types | {"return": None}
     return init  # type: ignore[no-any-return]

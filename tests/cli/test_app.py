@@ -1,7 +1,9 @@
 """What can be said: text and flags, and nothing is loaded to read it."""
 
+import atexit
 import gc
 import inspect
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -103,17 +105,40 @@ def test_what_names_no_command_is_said_to_all(word: str) -> None:
     assert commands_of_ours._said(word) is app
 
 
-def test_only_a_process_of_its_own_is_kept_from_looking_for_garbage(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_only_a_process_of_its_own_ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever calls it with words goes on afterwards, and has garbage looked for as before."""
+
+    def gone(status: int) -> None:
+        done.append(status)
+        raise SystemExit  # for the process that tests share
+
     done: list[object] = []
     monkeypatch.setattr(gc, "set_threshold", lambda *often: done.append(often[0]))
-    for arguments, expected in ((["--version"], []), (None, [commands_of_ours.MADE])):
+    monkeypatch.setattr(os, "_exit", gone)
+    monkeypatch.setattr(atexit, "_run_exitfuncs", lambda: done.append("told"))
+    ended = [commands_of_ours.MADE, "told", 0]
+    for arguments, expected in ((["--version"], []), (None, ended)):
         monkeypatch.setattr(sys, "argv", ["halfnoise", "--version"])
         with pytest.raises(SystemExit):
             main(arguments)
         assert done == expected
+
+
+@pytest.mark.parametrize("many", [1, 20_000])
+def test_all_that_is_said_is_written_before_the_end(many: int, tmp_path: Path) -> None:
+    """However much goes into a pipe: the last line arrives, and so does what is said at the end."""
+    (tmp_path / "d.csv").write_text("a\n1\n")
+    listed = "\n".join(f"g{i}" for i in range(many))
+    (tmp_path / "groups.txt").write_text(listed)
+    words = ["d.csv", "--count=a", "--by=a", "--groups=@groups.txt", "--mu=1", "--row-is-person"]
+    code = "import atexit; atexit.register(print, 'told'); import halfnoise.cli as c; c.main()"
+    command = [sys.executable, "-c", code, "release", *words, "--no-ledger", "--out=-"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+    header, *lines, told = done.stdout.decode().splitlines()
+    assert told == "told"
+    assert len({line.partition(",")[0] for line in lines}) >= many
+    assert {line.count(",") for line in lines} == {header.count(",")}
+    assert b"Intervals cover" in done.stderr
 
 
 def test_a_process_ends_without_a_word_of_the_engine(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ What a command does is imported when it runs: help, and mistakes in the words, n
 import copy
 import functools
 import gc
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from halfnoise.cli.leaving import left_properly
+from halfnoise.cli.leaving import gone_at_once, left_properly
 from halfnoise.cli.options import (
     CHECK,
     COMPARE,
@@ -95,7 +96,6 @@ def release(words: Words, data: Annotated[list[str], FILES]) -> None:
     """
     from halfnoise.cli.releasing import release_command
 
-    _keep_what_is_imported()
     if "dry-run" not in words:
         release_command(words, data)
         return
@@ -244,7 +244,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; what goes wrong becomes one sentence and an exit status."""
     if arguments is None:  # it has the process to itself
         _hardly_any_garbage()
-    words = list(sys.argv[1:] if arguments is None else arguments)
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # our matrices are small
+        with gone_at_once():
+            _run(sys.argv[1:])
+    else:
+        _run(arguments)
+
+
+def _run(arguments: Sequence[str]) -> None:
+    words = list(arguments)
     # In a plan --known-size may stand alone, as the number itself does not matter.
     for i, (word, after) in enumerate(pairwise([*words, "--"])):
         if word == "--known-size" and re.match(r"-\D", after):
@@ -274,12 +282,3 @@ def _hardly_any_garbage() -> None:
     again takes a fifth of a small release.
     """
     gc.set_threshold(MADE, *gc.get_threshold()[1:])
-
-
-def _keep_what_is_imported() -> None:
-    """Let Python not look for garbage in it at the end either, if the process is ours.
-
-    The engine is imported later: it complains where it is not cleared away.
-    """
-    if gc.get_threshold()[0] == MADE:
-        gc.freeze()

@@ -1,5 +1,6 @@
 """Leaving: what is open is closed, and the exit status says why."""
 
+import atexit
 import contextlib
 import os
 import signal
@@ -45,6 +46,20 @@ def left_properly() -> Iterator[None]:
             note("halfnoise: stopped")
             sys.exit(128 + stopped[0])
         _flush()
+
+
+@contextlib.contextmanager
+def gone_at_once() -> Iterator[None]:
+    """End the process where it is left: all that is open is closed and all that is said written.
+
+    Python itself would clear away whatever was imported, thing by thing: a tenth of a small
+    release.
+    """
+    try:
+        yield
+    except SystemExit as left:
+        atexit._run_exitfuncs()  # noqa: SLF001  # what Python does first, and has no other name
+        os._exit(left.code if isinstance(left.code, int) else 0)
 
 
 def _leave(error: Exception) -> NoReturn:

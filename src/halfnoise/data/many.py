@@ -42,7 +42,8 @@ def counted(groups: Groups, part: Contribution, people: Sequence[str]) -> Counte
     group, ((rank, expression),) = groups.columns, part.rows.items()
     weighing = part.block.weighing
     made: dict[str, nw.Expr] = {rank: expression}
-    table = part.looked_up(groups.rows).select(*people, *group, *kept(weighing), **made)
+    rows = Contribution.looked_up([part], groups.rows)
+    table = rows.select(*people, *group, *kept(weighing), **made)
     if people:
         table = table.group_by(*people, *group).agg(*part.together, *together(weighing))
     total = nw.col(WEIGHT).sum() if weighing.bits else nw.len()

@@ -64,7 +64,7 @@ class Places:
     def looked_up(self, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Return rows with the place of each level that is found, -1 where none is."""
         for level, (part, listed) in enumerate(zip(self.names, self.nested.inside, strict=True)):
-            rows, many = part.looked_up(rows), len(part.order)
+            rows, many = Contribution.looked_up([part], rows), len(part.order)
             own = part.rows[f"{part.prefix}_place"].cast(nw.Int64)
             key, at = f"{_NAME}{level}_key", f"{_NAME}{level}_at"
             around = nw.col(f"{_NAME}{level - 1}_at") if level else nw.lit(0)

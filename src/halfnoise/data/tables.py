@@ -115,9 +115,12 @@ def table_totals(
         Contribution(_value(block, i), columns, f"value{i}", alone=alone)
         for i in range(len(block.values))
     ]
-    table, group, parts = groups.rows, groups.columns, [*axes.values(), *values]
-    for part in parts:
-        table = part.looked_up(table)
+    group, parts = groups.columns, [*axes.values(), *values]
+    table = Contribution.looked_up(
+        [part for part in parts if isinstance(part, Contribution)], groups.rows
+    )
+    for places in (part for part in parts if isinstance(part, Places)):
+        table = places.looked_up(table)
     rows = {name: e for part in parts for name, e in part.rows.items()}
     if people:
         table = table.select(*people, *group, *kept(block.weighing), **rows)

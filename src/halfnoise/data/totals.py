@@ -178,9 +178,7 @@ def _together(
 ) -> Frame:
     """Return a row for each group: what names it, all sums and, last, the number of people."""
     group, named = groups.columns, groups.named
-    table = groups.rows if named is None else named.rows
-    for part in parts:
-        table = part.looked_up(table)
+    table = Contribution.looked_up(parts, groups.rows if named is None else named.rows)
     rows = {name: e for part in parts for name, e in part.rows.items()}
     if people:
         table = table.select(*people, *group, *kept(weighing), **rows)
