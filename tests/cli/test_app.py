@@ -89,7 +89,7 @@ def test_what_is_said_arrives_as_it_is() -> None:
         assert tuple(got.values()) == expected
 
 
-@pytest.mark.parametrize("name", [each.name for each in app.registered_commands])
+@pytest.mark.parametrize("name", [*(each.name for each in app.registered_commands), "-h", "--help"])
 def test_a_command_alone_says_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Help, and what is said of a wrong word, are those of the app with all commands."""
     words = ([name, "--help"], [name, "--no-such-word"])

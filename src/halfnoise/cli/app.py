@@ -265,14 +265,30 @@ def _run(arguments: Sequence[str]) -> None:
 def _said(word: str) -> typer.Typer:
     """Return the app with the command that a word names alone, or with all if it names none.
 
-    Typer makes every option of every command before it looks at what is said.
+    Typer makes every option of every command before it looks at what is said; where it is asked
+    for help, commands have none.
     """
-    named = [command for command in app.registered_commands if command.name == word]
-    if not named:
+    commands, groups = app.registered_commands, app.registered_groups
+    if named := [command for command in commands if command.name == word]:
+        commands, groups = named, []
+    elif word in HELP["help_option_names"]:
+        commands = [_outlined(command) for command in commands]
+    else:
         return app
     alone = copy.copy(app)
-    alone.registered_commands, alone.registered_groups = named, []
+    alone.registered_commands, alone.registered_groups = commands, groups
     return alone
+
+
+def _outlined(command: Any) -> Any:
+    """Return a command of which only its name and what it is for are known."""
+
+    def outline() -> None:
+        raise AssertionError
+
+    outlined = copy.copy(command)
+    outline.__doc__, outlined.callback = command.callback.__doc__, outline
+    return outlined
 
 
 def _hardly_any_garbage() -> None:
