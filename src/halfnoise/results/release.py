@@ -9,12 +9,7 @@ from halfnoise.checks import fraction, refuse, unknown
 from halfnoise.design.covariance import Shared
 from halfnoise.results import spread
 from halfnoise.results.estimates import Estimates
-from halfnoise.results.inference import (
-    Columns,
-    Errors,
-    Estimate,
-    Floats,
-)
+from halfnoise.results.inference import Columns, Errors, Estimate, Floats
 from halfnoise.results.published import Published
 from halfnoise.results.sampling import Sampling
 from halfnoise.results.together import shared_out, simultaneous_level
@@ -121,7 +116,7 @@ class GroupedRelease(Published):
         x, std, noise = self.people.estimate, self.people.std, self.errors.noise
         margin = noise.margin([std / noise.std([1.0])], self.level)
         size = replace(self.people, low=x - margin, high=x + margin)
-        return size.as_count() if self.rounded_values else size
+        return size.moved(max(float(round(x)), 0.0)) if self.rounded_values else size
 
     def difference(self, name: str, a: object, b: object, *, share: bool = False) -> Estimate:
         """Return an estimate in group a minus that in group b; noise they share cancels.

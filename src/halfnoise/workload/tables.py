@@ -21,8 +21,9 @@ class Table:
 
     ``axes``: what it is by: a Choice or Bins, which is not thereby asked for by itself, a Nested,
     by its last level, or the label of one, or of a level, in the workload. ``importance``: how much
-    the mean squared error of its cells counts; ``margins``: that of each of its margins, which come
-    out in any case and add up with it. ``labels``: what the axes are called; ``label``: the table.
+    the mean squared error of its cells counts, 1 unless said; ``margins``: that of each of its
+    margins, which come out in any case and add up with it. By one axis it is the choice itself, and
+    counts as much as that unless said. ``labels``: what the axes are called; ``label``: the table.
 
     >>> Table([Choice("sex", ["f", "m"]), Bins("age", [18, 65]), "region"]).label
     'sex,age,region'
@@ -30,7 +31,7 @@ class Table:
 
     axes: Sequence[Said | str]
     _: KW_ONLY
-    importance: float = 1.0
+    importance: float | None = None
     margins: float = 0.01
     kind: ClassVar[str] = "table"
     labels: tuple[str, ...] = field(init=False, repr=False, compare=False)
@@ -50,7 +51,8 @@ class Table:
         object.__setattr__(self, "label", ",".join(labels))
         if (twice := said_twice(self.labels)) is not None:
             raise refuse("axes", "different from each other", twice, "name each one once")
-        object.__setattr__(self, "importance", positive(importance=self.importance))
+        if self.importance is not None:
+            object.__setattr__(self, "importance", positive(importance=self.importance))
         object.__setattr__(self, "margins", not_negative(margins=self.margins))
 
     @property
