@@ -298,6 +298,16 @@ def test_importance_of_a_table_of_one_axis(goal: str, noise: str) -> None:
         assert hn.plan(asked, **terms).chosen.query_std == same.chosen.query_std
 
 
+def test_an_average_category_is_told() -> None:
+    """A choice that would be mostly noise is named as a table is, and JSON has its average."""
+    plan = hn.plan([hn.Table([SEX])], privacy=BOTH, people=8)
+    block = plan.to_dict()["designs"][0]["blocks"][0]
+    assert block["average_cell"] == 8 / len(SEX.names)
+    assert block["relative_error"] == pytest.approx(block["margin"] / block["average_cell"])
+    assert f"Mostly noise, by an average cell: sex ({8 / len(SEX.names):g} people" in repr(plan)
+    assert "Mostly noise" not in repr(hn.plan([SEX], privacy=BOTH, people=1200))
+
+
 def test_what_is_more_than_a_table_of_one_axis_is_refused() -> None:
     """Laplace noise does not do for larger tables, values by cell and places."""
     several: list[list[Any]] = [GOLDEN, [NESTED], [SEX, hn.Count("x", by=["sex"])]]

@@ -1,6 +1,6 @@
 """Tables of people by several attributes, as they are asked for."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, TypeAlias
 
 from halfnoise.checks import is_name, known_keywords, not_negative, positive, refuse, said_twice
@@ -122,7 +122,7 @@ def attributes(
         if axis.where is not None:
             rule = f"an axis of a table has no condition of its own, got one for {axis.label!r}"
             raise InvalidParameterError(f"{rule}; give it to the whole workload: where=...")
-    _one_each(kept)
+    one_each(kept)
     return kept
 
 
@@ -130,13 +130,17 @@ def _levels(axis: Said) -> Sequence[Axis]:
     return axis.levels if isinstance(axis, Nested) else (axis,)
 
 
-def _one_each(kept: dict[str, Axis]) -> None:
+def one_each(kept: Mapping[str, Axis], beside: Iterable[Said] = ()) -> None:
+    """Refuse a column that is in tables by two names, or in them by one and ``beside`` by another.
+
+    With a condition of its own it is another attribute.
+    """
     by_column: dict[object, str] = {}
-    for label, axis in kept.items():
-        if (
-            isinstance(axis.column, str)
-            and (other := by_column.setdefault(axis.column, label)) != label
-        ):
+    plain = [each for each in beside if not isinstance(each, Nested) and each.where is None]
+    for axis in (*kept.values(), *plain):
+        label = axis.label
+        known = by_column.setdefault if label in kept else by_column.get
+        if isinstance(axis.column, str) and (other := known(axis.column, label)) != label:
             rule = f"the column {axis.column!r} is in tables as {other!r} and as {label!r}"
             raise InvalidParameterError(f"{rule}; a column is one attribute: use one list for all")
 
