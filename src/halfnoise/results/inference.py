@@ -31,13 +31,22 @@ NOTHING: Weights = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A value, its standard error, and an interval that covers the noise."""
+    """A value, its standard error, and an interval that covers the noise.
+
+    >>> smokers = Estimate(name="smoker", estimate=-2.3, std=5.0, low=-12.1, high=7.5)
+    >>> smokers.as_count()
+    Estimate(name='smoker', estimate=0.0, std=5.0, low=-12.1, high=7.5)
+    """
 
     name: str
     estimate: float
     std: float
     low: float
     high: float
+
+    def as_count(self, most: float = math.inf) -> "Estimate":
+        """Return it rounded and within [0, most], with an interval that reaches to it."""
+        return self.moved(min(max(float(round(self.estimate)), 0.0), most))
 
     def moved(self, x: float) -> "Estimate":
         """Return it with another value, and an interval that reaches to it."""

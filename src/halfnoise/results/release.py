@@ -116,7 +116,7 @@ class GroupedRelease(Published):
         x, std, noise = self.people.estimate, self.people.std, self.errors.noise
         margin = noise.margin([std / noise.std([1.0])], self.level)
         size = replace(self.people, low=x - margin, high=x + margin)
-        return size.moved(max(float(round(x)), 0.0)) if self.rounded_values else size
+        return size.as_count() if self.rounded_values else size
 
     def difference(self, name: str, a: object, b: object, *, share: bool = False) -> Estimate:
         """Return an estimate in group a minus that in group b; noise they share cancels.
