@@ -90,10 +90,10 @@ def test_a_check_says_what_a_table_will_have(survey: Path) -> None:
     assert "table 'sex,age,region': people by sex, age and region, with all margins" in ran.out
     assert "  27 cells: 3 x 3 x 3, with what is missing or not listed" in ran.out
     assert "  in each cell of sex x region, with all margins" in ran.out
-    bad = run("check", survey, *TABLE, "--table", "sex,zzz", "--table", "sex", "--mu", "1")
+    bad = run("check", survey, *TABLE, "--table", "sex,zzz", "--table", "sex,sex", "--mu", "1")
     assert bad.status == 2
     assert "got 'zzz'" in bad.out
-    assert "is the choice itself" in bad.out
+    assert "name each one once" in bad.out
     assert "27 cells" in bad.out
     nameless = run("check", survey, "--choice", "3", "--bins", "age=18", "--table", "(choice),age")
     assert "--choice must be given a column to release" in nameless.out

@@ -233,6 +233,14 @@ REFUSED: list[tuple[Any, str]] = [
         "too small for a table of 60,000,000 cells",
     ),
     (lambda: hn.Workload(tables((2,), (1,)), objective="least"), "'total' or 'largest'"),
+    (
+        lambda: hn.Workload([hn.Bins("a0", [1], name="b"), *tables((2, 3), (2,))]),
+        "the column 'a0' is in tables as 'a0' and as 'b'; a column is one attribute",
+    ),
+    (
+        lambda: hn.Workload([hn.Choice("a0", ["c0"], name="b"), *tables((2, 3), (2,))]),
+        "the column 'a0' is in tables as 'a0' and as 'b'",
+    ),
 ]
 
 

@@ -1,5 +1,6 @@
 """How far sums of noises reach: Laplace noises, and a Gaussian one beside them."""
 
+import numpy as np
 import pytest
 from scipy import integrate, stats
 
@@ -25,3 +26,16 @@ def test_either_noise_alone_is_as_it_was() -> None:
     assert margin_of([1.0, 2.0], 0.9) == Noise.LAPLACE.margin([1.0, 2.0], 0.9)
     assert margin_of([], 0.9, normal=3.0) == Noise.GAUSSIAN.margin([3.0], 0.9)
     assert margin_of([0.0], 0.9, normal=0.0) == 0
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+@pytest.mark.parametrize(
+    ("many", "small"), [(1, 0.3), (100, 0.01), (300, 0.01), (1000, 0.003), (10_000, 0.01)]
+)
+def test_a_large_noise_beside_many_small_ones(many: int, small: float, level: float) -> None:
+    """The margin leaves out what their characteristic function says that it does."""
+    margin = margin_of([1.0] + [small] * many, level)
+    t = np.linspace(1e-9, 400 / max(1.0, small * many**0.5), 2_000_001)
+    phi = np.exp(-np.log1p(t**2) - many * np.log1p((small * t) ** 2))
+    tail = 0.5 - np.trapezoid(np.sin(t * margin) / t * phi, t) / np.pi
+    assert 2 * tail == pytest.approx(1 - level, rel=1e-4)

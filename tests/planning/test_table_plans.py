@@ -245,28 +245,75 @@ def test_tables_need_gaussian_noise(queries: Any) -> None:
     assert max(hn.plan(queries, privacy=hn.budget_for(queries, margin=10)).margins) <= 10
 
 
-def test_a_table_of_one_axis_is_the_choice_with_other_noise() -> None:
-    """It is planned and released as the choice; what is more than that is refused."""
-    pure, both = hn.PureDP(epsilon=1), hn.ApproxDP(epsilon=1, delta=1e-6)
-    tables: list[Any] = [hn.Table([SEX], importance=3), hn.Table([AGE]), hn.Count("x")]
-    weights = {"sex": 3 / len(SEX.names), "age": 1 / len(AGE.names)}
-    asked: list[Any] = [{"privacy": pure}, {"privacy": both, "noise": "laplace"}]
-    for terms in asked:
-        told = hn.plan(tables, **terms)
-        choices = hn.plan([hn.Count("x"), SEX, AGE], importance=weights, **terms)
-        assert told.chosen.noise.value == "laplace"
-        assert told.chosen.query_std == choices.chosen.query_std
-    labelled: list[Any] = [SEX, hn.Table(["sex"]), hn.Table([AGE])]
-    assert hn.plan(labelled, privacy=pure).chosen.noise.value == "laplace"
-    assert hn.budget_for(labelled, margin=10, noise="laplace").epsilon > 0
-    frame = pl.DataFrame({"sex": ["f", "m", None, "f"] * 100, "age": [20] * 400})
-    made = hn.release(frame, labelled, privacy=hn.PureDP(epsilon=5), row_is_person=True)
-    assert abs(made["sex=f"].estimate - 200) < 20
-    assert abs(sum(made[name].estimate for name in AGE.names) - 400) < 40
+BOTH = hn.ApproxDP(epsilon=1, delta=1e-6)
+TERMS: list[dict[str, Any]] = [
+    {"privacy": BOTH},
+    {"privacy": BOTH, "noise": "gaussian"},
+    {"privacy": BOTH, "noise": "laplace"},
+    {"privacy": hn.PureDP(epsilon=1)},
+    {"privacy": BOTH, "neighbors": hn.Neighbors.REPLACE},
+    {"privacy": BOTH, "known_size": True},
+    {"privacy": BOTH, "size_importance": 1},
+    {"privacy": BOTH, "objective": "largest"},
+    {"privacy": BOTH, "weight": hn.Weight("w", bounds=(0, 5))},
+    {"privacy": BOTH, "by": "g", "groups": ["1", "2"]},
+    {"privacy": BOTH, "importance": {"sex": 7}},
+]
+OTHERS: list[list[Any]] = [
+    [],
+    [hn.Count("x")],
+    [hn.Count("x"), hn.Sum("y", bounds=(0, 10)), hn.Mean("z", bounds=(1, 3))],
+    [AGE],
+]
+
+
+@pytest.mark.parametrize("terms", TERMS, ids=lambda terms: ",".join(map(str, terms)))
+def test_a_table_of_one_axis_is_a_choice(terms: Any) -> None:
+    """The same designs, noise and errors, alone and beside counts, sums, means and choices."""
+    for others in OTHERS:
+        choice = hn.plan([*others, SEX], **terms)
+        tables: list[Any] = [hn.Table([SEX])]
+        for asked in (tables, [SEX, hn.Table(["sex"])]):
+            table = hn.plan([*others, *asked], **terms)
+            assert table.chosen.noise is choice.chosen.noise
+            assert table.designs == choice.designs
+            assert table.to_dict() == choice.to_dict()
+
+
+@pytest.mark.parametrize("goal", ["total", "largest"])
+@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+def test_importance_of_a_table_of_one_axis(goal: str, noise: str) -> None:
+    """It is of the mean of all cells: that of each category times their number, or the larger."""
+    tables: list[Any] = [hn.Table([SEX], importance=6), hn.Table([AGE], importance=2)]
+    many = [1 if goal == "largest" else len(axis.names) for axis in (SEX, AGE)]
+    weights = {"sex": 6 / many[0], "age": 2 / many[1]}
+    terms: dict[str, Any] = {"privacy": BOTH, "objective": goal, "noise": noise}
+    table = hn.plan([*tables, hn.Count("x")], **terms)
+    choice = hn.plan([SEX, AGE, hn.Count("x")], importance=weights, **terms)
+    assert table.chosen.query_std == choice.chosen.query_std
+    for said in (0.5, 60):
+        asked: list[Any] = [SEX, hn.Table(["sex"], importance=said), hn.Count("x")]
+        more = {"sex": max(1.0, said / many[0])}
+        same = hn.plan([SEX, hn.Count("x")], importance=more, **terms)
+        assert hn.plan(asked, **terms).chosen.query_std == same.chosen.query_std
+
+
+def test_an_average_category_is_told() -> None:
+    """A choice that would be mostly noise is named as a table is, and JSON has its average."""
+    plan = hn.plan([hn.Table([SEX])], privacy=BOTH, people=8)
+    block = plan.to_dict()["designs"][0]["blocks"][0]
+    assert block["average_cell"] == 8 / len(SEX.names)
+    assert block["relative_error"] == pytest.approx(block["margin"] / block["average_cell"])
+    assert f"Mostly noise, by an average cell: sex ({8 / len(SEX.names):g} people" in repr(plan)
+    assert "Mostly noise" not in repr(hn.plan([SEX], privacy=BOTH, people=1200))
+
+
+def test_what_is_more_than_a_table_of_one_axis_is_refused() -> None:
+    """Laplace noise does not do for larger tables, values by cell and places."""
     several: list[list[Any]] = [GOLDEN, [NESTED], [SEX, hn.Count("x", by=["sex"])]]
     for queries in several:
         with pytest.raises(hn.NotSupportedError, match=r"--delta 1e-6\)$"):
-            hn.plan(queries, privacy=pure)
+            hn.plan(queries, privacy=hn.PureDP(epsilon=1))
 
 
 def test_the_budget_for_a_margin_is_that_of_what_was_asked() -> None:

@@ -242,8 +242,8 @@ def test_what_was_asked_is_shown() -> None:
     assert "w0: people by sex,region" in grouped
     assert "other: mean of income by sex,region" in grouped
     assert FORMATS[".md"](by_group()).decode().count("\n**") == 8
-    only = repr(released(asked([("sex",)])).with_known_size(300))
-    assert "people by sex\n" in only
+    only = repr(released(asked([("sex", "age")])).with_known_size(300))
+    assert "people by sex,age\n" in only
 
 
 def test_wide_and_long_tables_fit_on_a_screen() -> None:

@@ -148,7 +148,7 @@ def test_what_is_refused(name: str) -> None:
         (("--nested", "state,county=N,a"), "written LEVEL,LEVEL=@FILE"),
         (("--nested", "state=@places.csv"), "1 names, one for each level"),
         (("--nested", "state,county=@people.csv"), "people.csv' is a table of data"),
-        ((*WORDS, "--table", "state"), "is the choice itself"),
+        ((*WORDS, "--table", ","), "given labels of --choice, --bins or --nested"),
         ((*WORDS, "--by", "sex", "--groups", "f"), "do not go with groups"),
     ],
 )

@@ -43,6 +43,15 @@ def test_tables_in_words() -> None:
     ]
 
 
+def test_a_table_of_one_axis_is_the_choice_that_is_said() -> None:
+    """It asks for nothing more; what a spec says of its importance counts where that is more."""
+    assert asked(table=["sex"]) == asked(table=[{"axes": ["sex"]}]) == asked()
+    more = read({**AXES, "table": [{"axes": ["sex"], "importance": "6"}]}).workload
+    assert more.importance == {"sex": 6 / len(SEX.names)}
+    beside = asked(table=["sex", "sex,age"])
+    assert [*beside] == [SEX, REGION, AGE, hn.Table(["sex"]), hn.Table(["sex", "age"])]
+
+
 def test_a_label_with_a_comma_is_quoted() -> None:
     """Labels are read as any list is."""
     words = {"choice": ["sex=f,m", "a, b=x,y"], "table": ['"a, b",sex'], "mu": "1"}
@@ -69,8 +78,8 @@ def test_values_by_cell_in_words() -> None:
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "one axis": ({"table": ["sex"]}, "several labels .*got 'sex'; .*is the choice itself"),
-    "one axis in a spec": ({"table": [{"axes": ["sex"]}]}, "is the choice itself.*leave it out"),
+    "no axis": ({"table": [","]}, "given labels of --choice, .* got ','"),
+    "no axis in a spec": ({"table": [{"axes": []}]}, "given labels of --choice"),
     "an axis twice": ({"table": ["sex,sex"]}, "different axes, got 'sex'; name each one once"),
     "an unknown label": ({"table": ["sex,regoin"]}, "got 'regoin'; did you mean 'region'"),
     "a label far from all": ({"table": ["sex,zzz"]}, "got 'zzz'; say what its categories are"),

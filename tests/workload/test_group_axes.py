@@ -79,10 +79,11 @@ def test_bands_are_groups_too() -> None:
 
 def test_weights_go_by_the_new_names() -> None:
     """What was said of a table holds for what is left of it."""
-    found = hn.Workload(
-        [hn.Table([SEX, REGION, AGE])], by="region", importance={"sex,region,age": 3}
-    )
-    assert found.importance == {"sex,age": 3}
+    asked: Any = [hn.Table([SEX, REGION, AGE]), hn.Table(["sex", "age"], importance=2)]
+    found = hn.Workload(asked, by="region", importance={"sex,region,age": 3})
+    assert found.queries == (hn.Table([SEX, AGE], importance=3),)
+    one = hn.Workload([hn.Table([SEX, REGION])], by="region", importance={"sex,region": 6})
+    assert (one.queries, one.importance) == ((SEX,), {"sex": 6 / len(SEX.names)})
 
 
 def test_groups_come_out() -> None:
@@ -111,8 +112,8 @@ def test_the_command_line_takes_the_list_too(tmp_path: Path) -> None:
     ran = run("release", path, *words, *people)
     assert ran.status == 0, ran.err
     header, *rows = (line.split(",") for line in ran.out.splitlines())
-    assert header[:2] == ["region", "sex"]
-    assert [row[1] for row in rows if row[0] == "s"] == ["", "f", "m", "other"]
+    assert header[:2] == ["region", "name"]
+    assert [row[1] for row in rows if row[0] == "s"][1:] == ["sex=f", "sex=m", "sex=other"]
 
 
 REFUSED: list[tuple[list[Any], dict[str, Any], str]] = [

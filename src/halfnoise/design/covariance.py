@@ -86,7 +86,7 @@ class Covariance:
         if len(here) == 1 or tables is None:
             return np.array([self.between(one, other)])
         found, at = np.zeros(len(here)), self.around(one, other)
-        if self._in_tables(other):
+        if self.in_tables(other):
             found = tables.matched(one, other)
         for term in self.shared:
             loads = entries(term.loadings, here), entries(term.loadings, there)
@@ -95,11 +95,12 @@ class Covariance:
 
     def around(self, one: int, other: int) -> NDArray[np.int64]:
         """Return which place of ``other`` each place of a table is in; there may be just one."""
-        if self.tables is not None and self._in_tables(one) and self._in_tables(other):
+        if self.tables is not None and self.in_tables(one) and self.in_tables(other):
             return self.tables.around(one, other)
         return np.zeros(len(self._places(one)), dtype=np.int64)
 
-    def _in_tables(self, index: int) -> bool:
+    def in_tables(self, index: int) -> bool:
+        """Return whether an estimate is a cell of the tables that are measured together."""
         return self.tables is not None and self.tables.start <= index < self.tables.stop
 
     def block(self, one: int, other: int, chosen: Sequence[Sequence[int]]) -> float:
@@ -118,7 +119,7 @@ class Covariance:
 
     def _places(self, table: int) -> NDArray[np.int64]:
         """Return where the cells of each place of a table start."""
-        if self.tables is None or not self._in_tables(table):
+        if self.tables is None or not self.in_tables(table):
             return np.array([table])
         number, cells = self.tables.places(table)
         return table + cells * np.arange(number)
@@ -137,8 +138,13 @@ class Covariance:
         return sum(weight * a * b for weight, a, b in pairs)
 
     def noises(self, weights: Mapping[int, float]) -> list[float]:
-        """Return the variances of the independent noises in a weighted sum of a few estimates.
+        """Return the variances of the independent noises in a weighted sum of a few estimates."""
+        return [variance * load**2 for variance, load in self.loads(weights).values()]
 
+    def loads(self, weights: Mapping[int, float]) -> dict[int, tuple[float, float]]:
+        """Return the variance of each independent noise in a weighted sum, and how much it holds.
+
+        By the places of estimates whose own noise it is; shared ones go by numbers below zero.
         A projection takes from each of its noises their average, so an estimate holds all of them.
         """
         projected = dict(weights)
@@ -147,9 +153,12 @@ class Covariance:
                 block = [i for run in term.loadings for i in range(run.start, run.stop)]
                 average = sum(weights.get(i, 0.0) for i in block) / len(block)
                 projected |= {i: weights.get(i, 0.0) - average for i in block}
-        added = [term for term in self.shared if term.weight > 0]
-        found = [*self._own(projected), *self._common(weights, added)]
-        return [variance for variance in found if variance]
+        found = {i: (entry(self.variances, i), w) for i, w in projected.items()}
+        for place, term in enumerate(self.shared, start=-len(self.shared)):
+            if term.weight > 0:
+                load = sum(w * entry(term.loadings, i) for i, w in weights.items())
+                found[place] = (term.weight, load)
+        return {place: each for place, each in found.items() if each[0] and each[1]}
 
     def given_last(self) -> tuple["Covariance", Vector]:
         """Return the covariance of the others given the last one, and how each leans on that."""

@@ -4,10 +4,6 @@ from halfnoise.checks import refuse
 from halfnoise.errors import NotSupportedError
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Budget
-from halfnoise.values import replace
-from halfnoise.workload.crossing import TableBlock
-from halfnoise.workload.nested import Level
-from halfnoise.workload.tables import Table
 from halfnoise.workload.workload import Workload
 
 
@@ -41,27 +37,3 @@ def noise_of(name: str | None, workload: Workload, budget: Budget | None = None)
         remedy += "; give the budget as epsilon and delta (--epsilon 1 --delta 1e-6)"
         raise refuse("noise", f"{other!r} with this budget", name, remedy)
     return kind
-
-
-def as_choices(workload: Workload, name: str | None, budget: Budget | None = None) -> Workload:
-    """Return the same with choices for tables of one axis, which they are, for Laplace noise.
-
-    What is not a table of one axis, or belongs to one that has more, stays as it is.
-    """
-    wants_laplace = name == Noise.LAPLACE.value or (budget is not None and budget.mu is None)
-    blocks = [block for block in workload.blocks if isinstance(block, TableBlock)]
-    if not (wants_laplace and blocks) or any(map(_is_more, blocks)):
-        return workload
-    tables = [
-        (block.axes[place], t.weight) for block in blocks for t in block.tables for place in t.axes
-    ]
-    asked = [query for query in workload.queries if not isinstance(query, Table)]
-    asked += [axis for axis, _ in tables if not isinstance(axis, Level) and axis not in asked]
-    importance = {**workload.importance, **{axis.label: weight for axis, weight in tables}}
-    return replace(workload, queries=asked, importance=importance)
-
-
-def _is_more(block: TableBlock) -> bool:
-    """Whether there is more in a block than tables of people by one axis each."""
-    one = all(len(table.axes) == 1 for table in block.tables)
-    return not one or block.nested is not None or bool(block.values)

@@ -8,7 +8,7 @@ from halfnoise.checks import fraction, known_keywords, positive, refuse, whole
 from halfnoise.design.candidates import designs
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.planning.accept import Acceptance, Target
-from halfnoise.planning.kinds import as_choices, noise_of
+from halfnoise.planning.kinds import noise_of
 from halfnoise.planning.plan import Plan
 from halfnoise.planning.readers import mean_margins
 from halfnoise.planning.search import LEAST, MOST, smallest
@@ -156,7 +156,7 @@ def plan(  # noqa: PLR0913  # the face of the library
     >>> plan([Counts(9)], privacy=ApproxDP(epsilon=1, delta=1e-6)).chosen.name
     'correlated-gaussian'
     """
-    workload = as_choices(Workload.of(workload, by, **rules), noise)
+    workload = Workload.of(workload, by, **rules)
     if known_size and workload.grouped:
         raise NotSupportedError(
             "known_size is the size of a whole table; with groups leave it out, and use"
@@ -186,7 +186,6 @@ def plan(  # noqa: PLR0913  # the face of the library
         again = plan(sized, delta=delta, people=people, accept=accept, ceiling=ceiling, **shared)
         return replace(again, sized=True)
     budget, discover = Spending.of(privacy, workload.grouping, whole(releases=releases))
-    workload = as_choices(workload, noise, budget)
     kind = noise_of(noise, workload, budget)
     if not _insists(i_know):
         check_reason(privacy, None if discover is None else discover * releases)
@@ -237,7 +236,6 @@ def budget_for(
     ApproxDP(epsilon=1.916..., delta=1e-06)
     """
     workload, target = Workload.of(workload, by, **rules), positive(margin=margin)
-    workload = as_choices(workload, noise)
     level, delta, releases = fraction(level=level), fraction(delta=delta), whole(releases=releases)
     shared: Terms = {"releases": releases, "known_size": known_size, "level": level}
     shared |= {"noise": noise, "i_know": True, "limit": limit}  # the reason is looked at below

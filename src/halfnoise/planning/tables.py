@@ -44,13 +44,9 @@ class Entry(NamedTuple):
         of_values = kind in ("sum", "mean") or (kind == "count" and self.of_tables)
         return f"{kind} of {label}" if of_values else label
 
-    @property
-    def _counts(self) -> bool:
-        return self.line.kind == "table"
-
     def share(self, margin: float, people: float | None) -> dict[str, float]:
         """Return how many people an average cell has, and the margin of error relative to them."""
-        if people is None or not (self.of_tables and self._counts):
+        if people is None or self.line.kind not in ("table", "choice", "bins"):
             return {}
         average = people / self.line.queries
         return {"average_cell": average, "relative_error": margin / average}
@@ -163,7 +159,11 @@ def _tables_of(workload: Workload) -> list[Asked]:
     tables = [query for query in workload.queries if isinstance(query, Table)]
     values = [q for q in workload.queries if isinstance(q, Count | Sum | Mean) and q.by]
     axes = used(tables, values, workload.queries)
-    return [q for q in workload.queries if isinstance(q, Table | Nested) or _is_axis(q, axes)]
+    kept = [query for query in workload.queries if isinstance(query, Table | Nested)]
+    return [
+        *kept,
+        *(q for q in workload.queries if isinstance(q, Choice | Bins) and q.label in axes),
+    ]
 
 
 def _alone(
@@ -178,10 +178,6 @@ def _alone(
     rules: dict[str, Any] = {"at_most": None, "size_importance": 0.0, "size_dial": None}
     alone = replace(workload, queries=kept, importance=weights, **rules)
     return alone, best(designs(alone, Budget(mu=mu)), alone)
-
-
-def _is_axis(query: Asked, axes: Sequence[str]) -> bool:
-    return isinstance(query, Choice | Bins) and query.label in axes
 
 
 def compared(found: Mapping[str, float]) -> Iterator[str]:

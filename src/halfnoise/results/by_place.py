@@ -1,6 +1,6 @@
 """Errors of the cells of a table, or of some: by place, where it is by places; else all alike."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -37,6 +37,20 @@ def beside(
     around = covariance.around(table, other)
     tops, bottoms, both = (spread(copies * x) for x in (top, bottom[around], shared))
     return Pairs(tops, bottoms, both)
+
+
+def total(errors: Errors, table: int, chosen: Sequence[Sequence[int]]) -> Errors:
+    """Return the errors of the total over a block of cells, alone; of a choice, which is by one."""
+    if errors.covariance.in_tables(table):
+        return errors.two(errors.covariance.block(table, table, chosen), 0.0, 0.0)
+    return errors.alone({table + each: 1.0 for each in chosen[0]})
+
+
+def weighted(errors: Errors, table: int, w: Floats) -> Errors:
+    """Return the errors of a weighted sum of all cells, alone."""
+    if errors.covariance.in_tables(table):
+        return errors.two(errors.covariance.weighted(table, w), 0.0, 0.0)
+    return errors.alone({table + place: each for place, each in enumerate(w.tolist())})
 
 
 def some(errors: Errors, cells: Places, level: float) -> tuple[Floats, Floats]:

@@ -24,7 +24,6 @@ from halfnoise.results.inference import (
     ratios,
 )
 from halfnoise.results.labelled import Labelled
-from halfnoise.results.listing import Tabled
 from halfnoise.results.pairs import Pairs
 from halfnoise.results.tabled import Cells
 from halfnoise.results.wide import DASH, OPEN, Wide, between
@@ -109,9 +108,8 @@ class CrossTable(Cells):
         along = dict(zip(self.order, places, strict=True))
         chosen = [along[axis] for axis in range(len(self.order))]
         below, covariance = start + self.question.cells, release.errors.covariance
-        top = covariance.block(start, start, chosen)
         if self.question.is_mean:
-            bottom = covariance.block(below, below, chosen)
+            top, bottom = (covariance.block(each, each, chosen) for each in (start, below))
             both = release.errors.two(top, bottom, covariance.block(start, below, chosen))
             sums = [float(self.cells_of(release.values, part)[inside].sum()) for part in (0, 1)]
             rows, bounds = np.array([sums]), self.question.limits
@@ -121,7 +119,8 @@ class CrossTable(Cells):
         x, shown = (
             float(self.cells_of(each)[inside].sum()) for each in (release.values, self._shown)
         )
-        one = _noisy(name, x, release, release.errors.two(top, 0.0, 0.0))
+        errors = by_place.total(release.errors, start, chosen)
+        one = errors.linear(name, np.array([x]), {0: 1.0}, self.level)
         if self.kind == "table" and math.prod(map(len, places)) == self.question.cells:
             return one.moved(shown)  # how many were asked, which is the same in every sample
         people = self._people[inside].sum() if self.kind == "sum" else None
@@ -139,10 +138,9 @@ class CrossTable(Cells):
             wider = None if release.sampling is None else self._wider
             found = apart_by(release.values, release.errors, pairs, self.level, wider)
             return _estimate(name, found).within(least - most, most - least)
-        x, shown = (float(each[a] - each[b]) for each in (release.values, self._shown))
-        variance = release.errors.covariance.of({a: 1.0, b: -1.0})
-        one = _noisy(name, x, release, release.errors.two(variance, 0.0, 0.0))
-        return spread.linear(release, one, {a: 1.0, b: -1.0}).moved(shown)
+        weights, shown = {a: 1.0, b: -1.0}, float(self._shown[a] - self._shown[b])
+        apart = release.errors.linear(name, release.values, weights, self.level)
+        return spread.linear(release, apart, weights).moved(shown)
 
     def _wider(self, pair: Pair, numbers: Floats) -> Floats:
         release, limits = self.release, self.question.limits
@@ -168,11 +166,11 @@ class CrossTable(Cells):
         if self.question.is_mean:
             raise refuse("a table", "of people, counts or sums", self.name, "means have no total")
         own = w.transpose(np.argsort(self.order))
-        variance = self.release.errors.covariance.weighted(self.question.start, own)
+        errors = by_place.weighted(self.release.errors, self.question.start, own)
         x, shown = (
             float((w * self.cells_of(each)).sum()) for each in (self.release.values, self._shown)
         )
-        one = _noisy(name, x, self.release, self.release.errors.two(variance, 0.0, 0.0))
+        one = errors.linear(name, np.array([x]), {0: 1.0}, self.level)
         return spread.cells(self.release, self.question, one, own).moved(shown)
 
     def shares(self, part: str = "total", *, of: Sequence[str] | None = None) -> Shares:
@@ -234,6 +232,10 @@ class CrossTable(Cells):
             below = below.reshape(kept)
         elif len(release.values) > last:
             below, at = release.values[last], last
+        elif not release.errors.covariance.in_tables(start):  # of all who are in some category
+            cells = dict.fromkeys(range(start, self.question.stop), 1.0)
+            rows = np.stack([top, np.full_like(top, top.sum())], axis=1)
+            return rows, release.errors.alone({start: 1.0}, cells)
         else:
             raise NotSupportedError("this release does not give the number of people; say of=...")
         pairs = [each.ravel() for each in np.broadcast_arrays(top, below)]
@@ -287,9 +289,3 @@ class CrossTable(Cells):
 def _estimate(name: str, numbers: Floats) -> Estimate:
     x, std, low, high = map(float, numbers)
     return Estimate(name=name, estimate=x, std=std, low=low, high=high)
-
-
-def _noisy(name: str, x: float, release: Tabled, errors: Errors) -> Estimate:
-    """Return what came out, with the interval of its noise."""
-    std, margin = errors.std({0: 1.0}), errors.margin({0: 1.0}, release.level)
-    return Estimate(name=name, estimate=x, std=std, low=x - margin, high=x + margin)

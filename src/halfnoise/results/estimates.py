@@ -97,9 +97,7 @@ class Estimates(Surveyed):
         if self._size_index is None:
             return None
         size = self._linear(SIZE, {self._size_index: 1.0})
-        if self.rounded_values and any(each.kind == "table" for each in self.questions):
-            return size.moved(float(self.whole_values[-1]))
-        return size.as_count() if self.rounded_values else size
+        return size.moved(float(self.whole_values[-1])) if self.rounded_values else size
 
     @property
     def effective_size(self) -> Estimate | None:
@@ -116,7 +114,7 @@ class Estimates(Surveyed):
 
     @property
     def whole_values(self) -> Floats:
-        """The estimates with all counts of tables in whole numbers that add up."""
+        """The estimates with all counts in whole numbers, those of tables such that add up."""
         if self._whole is None:
             rows, about = self.values[np.newaxis], (self.errors.covariance, self.known_size)
             found: Floats = whole(self.questions, rows, *about)[0]
@@ -136,10 +134,7 @@ class Estimates(Surveyed):
             estimate = self._linear(name, {row.place: 1.0})
             if not (self.rounded_values and row.kind == "count"):
                 return estimate
-            if question.in_tables:
-                return estimate.moved(float(self.whole_values[row.place]))
-            most = math.inf if self.size is None else self.size.as_count().estimate
-            return estimate.as_count(most)
+            return estimate.moved(float(self.whole_values[row.place]))
         if name == SIZE and self.size is not None:
             return self.size
         raise unknown("name", name, (*self.names, *self.means))
@@ -219,9 +214,9 @@ class Estimates(Surveyed):
         """Return the same with counts shown as whole numbers within [0, number of people].
 
         It is marked as such. Sums and means stay, and so does every interval, but that it reaches
-        to the rounded count: at least as many cover the truth. Counts in tables are rounded
-        together, so that margins still add up; they may be negative, as to cut them off would
-        break the sums.
+        to the rounded count: at least as many cover the truth. Categories add up to all people, and
+        counts in tables are rounded together, so that margins still add up; they may be negative,
+        as to cut them off would break the sums.
         """
         return replace(self, rounded_values=True)
 

@@ -8,6 +8,7 @@ Intervals cover the noise only, not who was asked (see ``sampling``) or how they
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,6 +26,7 @@ Range: TypeAlias = tuple[float, float]
 Weights: TypeAlias = Mapping[int, float]
 Wider: TypeAlias = Callable[[Floats, Floats], Floats]  # of values and numbers, wider numbers
 ANYTHING = (-math.inf, math.inf)
+NOTHING: Weights = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +101,23 @@ class Errors:
         common = Shared(bottom, (Run(0, 1, lean), Run(1, 2, 1.0)))
         return replace(self, covariance=Covariance(2, (rest,), (common,)))
 
+    def alone(self, top: Weights, bottom: Weights = NOTHING) -> "Errors":
+        """Return the errors of two weighted sums alone, with each noise that they are made of."""
+        if self.noise is Noise.GAUSSIAN:  # whose sums are of its kind
+            both = {i: top.get(i, 0.0) + bottom.get(i, 0.0) for i in (*top, *bottom)}
+            one, other, sum_ = map(self.covariance.of, (top, bottom, both))
+            return self.two(one, other, (sum_ - one - other) / 2)
+        above, below = map(self.covariance.loads, (top, bottom))
+        terms = list[Shared]()
+        for place, (variance, _) in (above | below).items():
+            held = enumerate(each[place][1] if place in each else 0.0 for each in (above, below))
+            terms.append(Shared(variance, tuple(Run(i, i + 1, load) for i, load in held if load)))
+        return replace(self, covariance=Covariance(2, (), tuple(terms)))
+
     def both(self, a: int, b: int) -> "Errors":
         """Return the errors of two estimates alone."""
+        if self.noise is Noise.LAPLACE:
+            return self.alone({a: 1.0}, {b: 1.0})
         top, bottom = (self.covariance.variance(each) for each in (a, b))
         return self.two(top, bottom, self.covariance.between(a, b))
 

@@ -12,7 +12,7 @@ class Tabled(Sampled, Protocol):
 
     @property
     def whole_values(self) -> Floats:
-        """The same with counts of tables in whole numbers."""
+        """The same with counts in whole numbers."""
 
     @property
     def rounded_values(self) -> bool:
@@ -33,14 +33,10 @@ def named(question: Question) -> str | None:
 
 
 def listed(release: Tabled) -> tuple[Listed, ...]:
-    """Return what tables there are, those that were asked for first."""
+    """Return what tables there are, choices too, those that were asked for first."""
     found = [
-        Listed(
-            tuple(label for label, _ in question.axes),
-            named(question),
-            question.asked,
-        )
-        for question in release.questions
+        Listed(tuple(label for label, _ in question.axes), named(question), question.asked)
+        for question in (each.as_table for each in release.questions)
         if question.axes
     ]
     return tuple(sorted(found, key=lambda each: not each.asked))

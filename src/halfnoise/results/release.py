@@ -9,12 +9,7 @@ from halfnoise.checks import fraction, refuse, unknown
 from halfnoise.design.covariance import Shared
 from halfnoise.results import spread
 from halfnoise.results.estimates import Estimates
-from halfnoise.results.inference import (
-    Columns,
-    Errors,
-    Estimate,
-    Floats,
-)
+from halfnoise.results.inference import Columns, Errors, Estimate, Floats
 from halfnoise.results.published import Published
 from halfnoise.results.sampling import Sampling
 from halfnoise.results.together import shared_out, simultaneous_level

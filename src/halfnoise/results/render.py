@@ -9,6 +9,7 @@ from halfnoise.noise.law import Noise
 from halfnoise.results.cross import CrossTable
 from halfnoise.results.doubts import doubts
 from halfnoise.results.labelled import MOST_ROWS
+from halfnoise.results.listing import named
 from halfnoise.results.release import GroupedRelease, Released
 from halfnoise.results.reliability import LEFT_OUT, Reliability, for_eyes
 from halfnoise.results.sampling import caption
@@ -57,7 +58,8 @@ def _interval(low: str, high: str) -> str:
 def tables(release: Released) -> Iterator[tuple[str, CrossTable]]:
     """Go through the tables that were asked for, each under the name of its group, if any."""
     template = release.template if isinstance(release, GroupedRelease) else release
-    asked = [(each.labels, each.of) for each in template.tables if each.asked]
+    crossed = (each for each in template.questions if each.axes and each.asked)
+    asked = [([label for label, _ in each.axes], named(each)) for each in crossed]
     if not isinstance(release, GroupedRelease):
         yield from (("", CrossTable.of(release, *each)) for each in asked)
         return

@@ -142,12 +142,7 @@ def free_ratios(
     own, under, shared = errors.three(pair)
     two = (values[:, top], values[:, bottom])
     return sampling.of_ratios(
-        numbers,
-        two,
-        (own, under, shared),
-        bounds,
-        far,
-        squares=_measured(release, values, pair),
+        numbers, two, (own, under, shared), bounds, far, squares=_measured(release, values, pair)
     )
 
 

@@ -1,6 +1,5 @@
 """All estimates of all groups at once, as arrays: what every table and file is written from."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -33,14 +32,13 @@ def columns(release: Release, values: Floats, asked: Sequence[Question]) -> Colu
     if release.rounded_values:
         covariance = release.errors.covariance
         shown = whole(release.questions, values, covariance, release.known_size)
-    most: Floats | float = math.inf
     if at:
         names[0], kinds[0] = SIZE, "size"
-        most = _size(release, values, shown, numbers[:, :, :1])
+        _size(release, values, shown, numbers[:, :, :1])
     for question in asked:
         own = slice(at, at + width(question))
         _name(question, names[own], kinds[own])
-        _fill(release, question, (values, shown), numbers[:, :, own], most)
+        _fill(release, question, (values, shown), numbers[:, :, own])
         at = own.stop
     text = _axes(asked, int(release.has_size)) | {"name": names, "kind": kinds}
     if len(values) != 1:
@@ -66,20 +64,16 @@ def _name(question: Question, names: Any, kinds: Any) -> None:
 
 
 def _fill(
-    release: Release,
-    question: Question,
-    both: tuple[Floats, Floats],
-    numbers: Floats,
-    most: Floats | float,
+    release: Release, question: Question, both: tuple[Floats, Floats], numbers: Floats
 ) -> None:
-    """Write the numbers of a question; ``both``: as they came out, and with tables rounded."""
+    """Write the numbers of a question; ``both``: as they came out, and with counts rounded."""
     values, start, number = both[0], question.start, question.cells
     if not question.is_mean:
-        _linear(release, question, both, numbers, most)
+        _linear(release, question, both, numbers)
         return
     for part in (0, 1):
         own = numbers[:, :, 1 + part : width(question) : 3]
-        _linear(release, question, both, own, most, part=part)
+        _linear(release, question, both, own, part=part)
     if question.deviates:
         numbers[:, :, 3] = deviations(release, question, values)
     errors, pair, limits = release.errors, (start, start + number), question.limits
@@ -101,7 +95,6 @@ def _linear(
     question: Question,
     both: tuple[Floats, Floats],
     numbers: Floats,
-    most: Floats | float,
     *,
     part: int = 0,
 ) -> None:
@@ -116,15 +109,12 @@ def _linear(
         numbers[:] = sampled.sums(release, question, values, numbers, part)
     if not release.rounded_values or not question.is_count(start - question.start):
         return
-    if question.in_tables:
-        numbers[0] = shown[:, own]
-        reaching(numbers)
-    else:
-        in_range(numbers, most)
+    numbers[0] = shown[:, own]
+    reaching(numbers)
 
 
-def _size(release: Release, values: Floats, shown: Floats, numbers: Floats) -> Floats | float:
-    """Write the number of people, and return the most that a rounded count may be."""
+def _size(release: Release, values: Floats, shown: Floats, numbers: Floats) -> None:
+    """Write the number of people."""
     if (known := release.known_size) is not None:
         numbers[:] = np.array([known, 0.0, known, known]).reshape(-1, 1, 1)
     else:
@@ -133,12 +123,9 @@ def _size(release: Release, values: Floats, shown: Floats, numbers: Floats) -> F
         margin = release.errors.margin(one, release.level)
         numbers[0], numbers[1] = values[:, last:], release.errors.std(one)
         numbers[2], numbers[3] = numbers[0] - margin, numbers[0] + margin
-        if release.rounded_values and any(each.kind == "table" for each in release.questions):
+        if release.rounded_values:
             numbers[0] = shown[:, last:]
             reaching(numbers)
-        elif release.rounded_values:
-            in_range(numbers, math.inf)
-    return np.asarray(np.maximum(np.rint(numbers[0]), 0.0))
 
 
 def of_people(release: Release, values: Floats, place: int, bounds: Range) -> Floats:
@@ -152,13 +139,6 @@ def of_people(release: Release, values: Floats, place: int, bounds: Range) -> Fl
     pair, errors = (place, release.questions[-1].stop), release.errors
     found = ratios(values, errors, pair, release.level, bounds)
     return sampled.ratios(release, found, values, errors, pair, bounds=bounds)
-
-
-def in_range(numbers: Floats, most: Floats | float) -> None:
-    """Round counts and keep them within [0, most], with intervals that reach to them."""
-    # Adding zero makes a negative one positive.
-    numbers[0] = np.minimum(np.maximum(np.rint(numbers[0]), 0.0), most) + 0.0
-    reaching(numbers)
 
 
 def reaching(numbers: Floats) -> None:

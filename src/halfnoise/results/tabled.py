@@ -37,7 +37,7 @@ class Cells(Labelled):
     def of(cls, release: Tabled, labels: Sequence[object], of: str | None = None) -> Self:
         """Return a table by its labels, in the order in which it is to be shown."""
         wanted = [*map(spelled, labels)]
-        for question in release.questions:
+        for question in (each.as_table for each in release.questions):
             own = [label for label, _ in question.axes]
             if wanted and named(question) == of and sorted(own) == sorted(wanted):
                 return cls._made(release, question, tuple(map(own.index, wanted)))
@@ -158,6 +158,8 @@ class Cells(Labelled):
         """Return the total of all cells."""
         if self.name:
             return float(values[self._whole.question.start])
+        if not self.release.errors.covariance.in_tables(self.question.start):
+            return float(self.cells_of(values).sum())
         last, known = self.release.questions[-1].stop, self.release.known_size
         if len(values) > last:
             return float(values[last])
@@ -260,10 +262,9 @@ class Cells(Labelled):
 
     @property
     def _total_std(self) -> Floats:
-        start, errors = self.question.start, self.release.errors
         all_cells = [range(number) for number in self._own_shape]
-        variance = errors.covariance.block(start, start, all_cells)
-        return np.array(errors.two(variance, 0.0, 0.0).std({0: 1.0}))
+        errors = by_place.total(self.release.errors, self.question.start, all_cells)
+        return np.array(errors.std({0: 1.0}))
 
     @property
     def rounding(self) -> float:

@@ -158,11 +158,13 @@ def whole(
     covariance: Covariance,
     known_size: float | None = None,
 ) -> Floats:
-    """Return estimates with all counts in tables, and the number of people, in whole numbers.
+    """Return estimates with all counts, and the number of people, in whole numbers.
 
-    ``values`` has a row for each group, the number of people last where it was measured.
+    ``values`` has a row for each group, the number of people last where it was measured. What is in
+    no table that adds up is within [0, number of people].
     """
     made, count, nest = np.array(values), questions[-1].stop, Nest.of(questions, covariance)
+    made[:, count:] = np.maximum(np.rint(values[:, count:]), 0.0)
     for family in (each for each in families(questions) if each.counts):
         cells = family.cells(values)
         if () not in cells:  # people, whose total is their number
@@ -175,4 +177,26 @@ def whole(
             made[:, own] = flat(found[labels])
         if family.question.kind == "table" and values.shape[1] > count:
             made[:, count] = found[()]
+    most = np.full((len(made), 1), math.inf if known_size is None else np.rint(known_size))
+    most = np.maximum(made[:, count:] if values.shape[1] > count else most, 0.0)
+    for question in (each for each in questions if not each.in_tables and not each.is_sum):
+        start = question.start + question.is_mean  # of a mean, how many answered
+        own = slice(start, start + question.cells)
+        counts = values[:, own]
+        counts = _shared_out(counts, most) if question.as_table.axes else counts
+        made[:, own] = np.clip(np.rint(counts), 0.0, most) + 0.0
     return made
+
+
+def _shared_out(cells: Floats, people: Floats) -> Floats:
+    """Round categories, none below zero, so that they add up to all people, or to what they do.
+
+    First each gives up as much as the others, and none more than it has, which brings it to the
+    nearest that add up and are not below zero.
+    """
+    alone = np.maximum(np.rint(cells.sum(axis=1, keepdims=True)), 0.0)
+    total, large = np.where(np.isinf(people), alone, people), -np.sort(-cells, axis=1)
+    each = (large.cumsum(axis=1) - total) / np.arange(1, cells.shape[1] + 1)
+    giving = np.maximum((large > each).sum(axis=1, keepdims=True), 1)  # so many have enough
+    kept = np.maximum(cells - np.take_along_axis(each, giving - 1, axis=1), 0.0)
+    return _one_way(kept, total[:, 0])

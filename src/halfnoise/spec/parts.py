@@ -7,16 +7,7 @@ from halfnoise.errors import HalfnoiseError
 from halfnoise.request import Request
 from halfnoise.spec.header import Header
 from halfnoise.spec.queries import Words
-from halfnoise.spec.vocabulary import (
-    BUDGET,
-    CROSSED,
-    GROUPS,
-    LISTS,
-    QUERIES,
-    SAMPLE,
-    SIZES,
-    WORDS,
-)
+from halfnoise.spec.vocabulary import BUDGET, CROSSED, GROUPS, LISTS, QUERIES, SAMPLE, SIZES, WORDS
 from halfnoise.spec.words import read
 from halfnoise.values import dataclass, field
 from halfnoise.workload.numbers import Counts

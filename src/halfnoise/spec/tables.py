@@ -83,10 +83,8 @@ def tables(words: Mapping[str, Any], asked: Sequence[Asked]) -> list[Table]:
     for said in texts:
         listed = isinstance(said, str)
         labels = list(ANYWHERE.split(said) if listed else said["axes"])
-        if len(labels) < 2:
-            why = "a table of one axis is the choice itself, which is asked for already"
-            remedy = f"{why}: leave it out (the table of a file: --{FILE} NAME)"
-            raise refuse("--table", f"several {_AXES}", ",".join(labels), remedy)
+        if not labels:
+            raise refuse("--table", f"given {_AXES}", said)
         if (twice := said_twice(labels)) is not None:
             raise refuse("--table", "given different axes", twice, "name each one once")
         for label in labels:

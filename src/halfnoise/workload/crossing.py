@@ -17,14 +17,7 @@ from halfnoise.workload.sets import ByCell, Crossed, Placed, Wanted
 from halfnoise.workload.sets.base import Center, Parts, Scales
 from halfnoise.workload.sets.residuals import Axes, cells, inside
 from halfnoise.workload.table_weights import Asked, Weights, unweighed
-from halfnoise.workload.tables import (
-    Axis,
-    Said,
-    Table,
-    attributes,
-    names_of,
-    places_of,
-)
+from halfnoise.workload.tables import Axis, Said, Table, attributes, names_of, one_each, places_of
 
 Value: TypeAlias = Count | Sum | Mean
 Alike: TypeAlias = tuple[int | None, ...]
@@ -166,6 +159,7 @@ def crossing(
     """
     labels = used(tables, values, asked)
     found = attributes(tables, asked, labels)
+    one_each(found, asked)
     nested, around = _places(tables, asked, labels)
     axes = (*around, *(axis for axis in found.values() if not isinstance(axis, Level)))
     place = {axis.label: i for i, axis in enumerate(axes)}
@@ -187,7 +181,7 @@ def crossing(
         number = len(axis.names)
         people.add(of([axis.label]), importance.get(axis.label, 1 / number) * number)
     for table in tables:
-        weight = importance.get(table.label, table.importance)
+        weight = importance.get(table.label, table.importance or 1.0)
         people.add(of(table.labels), weight, table.margins)
     shown, by_cell = list[Asked](), list[ByCell]()
     for i, query in enumerate(values):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from halfnoise.checks import check_at_most, refuse
 from halfnoise.errors import NotSupportedError
@@ -11,11 +12,38 @@ from halfnoise.workload.nested import Nested
 from halfnoise.workload.numbers import Count, Mean, Sum
 from halfnoise.workload.queries import Asked, Query
 from halfnoise.workload.sets import Answered, AtMost, Box, Crossed, OneOf
-from halfnoise.workload.tables import Said, Table
+from halfnoise.workload.tables import Said, Table, attributes, places_of
 from halfnoise.workload.weights import Weighing, Weight
 
 WEIGHED = (Answered, AtMost, Box, Crossed, OneOf)  # whose sums know what a weight does to them
 KINDS = ("count", "sum", "mean", "choice", "bins", "items", "table")  # the order of blocks
+
+
+def as_choices(
+    asked: Sequence[Asked], importance: Mapping[str, float], *, largest: bool
+) -> dict[str, Any]:
+    """Return how a workload differs in which a table of one axis is the choice that it is.
+
+    Where a table has more axes, or values or places are by cell, all tables are measured as one
+    block, and stay. That of a table is importance for the mean of its cells, that of a choice for
+    each category; where nothing is said, and where the ``largest`` error counts, they are the same.
+    """
+    tables = [query for query in asked if isinstance(query, Table)]
+    axes = [query for query in asked if isinstance(query, Said)]
+    values = any(isinstance(query, Count | Sum | Mean) and query.by for query in asked)
+    joint = values or places_of(tables, axes) or any(len(table.axes) > 1 for table in tables)
+    if joint or not tables:
+        return {}
+    found = attributes(tables, axes, used(tables, ()))
+    weights = {axis.label: 1.0 for axis in axes if axis.label in found}
+    more = [axis for label, axis in found.items() if label not in weights]
+    for table in tables:
+        cells = 1 if largest else len(found[table.label].names)
+        weight = 1.0 if table.importance is None else table.importance / cells
+        weights[table.label] = max(weights.get(table.label, 0.0), weight)
+    kept = (query for query in asked if not isinstance(query, Table))
+    said = {label: weight for label, weight in weights.items() if weight != 1}
+    return {"queries": (*kept, *more), "importance": said | dict(importance)}
 
 
 def blocks_of(

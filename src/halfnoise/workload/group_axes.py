@@ -60,7 +60,10 @@ def by_axes(workload: Grouped) -> dict[str, Any]:
     known = [_banded(each, listed.get(each.column)) for each in columns]
     lists = {column: _groups(a) for column, a in listed.items() if isinstance(a, Choice)}
     gone = {axis.label for axis in listed.values()}
-    kept = _without(workload.queries, gone)
+    tables = [query for query in workload.queries if isinstance(query, Table)]
+    smaller = {each.label for each in tables if set() < gone & {*each.labels} < {*each.labels}}
+    lost = {name: weight for name, weight in workload.importance.items() if name in smaller}
+    kept = _without(workload.queries, gone, lost)
     if not kept:
         rule = f"groups by {known[0].column!r} have nothing to be asked inside them"
         raise InvalidParameterError(f"{rule}; leave by out: the choice itself counts people")
@@ -70,10 +73,7 @@ def by_axes(workload: Grouped) -> dict[str, Any]:
         found["other"] = other
     if lists:
         found["groups"] = lists if len(columns) > 1 else next(iter(lists.values()))
-    tables = [query for query in workload.queries if isinstance(query, Table)]
-    named = {t.label: ",".join(x for x in t.labels if x not in gone) or t.label for t in tables}
-    weights = {named.get(name, name): weight for name, weight in workload.importance.items()}
-    return found | {"importance": weights}
+    return found | {"importance": {n: w for n, w in workload.importance.items() if n not in lost}}
 
 
 def _lists(queries: Sequence[Asked], columns: Collection[str]) -> list[Choice | Bins]:
@@ -114,14 +114,15 @@ def _refuse_axes(queries: Sequence[Asked], labels: Sequence[str]) -> None:
         raise InvalidParameterError(f"{rule}; {remedy}")
 
 
-def _without(queries: Sequence[Asked], gone: set[str]) -> list[Asked]:
-    """Return queries without what is by some labels alone, and tables without these axes."""
+def _without(queries: Sequence[Asked], gone: set[str], weights: Mapping[str, float]) -> list[Asked]:
+    """Return queries without what is by some labels alone, and tables, weighed, without these."""
     found, tables = list[Asked](), dict[frozenset[str], Table]()
     for query in queries:
         if isinstance(query, Table):
             labelled = zip(query.axes, query.labels, strict=True)
             if axes := [axis for axis, label in labelled if label not in gone]:
-                table = replace(query, axes=axes)
+                weight = weights.get(query.label, query.importance)
+                table = replace(query, axes=axes, importance=weight)
                 key = frozenset(table.labels)
                 tables[key] = _both(tables.get(key, table), table)
         elif isinstance(query, Count | Sum | Mean) and query.by:
@@ -137,5 +138,6 @@ def _without(queries: Sequence[Asked], gone: set[str]) -> list[Asked]:
 def _both(one: Table, other: Table) -> Table:
     """Return one table for two by the same axes: what each says of them, and the larger weights."""
     axes = one.axes if len(one.own) >= len(other.own) else other.axes
-    importance, margins = max(one.importance, other.importance), max(one.margins, other.margins)
-    return Table(axes, importance=importance, margins=margins)
+    said = {one.importance, other.importance}
+    importance = None if said == {None} else max(each or 1.0 for each in said)
+    return Table(axes, importance=importance, margins=max(one.margins, other.margins))

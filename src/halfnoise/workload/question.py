@@ -203,6 +203,14 @@ class Question:
         return isinstance(self.names, CellNames)
 
     @property
+    def as_table(self) -> "Question":
+        """The same as the table by one axis that a choice is, and so are bands."""
+        if self.kind not in ("choice", "bins"):
+            return self
+        categories = tuple(name.removeprefix(f"{self.name}=") for name in self.names)
+        return replace(self, kind="table", names=CellNames(((self.name, categories),)))
+
+    @property
     def stop(self) -> int:
         """Where its estimates end."""
         return self.start + len(self.names)

@@ -1,6 +1,6 @@
 """Tables of people by several attributes, as they are asked for."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, TypeAlias
 
 from halfnoise.checks import is_name, known_keywords, not_negative, positive, refuse, said_twice
@@ -21,8 +21,9 @@ class Table:
 
     ``axes``: what it is by: a Choice or Bins, which is not thereby asked for by itself, a Nested,
     by its last level, or the label of one, or of a level, in the workload. ``importance``: how much
-    the mean squared error of its cells counts; ``margins``: that of each of its margins, which come
-    out in any case and add up with it. ``labels``: what the axes are called; ``label``: the table.
+    the mean squared error of its cells counts, 1 unless said; ``margins``: that of each of its
+    margins, which come out in any case and add up with it. By one axis it is the choice itself, and
+    counts as much as that unless said. ``labels``: what the axes are called; ``label``: the table.
 
     >>> Table([Choice("sex", ["f", "m"]), Bins("age", [18, 65]), "region"]).label
     'sex,age,region'
@@ -30,7 +31,7 @@ class Table:
 
     axes: Sequence[Said | str]
     _: KW_ONLY
-    importance: float = 1.0
+    importance: float | None = None
     margins: float = 0.01
     kind: ClassVar[str] = "table"
     labels: tuple[str, ...] = field(init=False, repr=False, compare=False)
@@ -50,7 +51,8 @@ class Table:
         object.__setattr__(self, "label", ",".join(labels))
         if (twice := said_twice(self.labels)) is not None:
             raise refuse("axes", "different from each other", twice, "name each one once")
-        object.__setattr__(self, "importance", positive(importance=self.importance))
+        if self.importance is not None:
+            object.__setattr__(self, "importance", positive(importance=self.importance))
         object.__setattr__(self, "margins", not_negative(margins=self.margins))
 
     @property
@@ -120,7 +122,7 @@ def attributes(
         if axis.where is not None:
             rule = f"an axis of a table has no condition of its own, got one for {axis.label!r}"
             raise InvalidParameterError(f"{rule}; give it to the whole workload: where=...")
-    _one_each(kept)
+    one_each(kept)
     return kept
 
 
@@ -128,13 +130,17 @@ def _levels(axis: Said) -> Sequence[Axis]:
     return axis.levels if isinstance(axis, Nested) else (axis,)
 
 
-def _one_each(kept: dict[str, Axis]) -> None:
+def one_each(kept: Mapping[str, Axis], beside: Iterable[Said] = ()) -> None:
+    """Refuse a column that is in tables by two names, or in them by one and ``beside`` by another.
+
+    With a condition of its own it is another attribute.
+    """
     by_column: dict[object, str] = {}
-    for label, axis in kept.items():
-        if (
-            isinstance(axis.column, str)
-            and (other := by_column.setdefault(axis.column, label)) != label
-        ):
+    plain = [each for each in beside if not isinstance(each, Nested) and each.where is None]
+    for axis in (*kept.values(), *plain):
+        label = axis.label
+        known = by_column.setdefault if label in kept else by_column.get
+        if isinstance(axis.column, str) and (other := known(axis.column, label)) != label:
             rule = f"the column {axis.column!r} is in tables as {other!r} and as {label!r}"
             raise InvalidParameterError(f"{rule}; a column is one attribute: use one list for all")
 

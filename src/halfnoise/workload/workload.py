@@ -13,7 +13,7 @@ from halfnoise.workload.block import Block, Line
 from halfnoise.workload.categories import Items
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.crossing import used
-from halfnoise.workload.gathering import blocks_of, weighed
+from halfnoise.workload.gathering import as_choices, blocks_of, weighed
 from halfnoise.workload.group_axes import by_axes
 from halfnoise.workload.groups import Grouping
 from halfnoise.workload.importance import COMES_ALONG, check_importance, dialled
@@ -92,9 +92,9 @@ class Workload:
         varies = any(isinstance(query, Mean) and query.variance for query in self.queries)
         check_weight(self.weight, self.neighbors, sizes=sizes, varies=varies)
         check_queries(self.asked)
-        if own := by_axes(self):
-            _set(self, **own)
-            check_queries(self.asked)
+        _set(self, **by_axes(self))
+        _set(self, **as_choices(self.queries, self.importance, largest=self.objective == "largest"))
+        check_queries(self.asked)
         named = {query.label for query in self.asked if not isinstance(query, Nested)}
         weights, size = check_importance(self, {*named, *used([], [], self.asked)})
         _set(self, grouping=_check_groups(self), importance=weights, size_importance=size)

@@ -55,12 +55,7 @@ def _(shape: Answered, *, leaves: bool, some: bool = False) -> Folded:
         kinds = {Fraction(0): (width**2,), Fraction(1): far, Fraction(-1): far}
     one, none = Fraction(1), Fraction(0)
     answered = Coordinate((*kinds,), one / 2, width**2, Grain.PEOPLE, one, none)
-    return Answering(
-        shape=shape,
-        coordinates=(answered,),
-        across=(*kinds.values(),),
-        weights=(1,),
-    )
+    return Answering(shape=shape, coordinates=(answered,), across=(*kinds.values(),), weights=(1,))
 
 
 @folded.register
