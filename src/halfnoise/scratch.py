@@ -14,11 +14,14 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from halfnoise.failures import ours
+
 try:
     import fcntl
 except ImportError:  # a system without such locks; there nothing is ever taken for left behind
     fcntl = None  # type: ignore[assignment]
 
+NO_FOLDER = "no temporary folder could be made; name one: --scratch DIR, scratch='DIR', or TMPDIR"
 PREFIX, LOCK = "halfnoise-", ".lock"
 MARK = b"a folder of halfnoise, for it to remove\n"  # in the lock, so that it is surely ours
 _NAME = re.compile(f"{PREFIX}[a-z0-9_]{{8}}")  # as tempfile makes them
@@ -28,9 +31,12 @@ _SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 @contextlib.contextmanager
 def own_folder(root: Path | None = None) -> Iterator[Path]:
     """Make a folder, where temporary ones are unless given, and remove it with all in it."""
-    root = Path(tempfile.gettempdir()) if root is None else root
-    sweep(root)
-    folder, lock = _locked(root)
+    try:
+        root = Path(tempfile.gettempdir()) if root is None else root
+        sweep(root)
+        folder, lock = _locked(root)
+    except OSError as error:
+        raise ours(error, NO_FOLDER) from None
     owner = os.getpid()
     try:
         yield folder
