@@ -21,7 +21,6 @@ try:
 except ImportError:  # a system without such locks; there nothing is ever taken for left behind
     fcntl = None  # type: ignore[assignment]
 
-NO_FOLDER = "no temporary folder could be made; name one: --scratch DIR, scratch='DIR', or TMPDIR"
 PREFIX, LOCK = "halfnoise-", ".lock"
 MARK = b"a folder of halfnoise, for it to remove\n"  # in the lock, so that it is surely ours
 _NAME = re.compile(f"{PREFIX}[a-z0-9_]{{8}}")  # as tempfile makes them
@@ -36,7 +35,7 @@ def own_folder(root: Path | None = None) -> Iterator[Path]:
         sweep(root)
         folder, lock = _locked(root)
     except OSError as error:
-        raise ours(error, NO_FOLDER) from None
+        raise ours(error, "no temporary folder could be made; name one: --scratch DIR") from None
     owner = os.getpid()
     try:
         yield folder
