@@ -251,9 +251,7 @@ def _code(value: str, lists: Lists) -> str:
     return value if day is None else day
 
 
-def column_and_rest(
-    flag: str, text: str, *, name: str, lists: Lists | None = None
-) -> tuple[str, str]:
+def column_and_rest(flag: str, text: str, name: str, lists: Lists | None = None) -> tuple[str, str]:
     """Part a text at its last sign; without one all of it is the rest, of ``name``.
 
     A list may hold signs, as "<=10" is a category: it begins behind a column of the header.
