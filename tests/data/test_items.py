@@ -183,8 +183,8 @@ def test_no_code_is_more_items_than_a_row_may_have(ignore_case: bool) -> None:  
     letters, several = "eE 1\u0130i\u0307\u03a3\u03c3\u03c2\xdf\u1e9eSs", 0
     for _ in range(2_000):
         texts = ["".join(draw.choices(letters, k=draw.randint(1, 3))).strip() for _ in range(4)]
-        listed = {cells.code(text): text for text in texts if text.strip()}
-        listed = [f"{text}{draw.choice(['*', ''])}" for text in listed.values()] or ["e"]
+        apart = {cells.code(text): text for text in texts if text.strip()}
+        listed = [f"{text}{draw.choice(['*', ''])}" for text in apart.values()] or ["e"]
         most = q.Items("item", listed).of_rows().at_most
         for text in texts:
             codes = [text + draw.choice(["", *letters]) for _ in range(3)]

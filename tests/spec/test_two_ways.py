@@ -145,7 +145,7 @@ def test_whatever_a_column_is_called_words_are_about_it() -> None:
             texts = said["sum, mean" if kind in ("sum", "mean") else kind]
             for text in (text.replace("LOW:HIGH", "0:9") for text in texts):
                 try:
-                    asked = read({kind: [text], "unit": ["pid"], "mu": "1"}, Header(names))
+                    asked: Any = read({kind: [text], "unit": ["pid"], "mu": "1"}, Header(names))
                     found = [each.column for each in asked.workload.queries]
                 except hn.InvalidParameterError as error:
                     found, told = [meant] * ("one way" in str(error)), told + 1
