@@ -11,7 +11,7 @@ from halfnoise.versions import at_work
 _MISFIT = (AttributeError, ImportError, NameError, NotImplementedError, TypeError)
 _LATER = {"InterruptException", "ResourceInUseException", "Py4JNetworkError"}
 _MEMORY = {"OutOfMemoryException", "MemoryError"}
-_FULL = ("No space left", "max_temp_directory_size", "os error 28")
+_FULL = ("No space left", "File too large", "max_temp_directory_size", "os error 28")
 _LOCKED = ("Could not set lock",)
 NO_DISK = (
     "a disk is full, perhaps that of the temporary folder, which takes what does not fit into"

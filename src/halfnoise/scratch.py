@@ -14,6 +14,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from halfnoise.failures import ours
+
 try:
     import fcntl
 except ImportError:  # a system without such locks; there nothing is ever taken for left behind
@@ -28,9 +30,12 @@ _SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 @contextlib.contextmanager
 def own_folder(root: Path | None = None) -> Iterator[Path]:
     """Make a folder, where temporary ones are unless given, and remove it with all in it."""
-    root = Path(tempfile.gettempdir()) if root is None else root
-    sweep(root)
-    folder, lock = _locked(root)
+    try:
+        root = Path(tempfile.gettempdir()) if root is None else root
+        sweep(root)
+        folder, lock = _locked(root)
+    except OSError as error:
+        raise ours(error, "no temporary folder could be made; name one: --scratch DIR") from None
     owner = os.getpid()
     try:
         yield folder

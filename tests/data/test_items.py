@@ -13,8 +13,12 @@ from halfnoise.data import items
 from halfnoise.data import totals as prepare
 from halfnoise.data.sources import open_source
 from halfnoise.data.sources.source import TextFormat
+from halfnoise.data.spelling import Spelling
+from support.commands import run
 from support.measured import grid_for
 from support.nasty import found
+from support.reference import is_item
+from support.slow_cells import SlowCells
 
 q: Any = hn  # what strict types would refuse is tried, too
 
@@ -172,6 +176,24 @@ def test_beginnings_without_parts() -> None:
     assert weighed(frame, few, ["id"]) == weighed(frame, few)
 
 
+@pytest.mark.parametrize("ignore_case", [False, True])
+def test_no_code_is_more_items_than_a_row_may_have(ignore_case: bool) -> None:  # noqa: FBT001
+    """Whatever is listed and whatever a file says of case, or some would count as a fraction."""
+    draw, cells = random.Random(3), SlowCells(spelling=Spelling(ignore_case=ignore_case))
+    letters, several = "eE 1\u0130i\u0307\u03a3\u03c3\u03c2\xdf\u1e9eSs", 0
+    for _ in range(2_000):
+        texts = ["".join(draw.choices(letters, k=draw.randint(1, 3))).strip() for _ in range(4)]
+        apart = {cells.code(text): text for text in texts if text.strip()}
+        listed = [f"{text}{draw.choice(['*', ''])}" for text in apart.values()] or ["e"]
+        most = q.Items("item", listed).of_rows().at_most
+        for text in texts:
+            codes = [text + draw.choice(["", *letters]) for _ in range(3)]
+            each = [sum(is_item(code, item, cells) for item in listed) for code in codes]
+            assert max(each) <= most, (listed, codes)
+            several += max(each) > 1
+    assert several > 100
+
+
 def test_only_beginnings_of_one_length() -> None:
     """A list of beginnings alone needs no whole codes beside them."""
     query = q.Items("item", ["E1*", "J4*", "K*"][:2], at_most=1)
@@ -197,6 +219,9 @@ def test_codes_in_any_case(tmp_path: Path) -> None:
     with open_source(path, text=TextFormat(ignore_case=True)) as source:
         exact = prepare.prepared(source.of(["item"]), workload, grid.blocks, None)()
     assert exact.sums[0].tolist() == [[WHOLE // 2 + WHOLE, WHOLE // 2 + WHOLE]]
+    path.write_text("item\nE11.9\ne 11.9\nE10\nj\n", encoding="utf-8")
+    beginning = ("--items", "item=E11.9,e11*,E 1*", "--ignore-case", "--row-is-person")
+    assert [*run("release", path, *beginning, "--mu", "1e6").table.values()] == [2, 2, 3]
 
 
 def hold() -> None:

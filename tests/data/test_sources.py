@@ -1,4 +1,5 @@
 import gzip
+import os
 import socket
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 import halfnoise as hn
 from halfnoise.data.sources import fetch, open_source
+from halfnoise.data.sources.files import _KNOWN
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.spec.header import Header
 
@@ -56,6 +58,24 @@ def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
     assert "by its ending" in refused(foreign, ["a"])
     assert "download it" in refused("https://example.org/table.csv", ["a"])
     assert "download it" in refused("s3://bucket/table.parquet", ["a"])
+
+
+@pytest.mark.parametrize("ending", _KNOWN)
+@pytest.mark.parametrize("way", ["alone", "named", "folder", "link"])
+def test_what_is_no_file(ending: str, way: str, tmp_path: Path) -> None:
+    """A pipe, which nobody may ever write to, or a device without end, is told at once."""
+    path = tmp_path / f"x{ending}"
+    path.symlink_to("/dev/zero") if way == "link" else os.mkfifo(path)
+    text = {"names": ["a"]} if way == "named" and ending in (".csv", ".tsv", ".xlsx") else {}
+    assert "a pipe or a device" in refused(tmp_path if way == "folder" else path, ["a"], **text)
+
+
+@pytest.mark.parametrize("ending", [".csv.bz2", ".csv.zst", ".tsv.xz", ".zip", ".parquet.gz"])
+def test_what_is_packed(ending: str, tmp_path: Path) -> None:
+    """Nobody is told to rename it, which would make a header of its bytes."""
+    said = refused(written(tmp_path / f"x{ending}", "a"), ["a"])
+    assert "unpack it" in said
+    assert "rename" not in said
 
 
 def test_broken_files(tmp_path: Path) -> None:

@@ -266,13 +266,23 @@ def test_listed_groups_ignore_case(engine: str, tmp_path: Path) -> None:
         assert [int(x) for x in exact.people] == right
 
 
-def test_groups_that_are_one_are_refused() -> None:
-    """Two listed groups may not be the same in another case."""
-    workload = hn.Workload([hn.Count("x")], by="x", groups=["A", "a"])
-    blocks = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1))).blocks
+@pytest.mark.parametrize(
+    "groups",
+    [
+        {"by": "x", "groups": ["A", "a"]},
+        {"by": "x", "groups": ["B", "a"], "missing_group": "A"},
+        {"by": ["x", "y"], "groups": [["B", " a"], ["C"]], "missing_group": "A"},
+        {"by": ["y", "x"], "groups": {"x": ["a"], "y": "discover"}, "missing_group": "A"},
+    ],
+)
+def test_groups_that_are_one_are_refused(groups: dict[str, Any]) -> None:
+    """Two listed groups may not be the same in another case, nor one and that without a key."""
+    table = pa.table({"x": ["A"], "y": ["A"], "z": ["A"]})
+    workload = hn.Workload([hn.Count("z")], **groups)
+    blocks = grid_for(hn.plan(workload, privacy=hn.ApproxDP(epsilon=1, delta=1e-6))).blocks
     with (
-        open_source(pa.table({"x": ["A"]}), text=TextFormat(ignore_case=True)) as source,
-        pytest.raises(hn.InvalidParameterError, match="'a'"),
+        open_source(table, text=TextFormat(ignore_case=True)) as source,
+        pytest.raises(hn.InvalidParameterError, match=r"a' .*the same"),
     ):
         prepared(source, workload, blocks, None)
 

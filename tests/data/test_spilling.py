@@ -221,6 +221,32 @@ def test_progress_is_a_share_of_all_looks() -> None:
     assert Progress.of(engine).share is None
 
 
+@pytest.mark.parametrize("said", ["x" * 5_000, "a/" * 3_000, "a\0b", "\udcff", "gone", __file__])
+def test_a_place_that_cannot_be_one(said: str) -> None:
+    """Whatever is said, it is refused by its rule, and no error of the system comes through."""
+    with pytest.raises(hn.InvalidParameterError, match="a folder in which you may write"):
+        Room.of(scratch=said)
+
+
+def test_no_place_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no temporary folder can be made, as where all disks are for reading, that is told."""
+    (data := tmp_path / "t.csv").write_text("a\n1\n", encoding="utf-8")
+    asked = ("release", data, "--count", "a", "--row-is-person", "--mu", "1", "--no-ledger")
+
+    def refused(**_: Any) -> str:
+        raise PermissionError(30, "Read-only file system")
+
+    def nowhere() -> str:
+        raise FileNotFoundError(2, "No usable temporary directory")
+
+    for name, fails in (("mkdtemp", refused), ("gettempdir", nowhere)):
+        with monkeypatch.context() as patch:
+            patch.setattr("tempfile." + name, fails)
+            ran = run(*asked)
+            assert ran.status == 3
+            assert "no temporary folder could be made; name one: --scratch DIR" in ran.err
+
+
 def test_room_is_what_was_said(scratch: Path) -> None:
     """Memory in the usual units; threads are fewer where it is little."""
     settings = "select current_setting('memory_limit'), current_setting('threads')"

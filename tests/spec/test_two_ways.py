@@ -1,11 +1,14 @@
 """What can be read in two ways is refused, in specs and on the command line."""
 
+import random
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import halfnoise as hn
+from halfnoise.spec.first import _column
 from halfnoise.spec.header import Header
 from halfnoise.spec.toml import gather, read_spec, write_spec
 from halfnoise.spec.words import read
@@ -122,6 +125,32 @@ def test_the_header_tells_conditions_apart(tmp_path: Path) -> None:
     path.write_text("id,a:is:b,a,b,a=b\n1,c,d,e,f\n", encoding="utf-8")
     for text in ("a:is:b:is:c", "a=b:is:d"):
         assert "reads one way" in refused("release", path, "--count", text, *words)
+
+
+def test_whatever_a_column_is_called_words_are_about_it() -> None:
+    """What a first spec says of a column is read as that column, or told to read two ways.
+
+    Some columns are called as others are with a sign, a word or a mark behind it.
+    """
+    draw, told, parts = random.Random(5), 0, ["a", "b", "=", ":", ":is:", ":in:", ":day", "..", '"']
+    parts += ["'", "*", "@", ":bands:", ":variance", " x", ";"]
+    for _ in range(1_000):
+        names = ["c" + "".join(draw.choices(parts, k=draw.randrange(4))) for _ in range(3)]
+        names, meant = [*names, f"{names[0]}={names[1][1:]}", "pid"], draw.choice(names)
+        meant = names[3] if draw.random() < 0.3 else meant
+        lines = _column(meant, "").splitlines()[1:]
+        said = {line[4:].partition(": ")[0]: tomllib.loads(f"x=[{line.partition(': ')[2]}]")["x"]
+                for line in lines}  # fmt: skip
+        for kind in ("choice", "bins", "sum", "mean", "count"):
+            texts = said["sum, mean" if kind in ("sum", "mean") else kind]
+            for text in (text.replace("LOW:HIGH", "0:9") for text in texts):
+                try:
+                    asked: Any = read({kind: [text], "unit": ["pid"], "mu": "1"}, Header(names))
+                    found = [each.column for each in asked.workload.queries]
+                except hn.InvalidParameterError as error:
+                    found, told = [meant] * ("one way" in str(error)), told + 1
+                assert found == [meant], (names, text)
+    assert told < 500
 
 
 def test_columns_with_a_comma() -> None:

@@ -13,7 +13,7 @@ from halfnoise.workload.workload import Workload
 
 
 def check_apart(workload: Workload, spelling: Spelling) -> None:
-    """Refuse categories and codes of which two are one; items and groups are read once anyway.
+    """Refuse values of which two are one; items, and groups among each other, are read once anyway.
 
     >>> check_apart(Workload([Choice("blood", ["A", "a "])]), Spelling(ignore_case=True))
     Traceback (most recent call last):
@@ -40,6 +40,11 @@ def _listed(workload: Workload) -> Iterator[tuple[str, Iterable[Literal]]]:
             asked += [] if query.condition is None else [query.condition]
             yield "codes for yes", query.true
     yield "codes for no weight", () if workload.weight is None else workload.weight.codes
+    groups = workload.grouping
+    if groups is not None and (name := groups.missing) is not None:  # which stands for no key
+        parts = groups.listed if groups.keys is None else groups.keys.columns
+        keys = (str(key) for part in parts for key in part or () if key is not None)
+        yield "groups", [*(key for key in keys if folded(key) == folded(name)), name]
     for each in asked:
         yield "codes for missing", each.codes
         if isinstance(each, Where):

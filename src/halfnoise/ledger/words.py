@@ -28,8 +28,7 @@ def amount(spent: Account, unit: Privacy) -> dict[str, float | None]:
         case ApproxDP(delta=delta):
             return {"epsilon": _epsilon(spent, delta), "delta": delta}
         case PureDP():
-            mixed = spent.squares or spent.delta
-            return {"epsilon": None if mixed else up(spent.pure)}
+            return {"epsilon": None if spent.squares or spent.delta else up(spent.pure)}
         case ConcentratedDP():
             found = {"rho": None if spent.pure else up(spent.squares / 2)}
         case RenyiDP(alpha=alpha):

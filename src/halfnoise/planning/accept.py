@@ -184,8 +184,7 @@ class Acceptance(Viewed):
         if self.sized:
             given = "" if self.workload.grouped else "; if it is public, give it: --known-size"
             said.insert(1, f"{SIZED}{given}.")
-        notes = self.plans[0].notes()
-        return [*(each for each in said if each), *notes]
+        return [*(each for each in said if each), *self.plans[0].notes()]
 
     def _goal(self) -> str:
         points = short(POINTS * self.target.accept)

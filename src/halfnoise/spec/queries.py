@@ -171,7 +171,7 @@ def choice(text: str, lists: Lists = ANYWHERE) -> Choice:
     >>> len(choice("5").categories)
     6
     """
-    column, listed = column_and_rest("--choice", text, name="(choice)", listed=True)
+    column, listed = column_and_rest("--choice", text, name="(choice)", lists=lists)
     return Choice(column, _listed("--choice", listed, lists, named="=" in text))
 
 
@@ -185,7 +185,7 @@ def bins(text: str) -> Bins:
 
 def items(text: str, at_most: int | None, lists: Lists = ANYWHERE) -> Items:
     """Read ``--items COL=a,b,c``, ``--items COL=@items.txt``, or the number of items alone."""
-    column, listed = column_and_rest("--items", text, name="(items)", listed=True)
+    column, listed = column_and_rest("--items", text, name="(items)", lists=lists)
     found = _listed("--items", listed, lists, named="=" in text)
     return Items(column, found, at_most=at_most)
 
@@ -251,13 +251,21 @@ def _code(value: str, lists: Lists) -> str:
     return value if day is None else day
 
 
-def column_and_rest(flag: str, text: str, *, name: str, listed: bool = False) -> tuple[str, str]:
-    """Part a text at its sign; without one all of it is the rest, of ``name``."""
-    # A column's name may hold the sign; before a list it may not, as "<=10" is a category.
-    column, equals, rest = text.partition("=") if listed else text.rpartition("=")
-    if equals and not (column and rest):
+def column_and_rest(flag: str, text: str, name: str, lists: Lists | None = None) -> tuple[str, str]:
+    """Part a text at its last sign; without one all of it is the rest, of ``name``.
+
+    A list may hold signs, as "<=10" is a category: it begins behind a column of the header.
+    """
+    ways = [text[: sign.start()] for sign in re.finditer("=", text)]
+    likely = [each for each in ways if lists and each in lists.columns]
+    if len(likely) > 1:
+        remedy = f"it may be of {' or '.join(map(repr, likely))}; rename one"
+        raise refuse(flag, "a list that reads one way", text, remedy)
+    column = next(iter(likely or ways if lists else ways[::-1]), None)
+    rest = text if column is None else text[len(column) + 1 :]
+    if column is not None and not (column and rest):
         raise refuse(flag, "written COLUMN=...", text)
-    return (column, rest) if equals else (name, text)
+    return name if column is None else column, rest
 
 
 def _how_many(flag: str, text: str) -> int:
@@ -269,8 +277,6 @@ def _how_many(flag: str, text: str) -> int:
 
 
 def _listed(flag: str, text: str, lists: Lists, *, named: bool) -> tuple[str, ...]:
-    return (
-        lists.values(flag, text)
-        if named
-        else tuple(str(i + 1) for i in range(_how_many(flag, text)))
-    )
+    if named:
+        return lists.values(flag, text)
+    return tuple(str(i + 1) for i in range(_how_many(flag, text)))

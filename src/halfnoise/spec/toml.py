@@ -137,11 +137,9 @@ def recorded(words: Words) -> str:
 def _by_name(said: Any) -> Any:
     if isinstance(said, list):
         return [*map(_by_name, said)]
-    return (
-        NAMED.sub(lambda found: f"{found[1]}@{Path(found[2]).name}", said, count=1)
-        if isinstance(said, str)
-        else said
-    )
+    if not isinstance(said, str):
+        return said
+    return NAMED.sub(lambda found: f"{found[1]}@{Path(found[2]).name}", said, count=1)
 
 
 def _groups(said: Any, request: Request | None) -> Any:

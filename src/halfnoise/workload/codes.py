@@ -37,16 +37,15 @@ class Code(NamedTuple):
 
 
 def deepest(codes: Sequence[Code]) -> int:
-    """Return how many of the listed items one code can be: more than one where some begin alike.
+    """Return how many items one code can be, in any case and spacing: more where some begin alike.
 
-    >>> deepest([Code.of(item) for item in ("E11.9", "E11.*", "E1*", "J45")])
+    >>> deepest([Code.of(item) for item in ("E11.9", "E11.*", "e 1*", "J45")])
     3
     """
-    begins = {code.text for code in codes if code.begins}
-    if not begins:
-        return 1
-    lengths = sorted({len(text) for text in begins})
+    plain = [(c.begins, "".join(x.lower() for x in c.text if x not in SPACES)) for c in codes]
+    begun = {text for begins, text in plain if begins}
+    lengths = sorted({*map(len, begun)})
     return max(
-        (not code.begins) + sum(code.text[:n] in begins for n in lengths if n <= len(code.text))
-        for code in codes
+        (not begins) + sum(text[:n] in begun for n in lengths if n <= len(text))
+        for begins, text in plain
     )

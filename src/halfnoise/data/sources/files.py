@@ -29,9 +29,9 @@ from halfnoise.errors import DataError, InvalidParameterError, TryAgainError
 _DELIMITERS = {".csv": None, ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _ROWS = "halfnoise_rows"
 _JSON = (".jsonl", ".ndjson")
-_REMEDIES = {
-    ".json": "with one object to a line, rename it to .jsonl; jq -c '.[]' makes lines of a list"
-}
+_REMEDIES = dict.fromkeys(
+    (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z"), "unpack it first; of text alone, .gz is read"
+) | {".json": "with one object to a line, rename it to .jsonl; jq -c '.[]' makes lines of a list"}
 BOOKS = (".xlsx", ".xlsm", ".ods", ".xls", ".xlsb")
 _DATABASES = (".duckdb", ".ddb", ".db", ".db3", ".sqlite", ".sqlite3")
 _KNOWN = (*_DELIMITERS, *_JSON, ".parquet", *BOOKS, *_DATABASES)
@@ -154,6 +154,8 @@ def _check_file(path: Path, *, bare: bool) -> None:
         raise DataError(f"the link {str(path)!r} leads nowhere; remove it, or mend it")
     if not os.access(path, os.R_OK):
         raise DataError(f"the file {str(path)!r} may not be read by you")
+    if not path.is_file():  # a pipe is read but once, and waits for who writes to it
+        raise DataError(f"{str(path)!r} is no file, but a pipe or a device; save what it holds")
     if path.stat().st_size == 0 and not bare and ending_of(path) not in _JSON:
         raise DataError(f"the file {str(path)!r} is empty: it has not even a header")
 

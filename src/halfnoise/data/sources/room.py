@@ -57,8 +57,8 @@ def _bytes(said: object) -> int:
 
 
 def _folder(said: object) -> Path:
-    folder = Path(said) if isinstance(said, str | os.PathLike) else None
-    if folder is None or not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+    folder = os.fspath(said) if isinstance(said, str | os.PathLike) else ""
+    if not os.path.isdir(folder) or not os.access(folder, os.W_OK | os.X_OK):  # noqa: PTH112
         remedy = "make it, on a disk with room for what does not fit into memory"
         raise refuse("scratch", "a folder in which you may write", said, remedy)
-    return folder.resolve()
+    return Path(folder).resolve()
