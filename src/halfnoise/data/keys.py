@@ -26,6 +26,7 @@ from halfnoise.workload.conditions import Literal, as_number
 Plain = str | int | float
 T = TypeVar("T")
 _WORDS = ("true", "false")
+_LONGEST = max(map(len, _WORDS))  # letters: none becomes fewer in small ones
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,13 +50,11 @@ class KeyColumn:
         value = nw.when(self.there).then(self.own).otherwise(nw.lit(self.nothing))
         return {f"hn_absent{i}": absent, f"hn_value{i}": value}
 
-    def listed(self, keys: Sequence[Literal | None]) -> tuple[Sequence[int], Sequence[Plain]]:
+    def listed(self, keys: Sequence[Any]) -> tuple[Sequence[int], Sequence[Plain]]:
         """Return listed keys as the columns hold them."""
-        there = [key for key in keys if key is not None]
-        own = self.read(there)
-        if len(there) == len(keys):
-            return array("q", bytes(8 * len(keys))), own
-        rest = iter(own)
+        if None not in keys:
+            return array("q", bytes(8 * len(keys))), self.read(keys)
+        rest = iter(self.read([key for key in keys if key is not None]))
         absent = [int(key is None) for key in keys]
         return absent, [self.nothing if gap else next(rest) for gap in absent]
 
@@ -136,16 +135,19 @@ def _span(cell: Cell, by: By, *, aware: bool) -> KeyColumn:
 
 def _text(cell: Cell, *, listed: bool, missing: str | None) -> KeyColumn:
     """Take text as it is; listed keys as codes, and true and false in any case."""
-    own, name = nw.col(cell.name).cast(nw.String), missing
+    own, name, steps = nw.col(cell.name).cast(nw.String), missing, []
     if listed:
-        own, name = cell.code(), None if missing is None else cell.as_code(missing)
-        small = cell.text().str.to_lowercase()
-        own = nw.when(small.is_in(_WORDS)).then(small).otherwise(own)
+        name = None if missing is None else cell.as_code(missing)
+        # Made once, as all that follows looks at it; and no text that is longer is such a word.
+        steps, code = [{f"hn_{cell.name}_code": cell.code()}], nw.col(f"hn_{cell.name}_code")
+        small = code.str.to_lowercase()
+        word = nw.when(small.is_in(_WORDS)).then(small).otherwise(code)
+        own = nw.when(code.str.len_chars() <= _LONGEST).then(word).otherwise(code)
 
-    def read(keys: Sequence[Literal]) -> list[str]:
+    def read(keys: Sequence[Literal]) -> Sequence[str]:
         decimal = cell.spelling.decimal
-        written = (shown(key, decimal) for key in keys) if cell.inferred else keys
-        texts = [*map(str, written)]
+        texts: Sequence[Any] = [shown(key, decimal) for key in keys] if cell.inferred else keys
+        texts = texts if {*map(type, texts)} == {str} else [*map(str, texts)]
         if not _are_bare(texts):
             texts = [text.strip(SPACES) for text in texts]
             texts = [text.lower() if text.lower() in _WORDS else text for text in texts]
@@ -157,7 +159,7 @@ def _text(cell: Cell, *, listed: bool, missing: str | None) -> KeyColumn:
         return [text == "True" if text in ("True", "False") else text for text in texts]
 
     there = cell.present() if name is None else is_true(cell.present() & (own != name))
-    return KeyColumn(own=own, there=there, read=read, back=back, nothing="")
+    return KeyColumn(own=own, there=there, read=read, back=back, nothing="", steps=steps)
 
 
 def _are_bare(texts: Sequence[str]) -> bool:

@@ -201,8 +201,8 @@ def _workload(
             query = replace(query, split=split)
         if not isinstance(query, ColumnQuery):
             return query.coded(codes) if isinstance(query, Nested) else query
-        where = None if query.where is None else query.where.coded(codes)
-        return replace(query.coded(codes), where=where)
+        query = query.coded(codes)
+        return query if query.where is None else replace(query, where=query.where.coded(codes))
 
     if codes and "by" in stored:
         bands = [each.bands is not None for each in stored["by"]]

@@ -47,7 +47,7 @@ class ColumnQuery:
 
     def coded(self, codes: Collection[Literal]) -> Self:
         """Return the same with further codes for no answer."""
-        return replace(self, missing=(*self.codes, *codes))
+        return replace(self, missing=(*self.codes, *codes)) if codes else self
 
     @property
     def label(self) -> str:

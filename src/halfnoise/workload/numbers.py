@@ -1,6 +1,8 @@
 """Queries that give a number for each person: counts, sums and means."""
 
+import operator
 from collections.abc import Sequence
+from itertools import repeat
 from typing import Any, ClassVar, Protocol, Self, cast
 
 from halfnoise.checks import (
@@ -21,6 +23,7 @@ from halfnoise.workload.grid import Grain
 from halfnoise.workload.sets import Answered, Box, ContributionSet, Squared
 from halfnoise.workload.weights import SQUARES, Weight
 
+_SAID = operator.attrgetter(*WORDS)
 FARTHEST = 2**20  # bounds from zero, in their width: beyond, floats do not tell means apart
 
 
@@ -100,11 +103,12 @@ equals=None, is_in=None, missing=())
     @property
     def condition(self) -> Where | None:
         """The condition on the column, if there is one."""
-        given: dict[str, Any] = {word: getattr(self, word) for word in WORDS}
-        if all(value is None for value in given.values()):
+        given: tuple[Any, ...] = _SAID(self)
+        if not any(map(operator.is_not, given, repeat(None))):  # of very many at once
             return None
         # An expression is refused there.
-        return Where(cast("str", self.column), **given, missing=self.missing)
+        words = dict(zip(WORDS, given, strict=True))
+        return Where(cast("str", self.column), **words, missing=self.missing)
 
     @property
     def shape(self) -> ContributionSet:
