@@ -102,8 +102,7 @@ class Contribution:
         return nw.col(column)
 
     def looked_up(self, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-        """Return rows with the columns that are made first, and their ranks."""
-        rows = rows.with_columns(**self.first) if self.first else rows
+        """Return rows that have the columns made first with their ranks."""
         for rule, columns in self.alike.values():
             rows = with_each(rows, columns, partial(yes_of, *rule))
         for column, ranks in self.ranks.items():

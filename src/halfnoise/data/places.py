@@ -25,6 +25,7 @@ class Places:
 
     nested: Nested
     names: Sequence[Contribution]  # of each level, which of its names a row has
+    first: dict[str, nw.Expr] = field(init=False)
     together: list[nw.Expr] = field(init=False)
     rank_of_person: nw.Expr = field(init=False)
 
@@ -42,6 +43,7 @@ class Places:
         return cls(nested, read)
 
     def __post_init__(self) -> None:
+        self.first = {name: e for part in self.names for name, e in part.first.items()}
         self.together = [nw.col(_NAME).min()]
         self.rank_of_person = nw.col(_NAME).cast(nw.Int64)
 
