@@ -13,7 +13,7 @@ from rich.table import Table as Grid
 
 import halfnoise as hn
 from bench.jobs import JOBS
-from bench.made import COUNTS, REGIONS, Maker
+from bench.made import COUNTS, ITEMS, REGIONS, Maker
 from bench.processes import Took
 from bench.rivals import WIDTH, Most
 from bench.timing import medians
@@ -22,6 +22,12 @@ ROUNDS = 7  # of which the first are slow: the JVM compiles what runs often
 ROWS = {"typed": 10_000_000, "text": 1_000_000}  # fewer would tell how long a plan takes to make
 CASTS = {"UTINYINT": "int", "VARCHAR": "string"}
 MOST = {"typed": Most(times=1.4), "text": Most(times=6)}
+
+ROW: dict[str, Any] = {"row_is_person": True}
+PERSON: dict[str, Any] = {"unit": "person"}
+REGION, AGE = hn.Choice("region", REGIONS), hn.Bins("age", (0, 18, 65))
+TWO = [hn.Count("smoker"), hn.Count("insured")]
+_INSURED = "count(*) filter (where insured = 'yes')"
 
 QUERIES: dict[str, list[Any]] = {
     "twenty counts": [hn.Count(q) for q in COUNTS],
@@ -32,10 +38,20 @@ QUERIES: dict[str, list[Any]] = {
         hn.Sum("visits", bounds=(0, 20)),
         hn.Mean("amount", bounds=(0, 200)),
         hn.Mean("score", bounds=(0, 10), missing=[-99]),
-        hn.Choice("region", list(REGIONS)),
-        hn.Bins("age", [0, 18, 65]),
+        REGION,
+        AGE,
     ],
-    "by a text id": [hn.Count("smoker"), hn.Count("insured")],
+    "by a text id": TWO,
+    "items": [hn.Items("item", ITEMS)],
+    "by region": TWO,
+    "a table": [hn.Table([REGION, hn.Choice("insured", ("yes", "no")), AGE])],
+}
+WHOSE = dict.fromkeys(QUERIES, ROW) | {"by a text id": PERSON, "items": PERSON}
+WHOSE |= {"by region": ROW | {"by": "region", "groups": list(REGIONS)}}
+SQL = {name: job.sql for name, job in JOBS.items()} | {
+    "by region": f"select region, count(*), sum(smoker), {_INSURED} from {{data}} group by region",
+    "a table": "select region, insured, case when age < 18 then 0 when age < 65 then 1 else 2 end "
+    "as band, count(*) from {data} group by region, insured, band",
 }
 
 
@@ -60,19 +76,17 @@ def main(wanted: Callable[[str], bool] = bool) -> None:
 
 
 def _row(session: Any, maker: Maker, name: str, cells: str) -> tuple[str, ...]:
-    job = JOBS[name]
-    file = maker.file(job.kind, "parquet" if cells == "typed" else "csv", ROWS[cells])
+    kind = "counts" if name == "twenty counts" else "mixed"
+    file = maker.file(kind, "parquet" if cells == "typed" else "csv", ROWS[cells])
     read = session.read.option("header", True)
     frame = (read.parquet if cells == "typed" else read.csv)(str(file.whole))
     casts = (f"cast({column} as {CASTS.get(kind, kind)})" for column, kind in file.types.items())
     frame.selectExpr(*casts).toDF(*file.types).createOrReplaceTempView("people")
-    by_person = name == "by a text id"
-    whose: dict[str, Any] = {"unit": "person"} if by_person else {"row_is_person": True}
     took = medians(
         {
-            "Spark": lambda: session.sql(job.sql.format(data="people")).collect(),
+            "Spark": lambda: session.sql(SQL[name].format(data="people")).collect(),
             "ours": lambda: hn.release(
-                frame, QUERIES[name], privacy=hn.GaussianDP(mu=1), ledger=None, **whose
+                frame, QUERIES[name], privacy=hn.GaussianDP(mu=1), ledger=None, **WHOSE[name]
             ),
         },
         ROUNDS,

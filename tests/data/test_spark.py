@@ -11,10 +11,14 @@ import pyarrow as pa
 import pytest
 
 import halfnoise as hn
-from halfnoise.data.sources.spark_calls import _CLASSES
+from halfnoise.data.sources import open_source
+from halfnoise.data.sources.source import TextFormat
+from halfnoise.data.sources.spark_calls import _CLASSES, remembered
 from halfnoise.data.sources.spark_plans import FixedFiles
+from halfnoise.data.totals import prepared
 from support import engines
 from support.loss import Scale
+from support.measured import grid_for
 
 q: Any = hn  # queries also take lists, which their annotations do not say
 C, B = q.Choice("c", ["a", "b"]), q.Bins("x", [0, 5, 10])
@@ -111,6 +115,49 @@ def test_functions_of_spark_are_looked_up_once(
     asked.clear()
     session.range(1).select(functions.lit(1), functions.lit(2))
     assert max(asked.count(name) for name in _CLASSES) == 2
+
+
+def test_columns_of_spark_are_made_once(tmp_path: Path) -> None:
+    """A name and a plain value become columns once; values that are equal stay what they are."""
+    from pyspark.sql import functions as f
+
+    frame = engines.spark(rows(), tmp_path)
+    values: list[Any] = [1, True, 1.0, "1", 0.0, -0.0]
+    with remembered(frame):
+        made = [f.lit(value)._jc for value in values]
+        again = [f.lit(value)._jc for value in values]
+        assert [one is other for one, other in zip(made, again, strict=True)] == [True] * 6
+        assert f.col("x")._jc is f.col("x")._jc
+        said = [
+            f"{type(v).__name__} {v!r}" for v in frame.limit(1).select(*map(f.lit, values)).head()
+        ]
+    assert said == [f"{type(value).__name__} {value!r}" for value in values]
+    assert f.lit(1)._jc is not f.lit(1)._jc
+
+
+@pytest.mark.parametrize("ignore_case", [False, True])
+@pytest.mark.parametrize("collation", ["", "UTF8_LCASE"])
+def test_bytes_that_are_no_text_are_no_choice(
+    collation: str, tmp_path: Path, *, ignore_case: bool
+) -> None:
+    """Bytes are compared before it is known that they are text, and count only if they are."""
+    from pyspark.sql import functions as f
+
+    odd = [b"north\xc2", b"\xc2north", b" north\xe2\x80", b"\xff", b"X\xff", b"x\xff", b"north\x00"]
+    cells = [b"north", b" north\t", b"NORTH", "s\u00f3uth".encode(), b"", None, *odd]
+    stored = pa.array(cells, pa.binary())
+    text = pa.Array.from_buffers(pa.string(), len(cells), stored.buffers())
+    frame = engines.spark(pa.table({"id": [*range(len(cells))], "c": text}), tmp_path)
+    if collation and not hasattr(f, "collate"):
+        pytest.skip("before version 4 there are no collations")
+    frame = frame.withColumn("c", f.collate("c", collation)) if collation else frame
+    workload = hn.Workload([hn.Choice("c", ("north", "s\u00f3uth", "x\ufffd"))])
+    grid = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1)))
+    for unit in (None, ["id"]):
+        with open_source(frame, text=TextFormat(ignore_case=ignore_case)) as source:
+            (found,) = prepared(source, workload, grid.blocks, unit)().sums
+        north = 3 if ignore_case else 2
+        assert found.tolist() == [[north, 1, 0, len(cells) - north - 1]]
 
 
 def test_what_may_change_takes_a_snapshot_of_spark(tmp_path: Path) -> None:

@@ -38,7 +38,8 @@ class Cell:
     whole numbers into fractions, or numbers, yes and no into objects, whose text has one spelling.
     ``branches``: whether the engine computes a branch only where its condition holds. ``made``: as
     what else its text is in the frame, made once for all queries: "number" or "day". ``nulled``:
-    whether text that is empty, or could not be read, is null already.
+    whether text that is empty, or could not be read, is null already. ``stored``: the column, if
+    any, that holds bytes also where they are no text: then they are compared, and no more.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Cell:
     branches: bool = False
     made: Collection[str] = ()
     nulled: bool = False
+    stored: str | None = None
 
     @property
     def is_text(self) -> bool:
@@ -165,13 +167,15 @@ class Cell:
         if len(values) > FEW:
             return None
         rank = nowhere = nw.lit(len(values))
+        # Whether stored bytes are text is asked once, and only of those that are no usual answer.
+        own = self if self.made else replace(self, name=self.stored or self.name)
         for place in reversed(range(len(values))):
-            is_it = self._is_any(values[place : place + 1])
+            is_it = own._is_any(values[place : place + 1])  # noqa: SLF001
             rank = nw.when(is_it).then(nw.lit(place)).otherwise(rank)
         rank = nw.when(self.present()).then(rank).otherwise(nowhere)
         if self.knows_usual:
             for text, place in Usual(values, self.missing, self.spelling).ranks().items():
-                rank = nw.when(nw.col(self.name) == text).then(nw.lit(place)).otherwise(rank)
+                rank = nw.when(nw.col(own.name) == text).then(nw.lit(place)).otherwise(rank)
         return rank
 
     def lookups(self, literals: Sequence[Literal]) -> tuple[dict[str, Ranked], list[int]]:

@@ -43,7 +43,8 @@ def days_among(codes: Sequence[Literal], spelling: Spelling) -> list[Literal]:
     """Return the codes that a cell which reads as a day could be."""
     if len(spelling.dates) < len("yyyy-mm-dd"):  # a day could be a number too
         return list(codes)
-    return [code for code in codes if not _is_no_day(str(code), spelling)]
+    # In whatever case and spacing.
+    return [c for c in codes if as_date(text := str(c)) or iso_day(folded(text), spelling)]
 
 
 def _is_plain_number(text: str, spelling: Spelling) -> bool:
@@ -55,8 +56,3 @@ def _is_no_number(text: str) -> bool:
     """Whether no cell that reads as a number is this text, in whatever case and spacing."""
     lettered = any(letter.isalpha() and letter not in "eE" for letter in text)
     return lettered and folded(text) not in NUMBERS_IN_WORDS
-
-
-def _is_no_day(text: str, spelling: Spelling) -> bool:
-    """Whether no cell that reads as a day is this text, in whatever case and spacing."""
-    return as_date(text) is None and iso_day(folded(text), spelling) is None

@@ -10,6 +10,7 @@ from halfnoise.data.cells import Cell
 from halfnoise.data.expressions import expressions, roots
 from halfnoise.data.sources.frames import narrowed, plain_text, renamed
 from halfnoise.data.sources.source import Source
+from halfnoise.data.sources.spark_frames import as_stored
 from halfnoise.data.who import says_who, who
 from halfnoise.errors import InvalidParameterError
 from halfnoise.values import dataclass, field, replace
@@ -60,6 +61,9 @@ class Columns:
         named = {**{name: column for column, name in own.items()}, **by}
         read: dict[str, str | nw.Expr] = {name: name for name in given}
         read |= {name: source.names[column] for name, column in named.items()}
+        there = frame.collect_schema() if frame.implementation.is_spark_like() else {}
+        stored = {name: as_stored(source.names[column]) for name, column in named.items()}
+        read |= {as_stored(name): inside for name, inside in stored.items() if inside in there}
         read |= {f"unit{i}": _who(source, column) for i, column in enumerate(unit)}
         frame = renamed(frame, read) if read else frame
         frame = plain_text(frame, list(given)) if given else frame
@@ -104,7 +108,8 @@ class Columns:
         cells = dict(self.cells)
         for asked in looked_at:
             key = self._key(asked)
-            kind = asked.compares if isinstance(asked, Where) else _kind(asked)
+            other = "number" if isinstance(asked, Sum | Mean | Bins | Weight) else None
+            kind = asked.compares if isinstance(asked, Where) else other
             if kind is not None and cells[key].is_text and kind not in cells[key].made:
                 made[cells[key].made_as(kind)] = cells[key].read_as(kind)
                 cells[key] = replace(cells[key], made=(*cells[key].made, kind))
@@ -129,10 +134,6 @@ def beside(workload: Workload) -> list[Where | Weight]:
     return [*workload.who, *([] if workload.weight is None else [workload.weight])]
 
 
-def _kind(query: ColumnQuery | Weight) -> str | None:
-    return "number" if isinstance(query, Sum | Mean | Bins | Weight) else None
-
-
 def _cell_maker(source: Source, frame: nw.LazyFrame[Any]) -> Callable[[str, str | None], Cell]:
     """Return what makes the cell of a column, or of an expression, which has none."""
     dtypes: dict[str, DType] = dict(frame.collect_schema())
@@ -148,6 +149,7 @@ def _cell_maker(source: Source, frame: nw.LazyFrame[Any]) -> Callable[[str, str 
             inferred=column in source.inferred,
             branches=branches,
             nulled=source.nulled,
+            stored=as_stored(name) if as_stored(name) in dtypes else None,
         )
 
     return cell

@@ -101,17 +101,13 @@ class Contribution:
         self.alike.setdefault(repr(rule), (rule, {}))[1][column] = own.name
         return nw.col(column)
 
-    @staticmethod
-    def looked_up(parts: "Sequence[Contribution]", rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-        """Return rows with the columns that are made first, all at once, and their ranks."""
-        first = {name: e for part in parts for name, e in part.first.items()}
-        rows = rows.with_columns(**first) if first else rows
-        for part in parts:
-            for rule, columns in part.alike.values():
-                rows = with_each(rows, columns, partial(yes_of, *rule))
-            for column, ranks in part.ranks.items():
-                listed = Listed.of(rows, [[*ranks]], [*ranks.values()], f"{column}_rank")
-                rows = listed.find(rows, [column])
+    def looked_up(self, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+        """Return rows that have the columns made first with their ranks."""
+        for rule, columns in self.alike.values():
+            rows = with_each(rows, columns, partial(yes_of, *rule))
+        for column, ranks in self.ranks.items():
+            listed = Listed.of(rows, [[*ranks]], [*ranks.values()], f"{column}_rank")
+            rows = listed.find(rows, [column])
         return rows
 
     def within(self, condition: nw.Expr, query: ColumnQuery) -> nw.Expr:

@@ -108,7 +108,8 @@ def _written(part: Any) -> Any:
     typed = f"{kind.__module__}.{kind.__qualname__}"
     if isinstance(part, Expr):
         nodes: Any = part._nodes  # noqa: SLF001  # there is no public way
-        return [typed, *([n.kind.name, n.name, *map(_written, _parts(n))] for n in nodes)]
+        own = ((n, (n.exprs, n.kwargs, n.str_as_lit, n.allow_multi_output)) for n in nodes)
+        return [typed, *([n.kind.name, n.name, *map(_written, parts)] for n, parts in own)]
     if kind in (list, tuple):
         return [typed, *map(_written, part)]
     if kind in (dict, set, frozenset):
@@ -117,10 +118,6 @@ def _written(part: Any) -> Any:
     if _is_of_numpy(part):
         return [typed, part.dtype.str, part.tobytes().hex()]
     return [typed, repr(part)]  # a plain value, or a type, which show all that they are
-
-
-def _parts(node: Any) -> Iterable[Any]:
-    return node.exprs, node.kwargs, node.str_as_lit, node.allow_multi_output
 
 
 def _walked(expression: Expr) -> Iterable[Any]:

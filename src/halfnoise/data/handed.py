@@ -4,7 +4,6 @@ There each is some rows of one table, beside those of others: a number says whos
 columns of one type share a place.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from functools import reduce
 from typing import Any
@@ -54,11 +53,8 @@ def _at_once(frames: Sequence[Frame]) -> list[Rows]:
     places: list[list[str]] = []
     parts = []
     for whose, native in enumerate(natives):
-        kinds, seen = [field.dataType.simpleString() for field in native.schema], Counter[str]()
-        own = []
-        for kind in kinds:
-            own.append(f"hn_{kind}_{seen[kind]}")
-            seen[kind] += 1
+        kinds = [field.dataType.simpleString() for field in native.schema]
+        own = [f"hn_{kind}_{kinds[:i].count(kind)}" for i, kind in enumerate(kinds)]
         places.append(own)
         parts.append(native.toDF(*own).withColumn(_WHOSE, f.lit(whose)))
     table = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)

@@ -21,7 +21,8 @@ from halfnoise.data.sources.duckdb_relations import Rule
 from halfnoise.data.sources.frames import summed
 from halfnoise.data.sources.source import Source
 from halfnoise.data.sources.split import CELL, PLACE
-from halfnoise.data.weighing import WEIGHT, kept, together
+from halfnoise.data.together import read_together
+from halfnoise.data.weighing import WEIGHT
 from halfnoise.values import dataclass
 from halfnoise.workload.block import Block
 from halfnoise.workload.numbers import Count
@@ -39,13 +40,8 @@ class Counted:
 
 def counted(groups: Groups, part: Contribution, people: Sequence[str]) -> Counted:
     """Return how many people there are of each rank, put in the order of the categories."""
-    group, ((rank, expression),) = groups.columns, part.rows.items()
-    weighing = part.block.weighing
-    made: dict[str, nw.Expr] = {rank: expression}
-    rows = Contribution.looked_up([part], groups.rows)
-    table = rows.select(*people, *group, *kept(weighing), **made)
-    if people:
-        table = table.group_by(*people, *group).agg(*part.together, *together(weighing))
+    group, (rank,), weighing = groups.columns, part.rows, part.block.weighing
+    table = read_together(groups.rows, [part], people, group, weighing)
     total = nw.col(WEIGHT).sum() if weighing.bits else nw.len()
     totals = table.group_by(*group, rank).agg(total.alias("hn_total"))
     places = {rank: place for place, rank in enumerate(part.in_order)}

@@ -25,6 +25,7 @@ class Places:
 
     nested: Nested
     names: Sequence[Contribution]  # of each level, which of its names a row has
+    first: dict[str, nw.Expr] = field(init=False)
     together: list[nw.Expr] = field(init=False)
     rank_of_person: nw.Expr = field(init=False)
 
@@ -42,6 +43,7 @@ class Places:
         return cls(nested, read)
 
     def __post_init__(self) -> None:
+        self.first = {name: e for part in self.names for name, e in part.first.items()}
         self.together = [nw.col(_NAME).min()]
         self.rank_of_person = nw.col(_NAME).cast(nw.Int64)
 
@@ -64,7 +66,7 @@ class Places:
     def looked_up(self, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Return rows with the place of each level that is found, -1 where none is."""
         for level, (part, listed) in enumerate(zip(self.names, self.nested.inside, strict=True)):
-            rows, many = Contribution.looked_up([part], rows), len(part.order)
+            rows, many = part.looked_up(rows), len(part.order)
             own = part.rows[f"{part.prefix}_place"].cast(nw.Int64)
             key, at = f"{_NAME}{level}_key", f"{_NAME}{level}_at"
             around = nw.col(f"{_NAME}{level - 1}_at") if level else nw.lit(0)

@@ -20,7 +20,8 @@ from halfnoise.data.groups import Frame, Groups, Values
 from halfnoise.data.handed import Handed
 from halfnoise.data.places import Places
 from halfnoise.data.sources import comes_in_rows
-from halfnoise.data.weighing import kept, size, together
+from halfnoise.data.together import read_together
+from halfnoise.data.weighing import size
 from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.column_query import ColumnQuery
@@ -115,19 +116,8 @@ def table_totals(
         Contribution(_value(block, i), columns, f"value{i}", alone=alone)
         for i in range(len(block.values))
     ]
-    group, parts = groups.columns, [*axes.values(), *values]
-    table = Contribution.looked_up(
-        [part for part in parts if isinstance(part, Contribution)], groups.rows
-    )
-    for places in (part for part in parts if isinstance(part, Places)):
-        table = places.looked_up(table)
-    rows = {name: e for part in parts for name, e in part.rows.items()}
-    if people:
-        table = table.select(*people, *group, *kept(block.weighing), **rows)
-        each = (e for part in parts for e in part.together)
-        table = table.group_by(*people, *group).agg(*each, *together(block.weighing))
-    elif rows:
-        table = table.with_columns(**rows)
+    table, group, parts = groups.rows, groups.columns, [*axes.values(), *values]
+    table = read_together(table, parts, people, group, block.weighing)
     words = _words(block.shape.levels, tuple(axes))
     held = {f"word{i}": _held(axes, word, block) for i, word in enumerate(words)}
     layers = {f"layer{i}": e for i, e in enumerate(e for part in values for e in part.person)}

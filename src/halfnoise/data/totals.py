@@ -30,7 +30,8 @@ from halfnoise.data.many import (
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources.source import Source
 from halfnoise.data.tables import TableTotals, table_totals
-from halfnoise.data.weighing import WEIGHT, in_parts, kept, size, together
+from halfnoise.data.together import read_together
+from halfnoise.data.weighing import WEIGHT, in_parts, size
 from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Items
@@ -178,14 +179,8 @@ def _together(
 ) -> Frame:
     """Return a row for each group: what names it, all sums and, last, the number of people."""
     group, named = groups.columns, groups.named
-    table = Contribution.looked_up(parts, groups.rows if named is None else named.rows)
-    rows = {name: e for part in parts for name, e in part.rows.items()}
-    if people:
-        table = table.select(*people, *group, *kept(weighing), **rows)
-        one = (e for part in parts for e in part.together)
-        table = table.group_by(*people, *group).agg(*one, *together(weighing))
-    elif rows:
-        table = table.with_columns(**rows)
+    table = groups.rows if named is None else named.rows
+    table = read_together(table, parts, people, group, weighing)
     sums = {f"s{i}": e for i, e in enumerate(e for part in parts for e in part.person)}
     number = [nw.len().alias("heads" if weighing.bits else "people")]
     sums |= {"people": size(weighing)} if weighing.bits else {}

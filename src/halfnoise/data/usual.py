@@ -71,8 +71,9 @@ class Usual:
     def ranks(self) -> dict[str, int]:
         """Return which of the values usual texts are: letters, and values that are plain words."""
         known = {*NUMBERS_IN_WORDS, *self.spelling.yes_words, *self.spelling.no_words}
-        words = [own for value in self.values if _is_plain(own := str(value).strip())]
-        texts = [*self.letters, *(word for word in words if lowered(word) not in known)]
+        words = [word for value in self.values if lowered(word := str(value).strip()) not in known]
+        plain = (word for word in words if word.replace("_", "").isalpha())  # no number, no day
+        texts = [*self.letters, *plain]
         found = [Usual([value], self.missing, self.spelling).found(texts) for value in self.values]
         return {text: rank for rank in reversed(range(len(found))) for text in found[rank]}
 
@@ -93,8 +94,3 @@ class Usual:
             return lowered(text) in (self.spelling.yes_words if value else self.spelling.no_words)
         own = str(value).strip()
         return folded(text) == folded(own) if self.spelling.ignore_case else text == own
-
-
-def _is_plain(text: str) -> bool:
-    """Whether a text cannot be a number or a day."""
-    return text.replace("_", "").isalpha()

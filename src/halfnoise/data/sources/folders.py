@@ -119,17 +119,13 @@ def _walked(folder: Path, said: Said, above: frozenset[str]) -> Iterator[tuple[P
         if each.name in _LOGS:
             why = f"the folder {str(folder)!r} has a log that says which of its files count"
             raise InvalidParameterError(f"{why}; read it with its own reader, and give the table")
-        if _is_aside(each.name):
+        if each.name.startswith(".") or (each.name.startswith("_") and "=" not in each.name):
             continue
         if each.is_dir():
             if os.path.realpath(each) not in above:
                 yield from _walked(each, _more(said, each), above)
         elif not each.name.endswith(_LEDGERS):
             yield each, said
-
-
-def _is_aside(name: str) -> bool:
-    return name.startswith(".") or (name.startswith("_") and "=" not in name)
 
 
 def _more(said: Said, folder: Path) -> Said:

@@ -5,7 +5,8 @@ eight queries about a thousand times, which takes longer than to plan it.
 """
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 # Classes of the JVM, by the names under which versions of PySpark ask for them.
@@ -57,12 +58,19 @@ def unwatched() -> Iterator[None]:
 
 
 class _Remembered:
-    """The functions of a class in the JVM, each asked for once."""
+    """The functions of a class in the JVM, each asked for once, and columns, each made once."""
 
     def __init__(self, functions: Any) -> None:
         self._functions = functions
+        self._made: dict[tuple[str, str], Any] = {}
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._functions, name)
-        vars(self)[name] = found
-        return found
+        vars(self)[name] = partial(self._once, name, found) if name in ("col", "lit") else found
+        return vars(self)[name]
+
+    def _once(self, name: str, make: Callable[[Any], Any], value: Any) -> Any:
+        key = name, repr(value)  # 1, 1.0 and True are equal, and both zeros, but not the same
+        if key not in self._made or type(value) not in (str, int, float, bool):
+            self._made[key] = make(value)
+        return self._made[key]

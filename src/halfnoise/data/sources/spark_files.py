@@ -44,7 +44,8 @@ def open_with_spark(paths: Sequence[str], master: str, text: TextFormat) -> Iter
         failed = f"{named} could not be read as Parquet by Spark; check that all workers know it"
         frame = quietly(lambda: session.read.parquet(*paths), failed)
         source = quietly(lambda: spark_source(frame, text, stack), failed)
-        yield replace(source, files=tuple(sorted(map(_name, paths))))
+        names = (path if "://" in path else os.path.realpath(path) for path in paths)
+        yield replace(source, files=tuple(sorted(names)))
 
 
 def _session(master: str) -> Any:
@@ -61,7 +62,3 @@ def _session(master: str) -> Any:
     for name, value in own.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
-
-
-def _name(path: str) -> str:
-    return path if "://" in path else os.path.realpath(path)

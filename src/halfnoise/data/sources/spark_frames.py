@@ -24,7 +24,7 @@ def spark_source(data: Any, text: TextFormat, stack: ExitStack) -> Source:
         said = "a stream of Spark has no end, so nothing can be released of it"
         raise InvalidParameterError(f"{said}; release a table that it was written to")
     names = spelled(list(data.columns))
-    frame = plain_text(data.toDF(*names.values()))
+    frame = plain_text(data if [*names] == [*names.values()] else data.toDF(*names.values()))
     source = Source.over(frame, text, names)
     files = FixedFiles.below(data)
 
@@ -45,10 +45,16 @@ def _again(error: Exception) -> Callable[[], None] | None:
     return (lambda: None) if any(words in str(error) for words in _LOST) else None
 
 
+def as_stored(name: str) -> str:
+    """Return the name, which no column can have, of a text of which nobody asked if it is one."""
+    return f"{name} as stored"
+
+
 def plain_text(frame: Any, among: Sequence[str] | None = None) -> Any:
     """Return a frame whose text is compared letter by letter; bytes that are no text are missing.
 
-    Spark shows all such bytes alike, and lets columns say that different texts are equal.
+    Spark shows all such bytes alike, and lets columns say that different texts are equal. To ask
+    each text takes long: all columns, unless some are named, are also there ``as_stored``.
     """
     from pyspark.sql import types
 
@@ -60,7 +66,10 @@ def plain_text(frame: Any, among: Sequence[str] | None = None) -> Any:
         if isinstance(field.dataType, types.NullType):
             plain[field.name] = f.col(field.name).cast("string")
         elif isinstance(field.dataType, types.StringType | types.CharType | types.VarcharType):
-            plain[field.name] = _valid(f, f.col(field.name).cast("string"))
+            text = f.col(field.name).cast("string")
+            text = f.collate(text, "UTF8_BINARY") if hasattr(f, "collate") else text
+            plain[field.name] = _valid(f, text)
+            plain |= {as_stored(field.name): text} if among is None else {}
     return frame.withColumns(plain) if plain else frame
 
 
@@ -92,6 +101,6 @@ def _is_far(frame: Any) -> bool:
 
 def _valid(f: Any, text: Any) -> Any:
     if hasattr(f, "try_validate_utf8"):
-        return f.try_validate_utf8(f.collate(text, "UTF8_BINARY"))
+        return f.try_validate_utf8(text)
     stored = text.cast("binary")  # before version 4 there are no collations
     return f.when(f.encode(f.decode(stored, "UTF-8"), "UTF-8") == stored, text)

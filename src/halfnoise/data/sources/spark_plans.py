@@ -10,6 +10,7 @@ _PLAIN = {"Filter", "LocalRelation", "LogicalRelation", "Project", "SubqueryAlia
 _LISTED = "InMemoryFileIndex"  # files that were listed once, when the frame was made
 # Functions of users may say what they like, and a query within another is looked at nowhere here.
 _OTHERS = ("PLAN_EXPRESSION", "PYTHON_UDF", "SCALA_UDF")
+_PATTERNS = "org.apache.spark.sql.catalyst.trees.TreePattern"
 _MOST = 1000  # files that are looked at again
 _FACTS = ("getLen", "getModificationTime")
 
@@ -30,7 +31,7 @@ class FixedFiles:
         """
         try:
             session, plan = frame.sparkSession, frame._jdf.queryExecution().analyzed()  # noqa: SLF001
-            patterns = session._jvm.org.apache.spark.sql.catalyst.trees.TreePattern  # noqa: SLF001
+            patterns = getattr(session._jvm, _PATTERNS)  # noqa: SLF001
             own = (plan.containsPattern(getattr(patterns, name)()) for name in _OTHERS)
             files = None if not plan.deterministic() or any(own) else _files(plan)
             settings = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
