@@ -1,4 +1,5 @@
 import gzip
+import itertools
 import logging
 import re
 import traceback
@@ -16,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import halfnoise as hn
+from halfnoise.data.meaning import kind_of
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources import open_source
 from halfnoise.data.sources.source import TextFormat
@@ -166,6 +168,22 @@ def test_odd_cells_warn_nobody(recwarn: pytest.WarningsRecorder) -> None:
     odd = pd.DataFrame({"x": [1e308, float("inf"), -float("inf"), float("nan"), 2.0**63]})
     hn.release(odd, [q.Sum("x", bounds=(0, 1e40))], row_is_person=True, privacy=MU)
     assert not recwarn.list
+
+
+def test_types_that_hold_rows(caplog: pytest.LogCaptureFixture) -> None:
+    """Frames make names inside structs, and categories, from rows: a type is called, not shown."""
+    words = pl.Enum([CANARY])
+    inside = {
+        "struct": pl.Series([{CANARY: 1}]),
+        "struct of words": pl.Series([{"x": CANARY}], dtype=pl.Struct({"x": words})),
+        "list of words": pl.Series([[CANARY]], dtype=pl.List(words)),
+    }
+    made = pl.DataFrame({"id": ["a"], **inside})
+    asked = [q.Count, lambda name: q.Sum(name, bounds=(0, 1)), lambda name: q.Choice(name, ["a"])]
+    for (name, own), ask in itertools.product(inside.items(), asked):
+        silent(lambda n=name, a=ask: hn.release(made, [a(n)], unit="id", privacy=MU), caplog)  # type: ignore[misc]
+        silent(lambda n=name: hn.release(made, [q.Count("id")], unit=n, privacy=MU), caplog)  # type: ignore[misc]
+        assert CANARY not in kind_of(nw.from_native(own, series_only=True).dtype)
 
 
 def test_totals_show_nothing() -> None:

@@ -93,12 +93,13 @@ def test_however_they_are_added_up(
             assert totals(data, TABLES, unit, **rules) == known
 
 
-def test_beside_many_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("columns", [12, 2])  # of which all tables need more than two
+def test_beside_many_counts(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is read in several scans has the same tables, of those whom the workload is about."""
     data, counts = nasty(1, 300), [q.Count("code", equals=i, name=f"n{i}") for i in range(30)]
     known = totals(data, TABLES, ("person id",), where=[ADULT])
     assert known["all cells"] != totals(data, TABLES, ("person id",))["all cells"]
-    monkeypatch.setattr(batches, "_COLUMNS", 12)
+    monkeypatch.setattr(batches, "_COLUMNS", columns)
     found = totals(data, [*counts, *TABLES], ("person id",), where=[ADULT])
     assert {name: found[name] for name in known} == known
 

@@ -55,9 +55,9 @@ def are_many(block: Block) -> bool:
 
 
 def _cut(block: Block, most: int) -> list[Block]:
-    """Cut counts in pieces, unless a person's answers are weighed by their number."""
+    """Cut counts in pieces, unless a person's answers are weighed by their number; no tables."""
     ones, asked = block.shape.ones, block.asked
-    if len(asked) <= most or (ones is not None and ones < block.shape.size):
+    if len(asked) <= most or ones is None or ones < block.shape.size:
         return [block]
     starts = range(0, len(asked), most)
     return [replace(block, asked=asked[start : start + most]) for start in starts]

@@ -283,7 +283,8 @@ class Cell:
 
     def wrong_type(self, wanted: str) -> InvalidParameterError:
         """Say that a column is not of a kind that will do."""
-        # Which numbers is not told: pandas makes fractions of whole ones where one is missing.
-        kind = "numbers" if self.dtype.is_numeric() else self.dtype
+        # Which numbers is not told: pandas makes fractions of whole ones where one is missing; nor
+        # what is inside: a frame makes names and categories of lists and structs from its rows.
+        kind = "numbers" if self.dtype.is_numeric() else type(self.dtype).__name__
         held = f"the column {self.label!r} holds {kind}, not {wanted}; name a column of {wanted}"
         return InvalidParameterError(held)

@@ -32,7 +32,7 @@ def kind_of(dtype: DType) -> str:
     if dtype.is_numeric():
         return "numbers"
     known = {nw.Date: "days", nw.Datetime: "moments"}
-    return next((said for kind, said in known.items() if dtype == kind), str(dtype))
+    return next((said for kind, said in known.items() if dtype == kind), type(dtype).__name__)
 
 
 def readings(query: Query, dtypes: Types, spelling: Spelling) -> Iterator[str]:

@@ -21,7 +21,8 @@ def who(cell: Cell) -> nw.Expr:
         return cell.written.raw
     if cell.dtype.is_integer() or cell.dtype in _EXACT:
         return key
-    why = f"holds {cell.dtype}, by which people cannot be told apart; name a column of {_KINDS}"
+    kind = type(cell.dtype).__name__  # not what is inside, which may be of rows
+    why = f"holds {kind}, by which people cannot be told apart; name a column of {_KINDS}"
     raise InvalidParameterError(f"the unit {cell.label!r} {why}")
 
 

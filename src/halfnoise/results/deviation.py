@@ -7,7 +7,7 @@ import numpy as np
 from halfnoise.results import sampled
 from halfnoise.results.inference import Errors, Estimate, Floats
 from halfnoise.results.sampled import Sampled
-from halfnoise.results.sampling import Reach
+from halfnoise.results.sampling import Curve, ends
 from halfnoise.workload.question import Question
 
 
@@ -18,30 +18,36 @@ def deviations(release: Sampled, question: Question, values: Floats) -> Floats:
     With q the mean of squared distances from the middle c, and d that of the distances, the
     variance is  q - d^2,  and its error that of  (Q - 2 d Y + (2 d (c + d) - q) A)/A,  where Q, Y
     and A are the sums of squares, of values, and who answered. Of a sample of A people it varies by
-    no more than  v (B - v)/A,  v the variance and B the largest square of a distance from the mean.
+    no more than  v (B - v)/A,  v the variance and B the largest square of a distance from the mean;
+    an interval holds every v that fits, as those of means do (``sampling``).
     """
     low, high = question.limits
     middle, most = (low + high) / 2, (high - low) ** 2 / 4
     reach = sampled.reach(release)
+    reach = reach if release.sampling else reach._replace(effect=0.0)
     y, a, squares = (values[:, question.start + i] for i in range(3))
     noise = _noise(release.errors, question.start)
     sure = a > reach.z * math.sqrt(reach.heavier * float(noise[1, 1]))
     people = np.where(sure, a, 1.0)
     q, d = squares / people, y / people - middle
     gradient = np.stack([-2 * d, 2 * d * (middle + d) - q, np.ones_like(d)]) / people
-    variance = np.clip(q - d**2, 0.0, most)
-    error = np.einsum("ir,ij,jr->r", gradient, noise, gradient)
-    of_sample = _of_sample(release, variance, np.abs(d) + (high - low) / 2, reach) / people
-    std = np.sqrt(np.maximum(0.0, error + of_sample))
-    margin = reach.z * np.sqrt(np.maximum(0.0, reach.heavier * error + of_sample))
+    found = q - d**2
+    variance, far = np.clip(found, 0.0, most), (np.abs(d) + (high - low) / 2) ** 2
+    error = np.maximum(0.0, np.einsum("ir,ij,jr->r", gradient, noise, gradient))
+    one = (variance * (far - variance), far - 2 * variance, -np.ones_like(far))
+    sample = Curve(*(each / people for each in one))
+    std = np.sqrt(error + reach.effect * sample.here)
+    margin, both = reach.z * np.sqrt(reach.heavier * error), sample.beside(Curve(error), reach)
+    h = reach.effect * far / people / 2
+    low_end, high_end = ends(found, 1.0, variance, (both, both), reach.z, h=h)
     x = np.sqrt(variance)
-    ends = (np.sqrt(np.clip(q - d**2 + sign * margin, 0.0, most)) for sign in (-1, 1))
-    below, above = ends
+    below = np.sqrt(np.clip(np.minimum(low_end, found - margin), 0.0, most))
+    above = np.sqrt(np.clip(np.maximum(high_end, found + margin), 0.0, most))
     halves = std / (2 * np.maximum(x, np.sqrt(std)))
-    found = (x, halves, np.minimum(below, x), np.maximum(above, x))
+    numbers = (x, halves, np.minimum(below, x), np.maximum(above, x))
     unknown = (0.0, math.inf, 0.0, math.sqrt(most))
-    told = sure & np.isfinite(np.stack(found)).all(axis=0)
-    return np.stack([np.where(told, *each) for each in zip(found, unknown, strict=True)])
+    told = sure & np.isfinite(np.stack(numbers)).all(axis=0)
+    return np.stack([np.where(told, *each) for each in zip(numbers, unknown, strict=True)])
 
 
 def deviation(release: Sampled, question: Question) -> Estimate:
@@ -55,9 +61,3 @@ def _noise(errors: Errors, start: int) -> Floats:
     between = errors.covariance.between
     places = range(start, start + 3)
     return errors.copies * np.array([[between(i, j) for j in places] for i in places])
-
-
-def _of_sample(release: Sampled, variance: Floats, far: Floats, reach: Reach) -> Floats | float:
-    if release.sampling is None:
-        return 0.0
-    return np.asarray(reach.effect * np.maximum(0.0, variance * (far**2 - variance)))
