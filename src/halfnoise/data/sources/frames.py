@@ -17,7 +17,7 @@ from halfnoise.data.sources.source import OF_CELLS, OF_LINES, PLACES, Source, Te
 from halfnoise.errors import InvalidParameterError
 
 _WIDE = 4  # times as many columns as are needed
-_OLDEST = {"ibis": "12", "pandas": "3.0", "polars": "1.20", "pyarrow": "16.1", "pyspark": "3.5"}
+_OLDEST = {"ibis": "12", "pandas": "3.0", "polars": "1.20", "pyarrow": "18", "pyspark": "3.5"}
 
 
 @contextlib.contextmanager
