@@ -61,9 +61,10 @@ class Columns:
         named = {**{name: column for column, name in own.items()}, **by}
         read: dict[str, str | nw.Expr] = {name: name for name in given}
         read |= {name: source.names[column] for name, column in named.items()}
-        there = frame.collect_schema() if frame.implementation.is_spark_like() else {}
-        stored = {name: as_stored(source.names[column]) for name, column in named.items()}
-        read |= {as_stored(name): inside for name, inside in stored.items() if inside in there}
+        if frame.implementation.is_spark_like():
+            there = frame.collect_schema()
+            stored = {name: as_stored(source.names[column]) for name, column in named.items()}
+            read |= {as_stored(name): inside for name, inside in stored.items() if inside in there}
         read |= {f"unit{i}": _who(source, column) for i, column in enumerate(unit)}
         frame = renamed(frame, read) if read else frame
         frame = plain_text(frame, list(given)) if given else frame
@@ -137,7 +138,7 @@ def beside(workload: Workload) -> list[Where | Weight]:
 def _cell_maker(source: Source, frame: nw.LazyFrame[Any]) -> Callable[[str, str | None], Cell]:
     """Return what makes the cell of a column, or of an expression, which has none."""
     dtypes: dict[str, DType] = dict(frame.collect_schema())
-    branches = _branches(frame)
+    branches, in_spark = _branches(frame), frame.implementation.is_spark_like()
     spelling = source.text.spelling
 
     def cell(name: str, column: str | None) -> Cell:
@@ -149,7 +150,7 @@ def _cell_maker(source: Source, frame: nw.LazyFrame[Any]) -> Callable[[str, str 
             inferred=column in source.inferred,
             branches=branches,
             nulled=source.nulled,
-            stored=as_stored(name) if as_stored(name) in dtypes else None,
+            stored=as_stored(name) if in_spark and as_stored(name) in dtypes else None,
         )
 
     return cell

@@ -113,7 +113,7 @@ def _tail(scales: Floats, many: Floats, x: float, square: float) -> tuple[float,
     third = float(many @ (4 * squares**2 * c * (4 - near) / near**3)) - 2 / c**3
     width, bend = 1 / math.sqrt(second), max(0.0, third / (6 * second))
     u = width * _ALONG
-    # A parabola that goes on straight: along it a Gaussian factor, or many small noises, would grow.
+    # A parabola that goes on straight: else a Gaussian factor, or many small noises, would grow.
     more = 4 * bend**2 * u**2
     s = c + 1j * u + bend * u**2 / np.sqrt(1 + more)
     turn = bend * u * (2 + more) / (1 + more) ** 1.5

@@ -28,11 +28,11 @@ def as_choices(
     block, and stay. That of a table is importance for the mean of its cells, that of a choice for
     each category; where nothing is said, and where the ``largest`` error counts, they are the same.
     """
-    tables = [query for query in asked if isinstance(query, Table)]
+    if not (tables := [query for query in asked if isinstance(query, Table)]):
+        return {}
     axes = [query for query in asked if isinstance(query, Said)]
     values = any(isinstance(query, Count | Sum | Mean) and query.by for query in asked)
-    joint = values or places_of(tables, axes) or any(len(table.axes) > 1 for table in tables)
-    if joint or not tables:
+    if values or places_of(tables, axes) or any(len(table.axes) > 1 for table in tables):
         return {}
     found = attributes(tables, axes, used(tables, ()))
     weights = {axis.label: 1.0 for axis in axes if axis.label in found}
