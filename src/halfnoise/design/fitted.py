@@ -15,14 +15,14 @@ import numpy as np
 from flint import arb
 
 from halfnoise.design.assembly import Assembly
-from halfnoise.design.cell_prices import PricedCells
-from halfnoise.design.cells import Cells
+from halfnoise.design.cells import MOST_LISTED, Cells
 from halfnoise.design.covariance import Covariance
 from halfnoise.design.crowd import Crowd, Fold
 from halfnoise.design.design import Design, Setting
 from halfnoise.design.duality import Optimum, Programme, solve
 from halfnoise.design.grid_rows import GridRows
-from halfnoise.design.people import People, Size, size_of
+from halfnoise.design.people import People, Size, listed, size_of
+from halfnoise.design.prices import priced
 from halfnoise.design.row_measurement import Across, RowMeasurement
 from halfnoise.design.rows import Rows
 from halfnoise.design.triangle import moved_by
@@ -67,10 +67,10 @@ class Fitted(Design):
             for crowd, priced in crowds(workload, size):
                 yield from _fitted(crowd.one, priced.programme, setting.budget, crowd.changed)
             return
-        folds = folding(workload.objective)
-        people, prices = (fold(workload.blocks, size, workload.size_weight) for fold in folds)
+        everybody, some = folding(workload.objective)
+        asked = (workload.blocks, size, workload.size_weight)
         # For categories and tables closed forms are best.
-        if people is not None and people.order and prices is not None:
+        if (people := everybody(*asked)) is not None and people.order and (prices := some(*asked)):
             yield from _fitted(people, prices.programme, setting.budget)
 
     @property
@@ -159,9 +159,9 @@ def folding(objective: str) -> tuple[Fold, Fold]:
 
     The largest error is sought by many rounds: there values by cell have scales of their own.
     """
-    kinds = (Cells, PricedCells) if objective == "total" else (None, None)
-    one, other = (partial(People.of, cells=cells) for cells in kinds)
-    return one, other
+    if objective == "largest":
+        return People.of, People.of
+    return partial(People.of, fold=listed, most=MOST_LISTED), partial(People.of, fold=priced)
 
 
 def crowds(workload: Workload, size: Size) -> Iterator[tuple[Crowd, Crowd]]:
