@@ -138,7 +138,7 @@ def _fitted(
     people: People, programme: Programme, budget: float, changed: People | None = None
 ) -> Iterator[Fitted]:
     """Offer the best noise for these people, certified to cost the budget."""
-    found = solve(programme)
+    found = solve(programme.lifted)
     if not found.sound:
         return
     first = int(people.weights.size > 0)
