@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import halfnoise as hn
-from halfnoise.design import certificate, largest, place_prices
+from halfnoise.design import certificate, largest, place_prices, prices
+from halfnoise.design.cell_prices import Averaged
 from halfnoise.design.place_prices import _Prices
 from halfnoise.workload.sets.squared import Squared
 from support.levels import MU, axes, tables
@@ -173,3 +174,48 @@ def test_squares_that_are_larger_are_seen(monkeypatch: pytest.MonkeyPatch) -> No
     bound = certificate.least_error(workload, 1.0)
     assert bound is not None
     assert bound > least * (1 + EXACT)
+
+
+def unlike(number: int, seed: int = 1) -> list[Any]:
+    """Return sums of which no two are alike."""
+    chance = random.Random(seed)
+    lows = [chance.uniform(-3, 3) for _ in range(number)]
+    return [
+        hn.Sum(f"x{i}", bounds=(x, x + 10 ** chance.uniform(-1, 1))) for i, x in enumerate(lows)
+    ]
+
+
+UNLIKE: list[tuple[Any, dict[str, Any]]] = [
+    (unlike(5), {}),
+    (unlike(5), {"size_importance": 1.0}),
+    ([*unlike(4), hn.Counts(2)], {"size_importance": 1.0}),
+]
+
+
+@pytest.mark.parametrize(("queries", "rules"), UNLIKE)
+def test_averages_over_unlike_sums_are_a_bound(
+    queries: Any, rules: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where not everybody can be priced, averages are: never above the solver, and hardly below."""
+    workload = hn.Workload(queries, **rules)
+    least = least_total(workload)
+    monkeypatch.setattr(certificate, "PRICED", lambda *_: None)
+    for most in (8, 20, 1500):
+        monkeypatch.setattr(prices, "MOST_AVERAGES", most)
+        assert 0.9 * least <= bound_of(workload) <= least * (1 + EXACT)
+    monkeypatch.setattr(prices, "Averaged", farther)
+    bound = certificate.least_error(workload, 1.0)
+    assert bound is not None
+    assert bound > least * (1 + EXACT)
+
+
+def farther(**said: Any) -> Averaged:
+    """Return averages over people who are a little farther out than any are."""
+    return Averaged(**{**said, "varies": said["varies"] + 0.02 * np.eye(said["varies"].shape[1])})
+
+
+@pytest.mark.parametrize(("number", "most"), [(13, 1.01), (20, 1.01), (40, 1.02), (100, 1.04)])
+def test_many_unlike_sums_have_a_close_bound(number: int, most: float) -> None:
+    """Of twenty unlike sums the closed form is within 1% of any noise, and the bound says so."""
+    workload = hn.Workload(unlike(number))
+    assert hn.plan(workload, privacy=MU).chosen.error(workload) <= most * bound_of(workload)

@@ -42,6 +42,31 @@ class Moments(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Averaged(Folded):
+    """Kinds of people, each an average: what it adds to coordinates, and how that varies."""
+
+    across: Any = field(compare=False, repr=False)
+    added: Floats = field(compare=False, repr=False)  # in the units of the coordinates
+    varies: Floats = field(compare=False, repr=False)
+    own: Sequence[tuple[Floats, Floats]] = field(default=(), compare=False, repr=False)
+
+    def means(self, place: int, middle: float, half: float) -> Floats:
+        """Return what each kind adds to a coordinate on average, in its unit."""
+        del middle, half
+        found: Floats = self.added[:, place]
+        return found
+
+    @property
+    def spread_along(self) -> Floats:
+        """How what a kind adds to all coordinates varies."""
+        return self.varies
+
+    def matrices(self) -> Iterator[tuple[Floats, Floats]]:
+        """Go through what is measured with noises that it shares: of each kind P, and Q."""
+        return iter(self.own)
+
+
+@dataclass(frozen=True, kw_only=True)
 class PricedCells(Folded):
     """Kinds of people, each an average over some, of tables with values by cell."""
 

@@ -17,7 +17,7 @@ from halfnoise.design.design import Setting
 from halfnoise.design.duality import Programme, solve
 from halfnoise.design.largest import as_made
 from halfnoise.design.people import People, Size, adds_by_cell, size_of
-from halfnoise.design.prices import priced
+from halfnoise.design.prices import loosely, priced
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.text import percent
@@ -87,8 +87,7 @@ def words(error: float, bound: float, objective: str = "total") -> str:
 
 def _least(blocks: Sequence[Block], size: Size, weight: float) -> float | None:
     """Return the bound at a budget of one where a person moves one group."""
-    people = PRICED(blocks, size, weight)
-    if people is not None:
+    if (people := PRICED(blocks, size, weight) or loosely(blocks, size, weight)) is not None:
         return solve(people.programme).bound
     if any(adds_by_cell(block.shape) for block in blocks):
         return None

@@ -22,11 +22,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from halfnoise.design.cell_prices import Moments, moments_of
+from halfnoise.design.cell_prices import Averaged, Moments, moments_of
 from halfnoise.design.cell_states import CellStates, Residuals
-from halfnoise.values import dataclass, field
+from halfnoise.values import dataclass
 from halfnoise.workload.grid import Floats
-from halfnoise.workload.sets.folding import Coordinate, Folded
+from halfnoise.workload.sets.folding import Coordinate
 from halfnoise.workload.sets.placed import Placed
 from halfnoise.workload.sets.residuals import Axes, cells, place_of, rank, within
 from halfnoise.workload.sets.tree import Tree
@@ -77,14 +77,8 @@ def spots(tree: Tree) -> list[Spot]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PricedPlaces(Folded):
+class PricedPlaces(Averaged):
     """Kinds of people, each an average over like places, and over like values in their cells."""
-
-    shape: Placed
-    across: Any = field(compare=False, repr=False)
-    added: Floats = field(compare=False, repr=False)  # to coordinates, in their units
-    varies: Floats = field(compare=False, repr=False)
-    own: Sequence[tuple[Floats, Floats]] = field(compare=False, repr=False)
 
     @classmethod
     def of(cls, shape: Placed, most: int, *, leaves: bool) -> "PricedPlaces | None":
@@ -126,21 +120,6 @@ class PricedPlaces(Folded):
             varies=varies,
             own=[(prices.moved(part), np.diag(part.weights)) for part in more],
         )
-
-    def means(self, place: int, middle: float, half: float) -> Floats:
-        """Return what each kind adds to a coordinate on average, in its unit."""
-        del middle, half
-        found: Floats = self.added[:, place]
-        return found
-
-    @property
-    def spread_along(self) -> Floats:
-        """How what a kind adds to all coordinates varies."""
-        return self.varies
-
-    def matrices(self) -> Iterator[tuple[Floats, Floats]]:
-        """Go through what is measured with noises that it shares: of each kind P, and Q."""
-        return iter(self.own)
 
 
 @dataclass(frozen=True, kw_only=True)
