@@ -67,7 +67,7 @@ class Fitted(Design):
             for crowd, priced in crowds(workload, size):
                 yield from _fitted(crowd.one, priced.programme, setting.budget, crowd.changed)
             return
-        everybody, some = folding(workload.objective)
+        everybody, some = folding(workload)
         asked = (workload.blocks, size, workload.size_weight)
         # For categories and tables closed forms are best.
         if (people := everybody(*asked)) is not None and people.order and (prices := some(*asked)):
@@ -154,21 +154,20 @@ def _fitted(
     yield design.stretched(design.loss() / budget).certified(budget)
 
 
-def folding(objective: str) -> tuple[Fold, Fold]:
+def folding(workload: Workload) -> tuple[Fold, Fold]:
     """Return how to list everybody, and those who are priced.
 
     The largest error is sought by many rounds: there values by cell have scales of their own.
     """
-    if objective == "largest":
+    mixed = any(isinstance(block, TableBlock) and block.values for block in workload.blocks)
+    if workload.objective == "largest" or not mixed:
         return People.of, People.of
     return partial(People.of, fold=listed, most=MOST_LISTED), partial(People.of, fold=priced)
 
 
 def crowds(workload: Workload, size: Size) -> Iterator[tuple[Crowd, Crowd]]:
     """List everybody in groups, and those who are priced, if there are not too many."""
-    crowd, priced = (
-        Crowd.of(workload, workload.blocks, size, fold) for fold in folding(workload.objective)
-    )
+    crowd, priced = (Crowd.of(workload, workload.blocks, size, fold) for fold in folding(workload))
     if crowd is not None and crowd.one.weights.size and priced is not None:
         yield crowd, priced
 

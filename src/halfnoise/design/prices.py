@@ -30,11 +30,9 @@ def priced(shape: ContributionSet, most: int, *, leaves: bool) -> Folded | None:
         return PricedPlaces.of(shape, most, leaves=leaves)
     if adds_by_cell(shape):
         return PricedCells.of(shape, most, leaves=leaves)
-    return (
-        _squares(shape, leaves=leaves)
-        if isinstance(shape, Squared)
-        else folded(shape, leaves=leaves)
-    )
+    if isinstance(shape, Squared):
+        return _squares(shape, leaves=leaves)
+    return folded(shape, leaves=leaves)
 
 
 def _squares(shape: Squared, *, leaves: bool) -> Folded:
