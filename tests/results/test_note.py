@@ -127,6 +127,18 @@ def test_the_least_error_is_told() -> None:
     assert "least" not in told(replace(release, facts={**release.facts, "design": unknown}))
 
 
+def test_of_the_largest_error_the_least_is_told() -> None:
+    """Where that is the objective: in JSON, words and the note, in the unit of the error."""
+    release = released(objective="largest")
+    design = release.facts["design"]
+    assert design["objective"] == "largest"
+    assert 0.99 * design["error"] < design["least_error_bound"] <= design["error"]
+    words = "Its largest squared error is within 0.1% of the least"
+    assert words in str(hn.Release.from_json(release.to_json()))
+    assert {"least_largest"} == told(release) & {"least", "least_largest"}
+    assert "objective" not in released().facts["design"]
+
+
 def test_other_noise_is_not_measured_by_gaussian_noise() -> None:
     """With Laplace noise chosen there is no bound in the plan, the release or the words."""
     privacy = hn.ApproxDP(epsilon=1, delta=1e-9)

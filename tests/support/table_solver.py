@@ -10,17 +10,30 @@ from numpy.typing import NDArray
 import halfnoise as hn
 from halfnoise.workload.block import Block
 from halfnoise.workload.crossing import TableBlock
+from halfnoise.workload.sets.squared import Squared
 from support.convex import cp, least_error
 
 Vector = NDArray[np.floating]
+CURVE = 9
 
 
 def people(workload: hn.Workload) -> list[Vector]:
     """List what everybody adds to all sums, the number of people last; or what changes move."""
-    rows = [np.array((*corner, 1.0)) for corner in workload.corners()]
+    parts = (list(_people_of(block)) for block in workload.blocks)
+    rows = [np.array((*itertools.chain(*each), 1.0)) for each in itertools.product(*parts)]
     if workload.neighbors is hn.Neighbors.ADD_REMOVE:
         return rows
     return [one - other for one, other in itertools.permutations(rows, 2)]
+
+
+def _people_of(block: Block) -> Iterator[tuple[float, ...]]:
+    """Go through corners; values with their squares lie on a curve, of which there are points."""
+    if not isinstance(shape := block.shape, Squared):
+        yield from block.shape.corners()
+        return
+    middle, half = float(shape.middle), shape.width / 2
+    yield (0.0, 0.0, 0.0)
+    yield from ((middle + half * t, 1.0, (half * t) ** 2) for t in np.linspace(-1, 1, CURVE))
 
 
 def goals(workload: hn.Workload) -> Iterator[list[Vector]]:
@@ -35,6 +48,11 @@ def goals(workload: hn.Workload) -> Iterator[list[Vector]]:
 
 def _of_block(block: Block, unit: Vector) -> Iterator[list[Vector]]:
     if not isinstance(block, TableBlock):
+        if isinstance(shape := block.shape, Squared):
+            value, answered, square = unit
+            squares = (square - float(shape.largest / 2) * answered) / shape.width
+            yield [value - float(shape.middle) * answered, shape.width * answered, squares]
+            return
         assert block.kind != "mean"
         yield list(unit)
         return
@@ -70,10 +88,12 @@ def least_largest(workload: hn.Workload) -> float:
     rows = np.unique((rows @ basis.T).round(12), axis=0)
     information = cp.Variable((len(basis), len(basis)), PSD=True)
     costs = [cp.quad_form(row, information) <= 1 for row in rows if row.any()]
-    lines = workload.lines
+    weights = [line.goal / line.queries for line in workload.lines]
+    weights += [workload.size_importance] * (workload.size_importance > 0)
     largest = [
-        line.goal / line.queries * cp.matrix_frac((own @ basis.T).T, information)
-        for line, own in zip(lines, sets, strict=True)
+        weight * cp.matrix_frac((own @ basis.T).T, information)
+        for weight, own in zip(weights, sets, strict=True)
+        if weight
     ]
     programme = cp.Problem(cp.Minimize(cp.maximum(*largest)), costs)
     return float(programme.solve(solver=cp.CLARABEL))

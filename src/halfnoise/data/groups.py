@@ -19,7 +19,7 @@ from halfnoise.data.lookup import PLACE, Listed
 from halfnoise.data.sources.spark_frames import functions_of, window_of
 from halfnoise.data.spans import UTC, zone_of
 from halfnoise.data.spelling import PLAIN, Spelling
-from halfnoise.data.weighing import kept, together
+from halfnoise.data.weighing import kept
 from halfnoise.errors import InvalidParameterError
 from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.groups import Grouping
@@ -88,7 +88,7 @@ class Groups:
         everybody = rows
         if people and grouping.most > 1:
             everybody = rows.select(*people, *kept(weighing))
-            weight = together(weighing)
+            weight = [nw.col(name).max() for name in kept(weighing)]
             everybody = everybody.group_by(*people).agg(*weight) if weight else everybody.unique()
         listed = _listed(grouping.keys, keys)
         places = Listed.of(rows, listed)

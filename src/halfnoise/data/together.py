@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
+import narwhals.stable.v2 as nw
+
 from halfnoise.data.contributions import Contribution
 from halfnoise.data.groups import Frame
 from halfnoise.data.places import Places
-from halfnoise.data.weighing import kept, together
+from halfnoise.data.weighing import kept
 from halfnoise.workload.weights import Weighing
 
 Parts = Sequence[Contribution | Places]
@@ -22,6 +24,7 @@ def read_together(
     read = {name: e for part in parts for name, e in part.rows.items()}
     if not people:
         return rows.with_columns(**read) if read else rows
-    rows = rows.select(*people, *group, *kept(weighing), **read)
+    weight = kept(weighing)
+    rows = rows.select(*people, *group, *weight, **read)
     one = (e for part in parts for e in part.together)
-    return rows.group_by(*people, *group).agg(*one, *together(weighing))
+    return rows.group_by(*people, *group).agg(*one, *(nw.col(name).max() for name in weight))

@@ -16,13 +16,11 @@ WEIGHT = "hn_weight"  # the column that holds it, of a row or, where its rows ar
 
 
 def kept(weighing: Weighing) -> list[str]:
-    """Return the columns that go with a row: the weight, if there is one."""
+    """Return the columns that go with a row: the weight, if there is one.
+
+    Of a person's rows the largest counts, in whatever order they come.
+    """
     return [WEIGHT] if weighing.bits else []
-
-
-def together(weighing: Weighing) -> list[nw.Expr]:
-    """Return what makes the weights of a person's rows one: the largest, in whatever order."""
-    return [nw.col(name).max() for name in kept(weighing)]
 
 
 def in_parts(cell: Cell, weighing: Weighing) -> nw.Expr:

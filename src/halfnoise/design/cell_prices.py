@@ -24,14 +24,46 @@ MIN_PIECES = 6  # into which many like values are cut, if all together are too m
 
 
 class Moments(NamedTuple):
-    """Averages over some people z, in units, people last, who may become w.
+    """Averages over some people z, in units, people last, who may become w: who comes or goes is z.
 
-    ``own``: of z z' + w w'; ``both``: of z w' + w z'; ``mean``: of z - w. Who comes or goes is z.
+    ``mean``, ``own``: of z and of z z'; ``other``, ``gone``: of w and of w w'; ``both``: of z w'.
     """
 
     mean: Floats
     own: Floats
+    other: Floats
+    gone: Floats
     both: Floats
+
+    def seen_by(self, t: Floats) -> "Moments":
+        """Return the averages over t z and t w."""
+        mean, own, other, gone, both = self
+        return Moments(mean @ t.T, t @ own @ t.T, other @ t.T, t @ gone @ t.T, t @ both @ t.T)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Averaged(Folded):
+    """Kinds of people, each an average: what it adds to coordinates, and how that varies."""
+
+    across: Any = field(compare=False, repr=False)
+    added: Floats = field(compare=False, repr=False)  # in the units of the coordinates
+    varies: Floats = field(compare=False, repr=False)
+    own: Sequence[tuple[Floats, Floats]] = field(default=(), compare=False, repr=False)
+
+    def means(self, place: int, middle: float, half: float) -> Floats:
+        """Return what each kind adds to a coordinate on average, in its unit."""
+        del middle, half
+        found: Floats = self.added[:, place]
+        return found
+
+    @property
+    def spread_along(self) -> Floats:
+        """How what a kind adds to all coordinates varies."""
+        return self.varies
+
+    def matrices(self) -> Iterator[tuple[Floats, Floats]]:
+        """Go through what is measured with noises that it shares: of each kind P, and Q."""
+        return iter(self.own)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,15 +115,15 @@ class PricedCells(Folded):
     def means(self, place: int, middle: float, half: float) -> Floats:
         """Return what each kind adds to a coordinate on average; changes come in whole ranges."""
         del middle, half
-        found: Floats = self.moments.mean[:, place] / (1 if self.leaves else 2)
-        return found
+        found: Floats = (self.moments.mean - self.moments.other)[:, place]
+        return found / (1 if self.leaves else 2)
 
     @property
     def spread_along(self) -> Floats:
         """How what a kind adds to all coordinates varies."""
-        (mean, own, both), each = self.moments, slice(0, -1)
-        second = own if self.leaves else own - both
-        spread = second[:, each, each] - np.einsum("ki,kj->kij", mean[:, each], mean[:, each])
+        (mean, own, other, gone, both), each = self.moments, slice(0, -1)
+        moved, second = (mean - other)[:, each], own + gone - both - both.transpose(0, 2, 1)
+        spread = second[:, each, each] - np.einsum("ki,kj->kij", moved, moved)
         found: Floats = spread / (1 if self.leaves else 4)
         return found
 
@@ -100,11 +132,22 @@ class PricedCells(Folded):
         for kind in self.states.residuals:
             at = np.array([*kind.own, len(self.states.layers)])
             pick = (slice(None), at[:, None], at)
-            moved = float(kind.distance) * self.moments.own[pick]
+            moved = float(kind.distance) * (self.moments.own + self.moments.gone)[pick]
             if self.sets:
                 kappas = np.array([*map(float, self.states.kappas(kind, self.sets))])
-                moved = moved - kappas[self.change][:, None, None] * self.moments.both[pick]
+                both = self.moments.both + self.moments.both.transpose(0, 2, 1)
+                moved = moved - kappas[self.change][:, None, None] * both[pick]
             yield moved, self.states.weights(kind)
+
+
+def moments_of(states: CellStates, most: int, *, leaves: bool) -> Moments | None:
+    """Return so many kinds of values at most; None if there are always more."""
+    for loosely in (False, True):
+        groups = alike(states.shape.values, loosely=loosely)
+        pieces = _pieces(states, groups, most, 1 if loosely else MIN_PIECES, leaves=leaves)
+        if pieces is not None:
+            return _orbits(states, groups, pieces, leaves=leaves)
+    return None
 
 
 def _kinds(states: int, *, leaves: bool) -> Sequence[int]:
@@ -124,7 +167,7 @@ def _pieces(
 
     All values of a piece are in one state: that is a part of all kinds up to permutations, or all.
     """
-    longest = max(map(len, groups))
+    longest = max(map(len, groups), default=1)
     for pieces in range(longest, min(longest, least) - 1, -1):
         each = ((len(_kinds(states.numbers[own[0]], leaves=leaves)), len(own)) for own in groups)
         cut = ((number, min(many, pieces)) for number, many in each)
@@ -150,13 +193,11 @@ def _orbits(
     if leaves:
         z = _rows(states, kinds)
         mean, own = _mean(states, groups, z), _averaged(states, groups, z, z)
-        return Moments(mean, own, np.zeros((len(z), 1, 1)))
-    numbers = np.array(states.numbers)
+        return Moments(mean, own, 0 * mean, 0 * own, 0 * own)
+    numbers = np.array(states.numbers, int)
     z, w = _rows(states, kinds // numbers), _rows(states, kinds % numbers)
-    own = _averaged(states, groups, z, z) + _averaged(states, groups, w, w)
-    both = _averaged(states, groups, z, w)
-    mean = _mean(states, groups, z) - _mean(states, groups, w)
-    return Moments(mean, own, both + both.transpose(0, 2, 1))
+    one, other = ((_mean(states, groups, x), _averaged(states, groups, x, x)) for x in (z, w))
+    return Moments(*one, *other, _averaged(states, groups, z, w))
 
 
 def _rows(states: CellStates, kinds: Places) -> Floats:

@@ -12,32 +12,37 @@ from functools import partial
 
 import numpy as np
 
-from halfnoise.design.cell_prices import PricedCells
 from halfnoise.design.crowd import Crowd
 from halfnoise.design.design import Setting
 from halfnoise.design.duality import Programme, solve
+from halfnoise.design.largest import as_made
 from halfnoise.design.people import People, Size, adds_by_cell, size_of
+from halfnoise.design.prices import loosely, priced
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.text import percent
-from halfnoise.workload.block import Block
+from halfnoise.workload.block import Block, Line
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.likeness import gathered
 from halfnoise.workload.sets.folding import Folded
 from halfnoise.workload.sets.folds import folded
 from halfnoise.workload.workload import Workload
 
-PRICED = partial(People.of, cells=PricedCells)
+PRICED = partial(People.of, fold=priced)
 ROUNDING = 1e-6  # more than floating point can be off
 MOST_COORDINATES = 256
 NEAR = 0.005  # what is as good as the least
 LEVELS = (0.0, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0)
 
 
-def least_error(workload: Workload, mu: float, *, known_size: bool = False) -> float | None:
+def least_error(
+    workload: Workload, mu: float, *, known_size: bool = False, lines: Sequence[Line] = ()
+) -> float | None:
     """Return what the error of no Gaussian noise is below; None where nothing can be said.
 
-    It is in squares, as ``Design.error`` is for the same workload.
+    It is in squares, as ``Design.error`` is for the same workload. Where the largest error is to
+    be least, no noise has a smaller largest error than its mean over goals, however these are
+    weighed: ``lines``, those of a design, say with which weights it was made.
 
     **Guarantee.** It hangs on the workload and the budget alone, never on data.
 
@@ -45,14 +50,15 @@ def least_error(workload: Workload, mu: float, *, known_size: bool = False) -> f
     >>> round(least_error(Workload([Counts(2)]), 1.0), 3)
     2.667
     """
-    noise = Noise.GAUSSIAN
+    noise, weight = Noise.GAUSSIAN, workload.size_weight
+    if workload.objective == "largest":
+        workload = as_made(workload, lines)
+        weight = workload.size_importance
     size = size_of(Setting(workload=workload, noise=noise, budget=mu, known_size=known_size))
-    if workload.objective != "total":
-        return None
-    blocks, weight, touched = gathered(workload.blocks), workload.size_weight, 1
+    blocks, touched = gathered(workload.blocks), 1
     leaves = workload.neighbors is Neighbors.ADD_REMOVE
     if workload.touched > leaves and not workload.discovers:  # or changes answers in the one group
-        crowd = Crowd.of(workload, blocks, size, PRICED, some=True)
+        crowd = Crowd.of(workload, blocks, size, PRICED, some=True, interest=weight)
         bound = None if crowd is None else solve(crowd.programme).bound / crowd.groups
     else:
         bound = _least(blocks, size, weight)
@@ -61,7 +67,7 @@ def least_error(workload: Workload, mu: float, *, known_size: bool = False) -> f
     return None if bound is None else bound * touched * (1 - ROUNDING) / one**2
 
 
-def words(error: float, bound: float) -> str:
+def words(error: float, bound: float, objective: str = "total") -> str:
     """Say how far an error is from the bound.
 
     >>> words(1.0009, 1.0)
@@ -70,19 +76,18 @@ def words(error: float, bound: float) -> str:
     'Its squared error is at most 3.5% above the least that any'
     """
     above = max(0.0, error / bound - 1)
+    own, any_ = f"Its {'largest ' * (objective == 'largest')}squared error", "any Gaussian noise"
     if above < NEAR:
         within = next(x for x in (0.001, 0.002, NEAR) if above <= x)
-        said = f"within {percent(within)} of the least that any Gaussian noise can have"
-        return f"Its squared error is {said}."
+        return f"{own} is within {percent(within)} of the least that {any_} can have."
     part = percent(math.ceil(above * 1000) / 1000)
-    said = f"at most {part} above the least that any Gaussian noise can have"
-    return f"Its squared error is {said}; no design here comes nearer."
+    said = f"at most {part} above the least that {any_} can have"
+    return f"{own} is {said}; no design here comes nearer."
 
 
 def _least(blocks: Sequence[Block], size: Size, weight: float) -> float | None:
     """Return the bound at a budget of one where a person moves one group."""
-    people = PRICED(blocks, size, weight)
-    if people is not None:
+    if (people := PRICED(blocks, size, weight) or loosely(blocks, size, weight)) is not None:
         return solve(people.programme).bound
     if any(adds_by_cell(block.shape) for block in blocks):
         return None

@@ -49,17 +49,18 @@ class Crowd:
         fold: Fold = People.of,
         *,
         some: bool = False,
+        interest: float | None = None,
     ) -> "Crowd | None":
         """List everybody; None where there are too many, or groups are not listed.
 
         ``fold``: who is listed in one group. ``some``: where there are too many, those who are
-        alike in all of their groups will do.
+        alike in all of their groups will do. ``interest``: what sizes weigh, if not as declared.
         """
         grouping = workload.grouping
         if grouping is None or grouping.number is None:
             return None
         changed, most = None, grouping.most
-        one = fold(blocks, size, workload.size_weight)
+        one = fold(blocks, size, workload.size_weight if interest is None else interest)
         if workload.neighbors is Neighbors.REPLACE:
             changed, most = fold(blocks, Size.PUBLIC, 0.0), 2
             if changed is None:

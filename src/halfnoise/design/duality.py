@@ -23,13 +23,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from halfnoise.values import dataclass
+from halfnoise.values import dataclass, replace
 from halfnoise.workload.grid import Floats
 
 CLOSE = 5e-4  # how near the error of what is found comes to the bound
 MOST_ROUNDS = 1000
 FASTER, SLOWER = 1.3, 4.0  # how the power of the costs grows, and shrinks where it was too large
-LEAST_PRICE, LEAST_ROOT = 1e-30, 1e-7
+LEAST_PRICE, LEAST_ROOT, LEAST_PART = 1e-30, 1e-7, 1e-4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +47,29 @@ class Programme:
     distances: Floats
     line_weights: Floats
     given: bool = False
+
+    @property
+    def lifted(self) -> "Programme":
+        """The same where nothing weighs so little that its noise would have no place on a grid.
+
+        Along an axis with noise of its own, what weighs w and is moved by P costs sqrt(w P) in s:
+        each costs at least ``LEAST_PART`` of all, so that s grows by no more than that for each.
+        """
+        axes, own, far = [], [], list[Floats]()
+        for moved, weight in zip(self.moved, self.weights, strict=True):
+            values, vectors = np.linalg.eigh(weight)
+            axes.append(vectors)
+            own.append(np.maximum(values, 0.0))
+            along = np.einsum(
+                "kij,ia,ja->ka", moved[:, : len(values), : len(values)], *[vectors] * 2
+            )
+            far.append(along.max(axis=0))
+        own, far = [*own, self.line_weights], [*far, self.distances.max(axis=0, initial=0.0)]
+        part = LEAST_PART * sum(float(np.sqrt(w * p).sum()) for w, p in zip(own, far, strict=True))
+        pairs = zip(own, far, strict=True)
+        *found, lines = (np.maximum(w, part**2 / np.maximum(p, LEAST_PRICE)) for w, p in pairs)
+        weights = [(v * w) @ v.T for v, w in zip(axes, found, strict=True)]
+        return replace(self, weights=weights, line_weights=lines)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

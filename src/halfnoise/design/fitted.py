@@ -15,14 +15,14 @@ import numpy as np
 from flint import arb
 
 from halfnoise.design.assembly import Assembly
-from halfnoise.design.cell_prices import PricedCells
-from halfnoise.design.cells import Cells
+from halfnoise.design.cells import MOST_LISTED, Cells
 from halfnoise.design.covariance import Covariance
 from halfnoise.design.crowd import Crowd, Fold
 from halfnoise.design.design import Design, Setting
 from halfnoise.design.duality import Optimum, Programme, solve
 from halfnoise.design.grid_rows import GridRows
-from halfnoise.design.people import People, Size, size_of
+from halfnoise.design.people import People, Size, listed, size_of
+from halfnoise.design.prices import priced
 from halfnoise.design.row_measurement import Across, RowMeasurement
 from halfnoise.design.rows import Rows
 from halfnoise.design.triangle import moved_by
@@ -67,10 +67,10 @@ class Fitted(Design):
             for crowd, priced in crowds(workload, size):
                 yield from _fitted(crowd.one, priced.programme, setting.budget, crowd.changed)
             return
-        folds = folding(workload.objective)
-        people, prices = (fold(workload.blocks, size, workload.size_weight) for fold in folds)
+        everybody, some = folding(workload)
+        asked = (workload.blocks, size, workload.size_weight)
         # For categories and tables closed forms are best.
-        if people is not None and people.order and prices is not None:
+        if (people := everybody(*asked)) is not None and people.order and (prices := some(*asked)):
             yield from _fitted(people, prices.programme, setting.budget)
 
     @property
@@ -138,7 +138,7 @@ def _fitted(
     people: People, programme: Programme, budget: float, changed: People | None = None
 ) -> Iterator[Fitted]:
     """Offer the best noise for these people, certified to cost the budget."""
-    found = solve(programme)
+    found = solve(programme.lifted)
     if not found.sound:
         return
     first = int(people.weights.size > 0)
@@ -154,21 +154,20 @@ def _fitted(
     yield design.stretched(design.loss() / budget).certified(budget)
 
 
-def folding(objective: str) -> tuple[Fold, Fold]:
+def folding(workload: Workload) -> tuple[Fold, Fold]:
     """Return how to list everybody, and those who are priced.
 
     The largest error is sought by many rounds: there values by cell have scales of their own.
     """
-    kinds = (Cells, PricedCells) if objective == "total" else (None, None)
-    one, other = (partial(People.of, cells=cells) for cells in kinds)
-    return one, other
+    mixed = any(isinstance(block, TableBlock) and block.values for block in workload.blocks)
+    if workload.objective == "largest" or not mixed:
+        return People.of, People.of
+    return partial(People.of, fold=listed, most=MOST_LISTED), partial(People.of, fold=priced)
 
 
 def crowds(workload: Workload, size: Size) -> Iterator[tuple[Crowd, Crowd]]:
     """List everybody in groups, and those who are priced, if there are not too many."""
-    crowd, priced = (
-        Crowd.of(workload, workload.blocks, size, fold) for fold in folding(workload.objective)
-    )
+    crowd, priced = (Crowd.of(workload, workload.blocks, size, fold) for fold in folding(workload))
     if crowd is not None and crowd.one.weights.size and priced is not None:
         yield crowd, priced
 

@@ -151,7 +151,7 @@ class FittedGroups(Design):
 
 def _fitted(crowd: Crowd, programme: Programme, budget: float) -> Iterator[FittedGroups]:
     """Offer the best noise for these people, certified to cost the budget."""
-    found, m = solve(programme), crowd.groups
+    found, m = solve(programme.lifted), crowd.groups
     if not found.sound:
         return
     one, scales = across(crowd.one, found, 2, budget)

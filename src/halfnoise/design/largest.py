@@ -7,11 +7,12 @@ as good as the bound.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from halfnoise.design.design import Design
+from halfnoise.workload.block import Line
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.workload import Workload
 
@@ -33,8 +34,8 @@ def least_largest(first: Design, again: Callable[[Workload], Design], workload: 
         design = again(_weighed(workload, pi))
         errors = np.array(design.errors(workload))
         low, high = float(pi @ errors), float(errors.max())
-        if high < least:
-            best, least = design, high
+        if high <= least * (1 + CLOSE):  # of those as good, one whose weights say more
+            best, least = design, min(high, least)
         close = CLOSE if number < PATIENCE else CLOSE_ENOUGH
         if least <= max(low, bound) * (1 + close):
             break
@@ -52,3 +53,14 @@ def _weighed(workload: Workload, pi: Floats) -> Workload:
     size = workload.size_importance * float(pi[-1]) if workload.size_importance else 0.0
     lines = zip(workload.lines, pi, strict=False)
     return workload.weighed([float(x) * line.goal / line.queries for line, x in lines], size)
+
+
+def as_made(workload: Workload, lines: Sequence[Line]) -> Workload:
+    """Return the workload in which goals weigh what they do in the lines of a design.
+
+    These add up to one with the weight of the number of people, which lines do not say.
+    """
+    seen = zip(workload.lines, lines, strict=True)
+    pi = [made.importance * line.queries / (line.goal or math.inf) for line, made in seen]
+    pi += [max(0.0, 1 - math.fsum(pi))] * (workload.size_importance > 0)
+    return _weighed(workload, np.array(pi) / math.fsum(pi))

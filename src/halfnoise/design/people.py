@@ -9,11 +9,11 @@ import enum
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeGuard
+from typing import Protocol, TypeGuard
 
 import numpy as np
 
-from halfnoise.design.cells import MOST_LISTED, Cells
+from halfnoise.design.cells import Cells
 from halfnoise.design.design import Setting
 from halfnoise.design.duality import Programme
 from halfnoise.privacy.definitions import Neighbors
@@ -33,6 +33,13 @@ MOST_KINDS = 4096
 Size = enum.Enum("Size", "UNUSED MEASURED GIVEN PUBLIC")
 
 
+class Fold(Protocol):
+    """How a set is folded, into so many kinds at most."""
+
+    def __call__(self, shape: ContributionSet, most: int, *, leaves: bool) -> Folded | None:
+        """Return its kinds; None where there are more."""
+
+
 @dataclass(frozen=True)
 class People:
     """The kinds of people of all blocks together."""
@@ -44,21 +51,26 @@ class People:
 
     @classmethod
     def of(
-        cls, blocks: Sequence[Block], size: Size, interest: float = 0.0, *, cells: Any = None
+        cls,
+        blocks: Sequence[Block],
+        size: Size,
+        interest: float = 0.0,
+        *,
+        fold: "Fold | None" = None,
+        most: int = MOST_KINDS,
     ) -> "People | None":
         """Fold the sets of all blocks; None where there are too many kinds of people.
 
-        ``interest``: what a squared error in the number of people weighs by itself. ``cells``: how
-        values by cell are folded that may share noises, ``Cells`` or ``PricedCells``.
+        ``interest``: what a squared error in the number of people weighs by itself. ``fold``: how
+        a set is folded into so many kinds at most, if not by itself; ``most``: of all together.
         """
-        left, folds = MOST_LISTED if cells is Cells else MOST_KINDS, dict[int, Folded]()
-        for i in sorted(range(len(blocks)), key=lambda i: adds_by_cell(blocks[i].shape)):
+        left, folds = most, dict[int, Folded]()
+        for i in sorted(range(len(blocks)), key=lambda i: isinstance(blocks[i].shape, Crossed)):
             shape, leaves = blocks[i].shape, size is not Size.PUBLIC
-            mixed = cells is not None and adds_by_cell(shape)
-            fold = cells.of(shape, left, leaves=leaves) if mixed else folded(shape, leaves=leaves)
-            if fold is None or len(fold.across) > left:
+            own = fold(shape, left, leaves=leaves) if fold else folded(shape, leaves=leaves)
+            if own is None or len(own.across) > left:
                 return None
-            left, folds[i] = left // len(fold.across), fold
+            left, folds[i] = left // len(own.across), own
         return cls(tuple(blocks), tuple(folds[i] for i in sorted(folds)), size, interest)
 
     def on(self, blocks: Sequence[Block], like: "People | None" = None) -> "People":
@@ -201,8 +213,8 @@ class People:
         found = np.zeros((len(self.distances), *self.rows.shape[1:], *self.rows.shape[1:]))
         for i, (fold, kinds) in enumerate(zip(self.folds, self.kinds, strict=True)):
             if (spread := fold.spread_along) is not None:
-                own = self.own(i)
-                found[:, np.array(own)[:, None], own] += spread[kinds]
+                own = np.array(self.own(i), int)
+                found[:, own[:, None], own] += spread[kinds]
         return found
 
     @cached_property
@@ -233,6 +245,13 @@ class People:
         """What a squared error in the number of people weighs, with all that leans on it."""
         seen = zip(self.blocks, self.folds, strict=True)
         return self.interest + sum(b.importance * float(f.root_weight) for b, f in seen)
+
+
+def listed(shape: ContributionSet, most: int, *, leaves: bool) -> Folded | None:
+    """Fold a set so that everybody is listed, where values by cell may share noises."""
+    if adds_by_cell(shape):
+        return Cells.of(shape, most, leaves=leaves)
+    return folded(shape, leaves=leaves)
 
 
 def adds_by_cell(shape: ContributionSet) -> TypeGuard[Crossed]:

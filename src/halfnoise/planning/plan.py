@@ -97,17 +97,17 @@ class Plan(Planned):
     def least_error_bound(self) -> float | None:
         """What the error of no Gaussian noise is below, in squares; None where nothing is known."""
         mu = Spending.of(self.privacy, self.workload.grouping, self.releases).budget.mu
-        if self.chosen.noise is not Noise.GAUSSIAN:
-            return None
-        given = any(design.size_is_given for design in self.designs)
-        return None if mu is None else certificate.least_error(self.workload, mu, known_size=given)
+        given, made = any(d.size_is_given for d in self.designs), self.chosen.lines
+        bound, none = certificate.least_error, self.chosen.noise is not Noise.GAUSSIAN
+        return bound(self.workload, mu, known_size=given, lines=made) if mu and not none else None
 
     @property
-    def certified(self) -> dict[str, float | None]:
-        """The ``error`` of Gaussian noise and its ``least_error_bound``; empty for other noise."""
-        error, bound = self.chosen.error(self.workload), self.least_error_bound
-        gaussian = self.chosen.noise is Noise.GAUSSIAN
-        return {"error": error, "least_error_bound": bound} if gaussian else {}
+    def certified(self) -> dict[str, Any]:
+        """The ``error`` of Gaussian noise, its bound, and the ``objective`` if not the total."""
+        error, goal = self.chosen.error(self.workload), self.workload.objective
+        both = {"error": error, "least_error_bound": self.least_error_bound}
+        more = {"objective": goal} if goal != "total" else {}
+        return {**both, **more} if self.chosen.noise is Noise.GAUSSIAN else {}
 
     def _against(self, errors: Mapping[str, float]) -> str:
         """Say how the other kind of noise compares, where both can keep the promise."""
@@ -259,7 +259,7 @@ class Plan(Planned):
             f"The best guess {self.workload.protected} {right};\na coin flip, in 50%.",
             f"\n{self.table()}\n",
             f"Chosen (*): {self.chosen.name}. {self.why}",
-            *([] if bound is None else [certificate.words(error, bound)]),
+            *([] if bound is None else [certificate.words(error, bound, self.workload.objective)]),
             *self._adding_up(),
             *([] if self.discovery is None else [str(self.discovery)]),
             *tables.compared(self.tables),

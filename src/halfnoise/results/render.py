@@ -83,7 +83,8 @@ def notes(release: Released) -> list[str]:
 def certified(facts: Mapping[str, Any]) -> list[str]:
     """Say how far the design is from the least error of any Gaussian noise, where it is known."""
     both = error_and_bound(facts)
-    return [] if both is None else [certificate.words(*both)]
+    goal = facts.get("design", {}).get("objective", "total")
+    return [] if both is None else [certificate.words(*both, goal)]
 
 
 def error_and_bound(facts: Mapping[str, Any]) -> tuple[float, float] | None:

@@ -184,7 +184,11 @@ def _certified(release: Released) -> Iterator[Sentence]:
     """Say how far the noise is from the least error of any, to a tenth of a per cent upward."""
     if (both := error_and_bound(release.facts)) is not None:
         error, bound = both
-        yield "least", {"above": Share(max(1, math.ceil(1000 * (error / bound - 1))) / 1000)}
+        goal = release.facts["design"].get("objective")
+        yield (
+            "least_largest" if goal == "largest" else "least",
+            {"above": Share(max(1, math.ceil(1000 * (error / bound - 1))) / 1000)},
+        )
 
 
 def _guarantee(release: Released) -> Sentence:

@@ -1,0 +1,103 @@
+"""Which kinds of people are priced: any of them, and any averages over them, bound all noise."""
+
+import itertools
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from halfnoise.design.cell_prices import Averaged, PricedCells
+from halfnoise.design.people import People, Size, adds_by_cell
+from halfnoise.design.place_prices import PricedPlaces
+from halfnoise.values import replace
+from halfnoise.workload.block import Block
+from halfnoise.workload.grid import Grain
+from halfnoise.workload.sets import Box, Placed
+from halfnoise.workload.sets.base import ContributionSet
+from halfnoise.workload.sets.folding import Coordinate, Folded
+from halfnoise.workload.sets.folds import folded
+from halfnoise.workload.sets.squared import Squared
+
+APART = (1, Fraction(5, 4), Fraction(3, 2), Fraction(7, 4), 2)  # two values, in halves of the range
+
+MOST_AVERAGES, MOST_NUMBERS = 1500, 2**20  # over sums that are unlike, and in all their matrices
+
+
+def priced(shape: ContributionSet, most: int, *, leaves: bool) -> Folded | None:
+    """Fold a set into those who are priced."""
+    if isinstance(shape, Placed):
+        return PricedPlaces.of(shape, most, leaves=leaves)
+    if adds_by_cell(shape):
+        return PricedCells.of(shape, most, leaves=leaves)
+    if isinstance(shape, Squared):
+        return _squares(shape, leaves=leaves)
+    return folded(shape, leaves=leaves)
+
+
+def _squares(shape: Squared, *, leaves: bool) -> Folded:
+    """Fold a value, in units t of half its range from the middle, and its square t^2.
+
+    Either sign of t is as likely to be measured, so that the value is a direction of its own beside
+    who answered, and how far squares are beyond half the largest. What somebody costs is convex in
+    t^2: who is at an end or in the middle costs most. Of two whose values are u apart the squares
+    are farthest, u (2 - u), if one is at an end; both grow up to u = 1. Some u beyond are priced.
+    """
+    half, far = Fraction(shape.width) / 2, shape.largest
+    kinds = [(1, far / 2, half**2), (1, -far / 2, Fraction(0))]  # answered, square, value squared
+    if leaves:
+        kinds.append((0, Fraction(0), Fraction(0)))
+    else:
+        kinds += [(0, u * (2 - u) * far, (u * half) ** 2) for u in APART]
+        kinds += [(-answered, -square, value) for answered, square, value in kinds]
+    answered, squares = (tuple(Fraction(kind[i]) for kind in kinds) for i in (0, 1))
+    width = Fraction(shape.width)
+    return Folded(
+        shape=shape,
+        coordinates=(
+            Coordinate(answered, Fraction(1, 2), width**2, Grain.PEOPLE),
+            Coordinate(squares, Fraction(0), 1 / width**2, Grain.VALUES),
+        ),
+        across=tuple((value,) for _, _, value in kinds),
+        weights=(1,),
+    )
+
+
+def loosely(blocks: Sequence[Block], size: Size, interest: float) -> People | None:
+    """Price averages over people who differ by a permutation of sums that are *not* alike.
+
+    The sums that lean most on the number of people, as many as can be, are told apart. Of m others
+    so many are at the end farther from zero, all choices alike: with signs z that are t on average,
+    those of two have the average  (m t^2 - 1)/(m - 1),  and so vary by  (t^2 - 1)/(m - 1).
+    """
+    alone = [b for b in blocks if isinstance(b.shape, Box) and b.shape.size == 1]
+    others = [b for b in blocks if not (isinstance(b.shape, Box) and b.shape.size == 1)]
+    rest = People.of(others, size, interest, fold=priced, most=MOST_AVERAGES)
+    if rest is None or size is Size.PUBLIC:
+        return None
+    alone.sort(key=lambda b: b.importance * float(b.shape.midpoint) ** 2)
+    d, kinds = len(alone), math.prod(len(fold.across) for fold in rest.folds)
+    most = min(MOST_AVERAGES, MOST_NUMBERS // (d + len(rest.order) + 1) ** 2)
+    many = next((m for m in range(2, d + 1) if kinds * (m + 1) << (d - m) <= most), None)
+    if many is None:
+        return None
+    high = np.array([*itertools.product(range(many + 1), *[(-1.0, 1.0)] * (d - many))])
+    mean = np.hstack([np.repeat(2 * high[:, :1] / many - 1, many, axis=1), high[:, 1:]])
+    varies = np.zeros((len(mean), d, d))
+    varies[:, :many, :many] = ((mean[:, 0] ** 2 - 1) / (many - 1))[:, None, None]
+    varies[:, range(d), range(d)] = 1 - mean**2
+    found = [fold.coordinates[0] for b in alone if (fold := folded(b.shape, leaves=True))]
+    middle, half = np.array([(float(each.middle), float(each.half)) for each in found]).T
+    unit = half if size is not Size.UNUSED else half + abs(middle)
+    sign, middle = np.where(middle < 0, -half, half) / unit, middle * (size is Size.UNUSED) / unit
+    fold = Averaged(
+        shape=alone[0].shape,
+        coordinates=tuple(
+            replace(x, weight=b.importance) for x, b in zip(found, alone, strict=True)
+        ),
+        across=np.zeros((len(mean), 0)),
+        weights=(),
+        added=middle + sign * mean,
+        varies=varies * np.outer(sign, sign),
+    )
+    return People((*others, replace(alone[0], importance=1.0)), (*rest.folds, fold), size, interest)

@@ -1,0 +1,221 @@
+"""Bounds that no Gaussian noise is below, held to a solver that knows none of our formulas."""
+
+import random
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import halfnoise as hn
+from halfnoise.design import certificate, largest, place_prices, prices
+from halfnoise.design.cell_prices import Averaged
+from halfnoise.design.place_prices import _Prices
+from halfnoise.workload.sets.squared import Squared
+from support.levels import MU, axes, tables
+from support.soak import MORE
+from support.table_solver import least_largest, least_total
+from support.table_workloads import drawn, in_places
+
+pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+
+EXACT = 3e-4  # what the solver leaves
+TIGHT = 6e-4  # by how much a bound may be lower than it could be: prices are sought no longer
+REPLACE = hn.Neighbors.REPLACE
+SEX = hn.Choice("sex", ["f"])
+A, B = axes((2, 3))
+
+
+def bound_of(workload: hn.Workload, **rules: Any) -> float:
+    """Return the bound that a plan states."""
+    plan = hn.plan(workload, privacy=MU, **rules)
+    assert plan.least_error_bound is not None
+    assert plan.chosen.error(workload) >= plan.least_error_bound
+    return plan.least_error_bound
+
+
+LARGEST: list[tuple[Any, dict[str, Any]]] = [
+    ([hn.Counts(3), hn.Sum("x", bounds=(0, 10))], {}),
+    ([hn.Count("a"), hn.Sum("x", bounds=(2, 3)), hn.Sum("y", bounds=(-1, 1))], {}),
+    ([hn.Count("a"), hn.Sum("x", bounds=(2, 3))], {"size_importance": 2.0}),
+    ([hn.Count("a"), hn.Sum("x", bounds=(2, 3))], {"importance": {"a": 9.0}}),
+    ([hn.Count("a"), hn.Sum("x", bounds=(0, 3))], {"neighbors": REPLACE, "size_importance": 1}),
+    ([*tables((2, 3), (1, 2)), hn.Counts(2)], {}),
+    (tables((2, 3), (1, 2)), {"neighbors": REPLACE}),
+    ([hn.Nested("s", "c", places=[("A", "x"), ("A", "y")]), hn.Table(["c", SEX])], {}),
+]
+
+
+@pytest.mark.parametrize(("queries", "rules"), LARGEST)
+def test_the_largest_error_has_a_bound(queries: Any, rules: dict[str, Any]) -> None:
+    """No noise has a smaller largest error than a plan states, and some has hardly a larger."""
+    workload = hn.Workload(queries, objective="largest", **rules)
+    least = least_largest(workload)
+    assert least * (1 - 3 * TIGHT) <= bound_of(workload) <= least * (1 + EXACT)
+
+
+def test_weights_that_add_up_to_more_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test rejects goals that weigh one and a hundredth together."""
+    own = largest._weighed
+    monkeypatch.setattr(certificate, "as_made", lambda w, _: own(w, np.array([0.505, 0.505])))
+    workload = hn.Workload([hn.Count("a"), hn.Sum("x", bounds=(0, 1))], objective="largest")
+    bound = certificate.least_error(workload, 1.0)
+    assert bound is not None
+    assert bound > least_largest(workload) * (1 + EXACT)
+
+
+@pytest.mark.parametrize("turn", range(8 * MORE))
+def test_no_design_is_below_the_bound_of_its_largest_error(turn: int) -> None:
+    """Ten mixtures of any kind, places among them: each has a bound, which is below its error."""
+    for seed in range(10 * turn, 10 * turn + 10):
+        workload = replace((drawn, in_places)[seed % 2](seed), objective="largest")
+        assert bound_of(workload) > 0
+
+
+UNEVEN = [("A", "x"), ("A", "y"), ("A", "z"), ("B",)]
+DEEP = [("A", "x", "1"), ("A", "x", "2"), ("A", "y", "1"), ("B", "x", "1")]
+PLACES: list[tuple[Any, dict[str, Any]]] = [
+    ([hn.Nested("s", "c", places=UNEVEN)], {}),
+    ([hn.Nested("s", "c", places=UNEVEN)], {"neighbors": REPLACE}),
+    ([hn.Nested("s", "c", places=UNEVEN), hn.Count("c0")], {"size_importance": 1.0}),
+    ([hn.Nested("s", "c", places=UNEVEN), hn.Sum("x", bounds=(3, 5))], {"neighbors": REPLACE}),
+    ([hn.Nested("s", "c", places=UNEVEN[2:]), hn.Table(["c", SEX])], {}),
+    ([hn.Nested("s", "c", places=UNEVEN[2:]), hn.Table(["c", SEX])], {"neighbors": REPLACE}),
+    ([hn.Nested("s", "c", places=UNEVEN), hn.Sum("x", bounds=(3, 5), by=["s"])], {}),
+    ([hn.Nested("s", "c", places=UNEVEN[2:]), hn.Count("x", by=["c"])], {"neighbors": REPLACE}),
+    ([hn.Nested("s", "c", places=UNEVEN), hn.Mean("x", bounds=(3, 5), by=["c"])], {}),
+    ([hn.Nested("s", "c", "t", places=DEEP)], {}),
+    ([hn.Nested("s", "c", "t", places=DEEP)], {"neighbors": REPLACE}),
+]
+
+
+@pytest.mark.parametrize(("queries", "rules"), PLACES)
+def test_places_have_a_bound(queries: Any, rules: dict[str, Any]) -> None:
+    """The least error of any noise on places inside places, however uneven, is what is stated."""
+    workload = hn.Workload(queries, **rules)
+    least = least_total(workload)
+    assert least * (1 - TIGHT) <= bound_of(workload) <= least * (1 + EXACT)
+
+
+def small(seed: int) -> hn.Workload | None:
+    """Return a mixture with places that the solver can do, if that is one."""
+    workload = in_places(seed)
+    most = 24 if workload.neighbors is hn.Neighbors.ADD_REMOVE else 12
+    few = workload.size <= 40 and len(list(workload.corners())) <= most
+    plain = workload.objective == "total" and all(b.kind != "mean" for b in workload.blocks)
+    return workload if few and plain else None
+
+
+@pytest.mark.parametrize("turn", range(10 * MORE))
+def test_any_small_mixture_with_places(turn: int) -> None:
+    """The next small mixture, against the solver."""
+    workload = next(filter(None, map(small, range(1000 + 60 * turn, 10**6))))
+    least = least_total(workload)
+    assert least * (1 - 3 * TIGHT) <= bound_of(workload) <= least * (1 + EXACT)
+
+
+WRONG: list[tuple[str, Any]] = [
+    ("apart", lambda *_: 1.0),
+    ("_shared", lambda *_: 0.0),
+    ("_kappas", lambda prices, kind, own=_Prices._kappas: -own(prices, kind)),
+]
+
+
+@pytest.mark.parametrize(("name", "wrong"), WRONG)
+def test_wrong_prices_on_places_are_seen(
+    name: str, wrong: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The test rejects places that are farther apart, or have less in common, than they do."""
+    monkeypatch.setattr(_Prices, name, wrong)
+    nested = hn.Nested("s", "c", places=UNEVEN[2:])
+    workload = hn.Workload([nested, hn.Table(["c", SEX])], neighbors=REPLACE)
+    bound = certificate.least_error(workload, 1.0)
+    assert bound is not None
+    assert bound > least_total(workload) * (1 + EXACT)
+
+
+def test_too_many_kinds_of_places_have_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is said where no two places are alike and there are many; nor does it take long."""
+    chance = random.Random(1)
+    numbers = [(f"s{i}", f"c{j}", chance.randint(1, 40)) for i in range(40) for j in range(40)]
+    places = [(s, c, f"t{k}") for s, c, many in numbers for k in range(many)]
+    nested = hn.Nested("s", "c", "t", places=places)
+    assert hn.plan([nested], privacy=MU).least_error_bound is None
+    assert len(place_prices.spots(nested.tree)) < 2 * place_prices.MOST_SPOTS
+    monkeypatch.setattr(place_prices, "MOST_NUMBERS", 10)
+    assert hn.plan([hn.Nested("s", "c", places=UNEVEN)], privacy=MU).least_error_bound is None
+
+
+SPREAD = hn.Mean("m", bounds=(2, 5), variance=True)
+CURVES: list[tuple[Any, dict[str, Any]]] = [
+    ([SPREAD], {}),
+    ([SPREAD], {"neighbors": REPLACE}),
+    ([SPREAD, hn.Counts(2)], {"size_importance": 0.5}),
+    ([SPREAD, hn.Count("a")], {"neighbors": REPLACE}),
+    ([SPREAD, hn.Mean("l", bounds=(0, 1), variance=True)], {}),
+    ([SPREAD, hn.Count("a")], {"objective": "largest"}),
+]
+
+
+@pytest.mark.parametrize(("queries", "rules"), CURVES)
+def test_variances_have_a_bound(queries: Any, rules: dict[str, Any]) -> None:
+    """The least error of any noise where a person moves a value and its square, on a curve."""
+    workload = hn.Workload(queries, **rules)
+    least = (least_largest if rules.get("objective") else least_total)(workload)
+    assert least * (1 - 3 * TIGHT) <= bound_of(workload) <= least * (1 + EXACT)
+
+
+def test_squares_that_are_larger_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test rejects squares a hundredth larger than any are."""
+    workload = hn.Workload([SPREAD])
+    least, largest = least_total(workload), Squared.largest
+    grown = property(lambda shape: largest.__get__(shape) * 101 / 100)
+    monkeypatch.setattr(Squared, "largest", grown)
+    bound = certificate.least_error(workload, 1.0)
+    assert bound is not None
+    assert bound > least * (1 + EXACT)
+
+
+def unlike(number: int, seed: int = 1) -> list[Any]:
+    """Return sums of which no two are alike."""
+    chance = random.Random(seed)
+    lows = [chance.uniform(-3, 3) for _ in range(number)]
+    return [
+        hn.Sum(f"x{i}", bounds=(x, x + 10 ** chance.uniform(-1, 1))) for i, x in enumerate(lows)
+    ]
+
+
+UNLIKE: list[tuple[Any, dict[str, Any]]] = [
+    (unlike(5), {}),
+    (unlike(5), {"size_importance": 1.0}),
+    ([*unlike(4), hn.Counts(2)], {"size_importance": 1.0}),
+]
+
+
+@pytest.mark.parametrize(("queries", "rules"), UNLIKE)
+def test_averages_over_unlike_sums_are_a_bound(
+    queries: Any, rules: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where not everybody can be priced, averages are: never above the solver, and hardly below."""
+    workload = hn.Workload(queries, **rules)
+    least = least_total(workload)
+    monkeypatch.setattr(certificate, "PRICED", lambda *_: None)
+    for most in (8, 20, 1500):
+        monkeypatch.setattr(prices, "MOST_AVERAGES", most)
+        assert 0.9 * least <= bound_of(workload) <= least * (1 + EXACT)
+    monkeypatch.setattr(prices, "Averaged", farther)
+    bound = certificate.least_error(workload, 1.0)
+    assert bound is not None
+    assert bound > least * (1 + EXACT)
+
+
+def farther(**said: Any) -> Averaged:
+    """Return averages over people who are a little farther out than any are."""
+    return Averaged(**{**said, "varies": said["varies"] + 0.02 * np.eye(said["varies"].shape[1])})
+
+
+@pytest.mark.parametrize(("number", "most"), [(13, 1.01), (20, 1.01), (40, 1.02), (100, 1.04)])
+def test_many_unlike_sums_have_a_close_bound(number: int, most: float) -> None:
+    """Of twenty unlike sums the closed form is within 1% of any noise, and the bound says so."""
+    workload = hn.Workload(unlike(number))
+    assert hn.plan(workload, privacy=MU).chosen.error(workload) <= most * bound_of(workload)
