@@ -251,11 +251,10 @@ def test_the_status_says_why(
 
 def test_the_log_tells_steps_and_durations_alone(caplog: pytest.LogCaptureFixture) -> None:
     """Neither a cell, a number of rows nor a column is in any record; a failing step is told."""
-    names = ["Kanarienvogel", "Kanarienvogelei"]
+    names = ["Kanarienvogel", "Kanarienvogelei", "Kanarienvogelnest"]
     people = pl.DataFrame({name: ["Kanarienvogel"] * 4321 for name in names})
-    choices = [hn.Choice(name, ["Kanarienvogel"]) for name in names]
-    asked: list[Any] = [hn.Choice("Kanarienvogel", ["Kanarienvogel"], name="alone")]
-    asked.append(hn.Table(choices))
+    alone, *choices = [hn.Choice(name, ["Kanarienvogel"]) for name in names]
+    asked: list[Any] = [alone, hn.Table(choices)]
     with caplog.at_level(logging.DEBUG, "halfnoise"):
         hn.release(people, asked, row_is_person=True, privacy=hn.GaussianDP(mu=1))
     said = [record.getMessage() for record in caplog.records]

@@ -31,7 +31,7 @@ ASKED = [
     hn.Choice("g", ["x", "z"], name="choice"),
     hn.Items("c", ["E11*", "J45"], split=";"),
     hn.Items("c", ["E11*", "J45"], name="alone"),
-    hn.Table([hn.Choice("g", ["x", "z"], name="row"), hn.Choice("a", [1])]),
+    hn.Table([hn.Choice("h", ["x", "z"]), hn.Choice("a", [1])]),
 ]
 
 
@@ -46,7 +46,7 @@ TOTALS = [
 
 def table(engine: str) -> pa.Table:
     """Return keys, days and codes of which most are missing."""
-    lists = {"g": KEYS, "d": DAYS, "c": CODES}
+    lists = {"g": KEYS, "h": KEYS, "d": DAYS, "c": CODES}
     if engine in NO_NUL:
         lists = {
             name: [c and "" if "\0" in (c or "") else c for c in lists[name]] for name in lists

@@ -97,9 +97,11 @@ def test_what_the_sample_itself_makes_of_its_variance_is_too_little(
     monkeypatch.setattr(sampling.Curve, "beside", flat)
     for where in (sampling, deviation):
         monkeypatch.setattr(where, "ends", partial(_without_half_a_person, sampling.ends))
-    held = samples.hits()
-    for name in ("rare", "nearly all", "tail deviation", "all or nothing deviation"):
+    held, fewer = samples.hits(), sampled(25, ROWS, hn.GaussianDP(mu=20)).hits()
+    for name in ("rare", "nearly all", "tail deviation"):
         assert not covers(held[name], ROWS, LEVEL, most=1.0)
+    for name in ("tail deviation", "all or nothing deviation"):
+        assert not covers(fewer[name], ROWS, LEVEL, most=1.0)
 
 
 def _without_half_a_person(ends: Callable[..., object], *given: object, h: object) -> object:
