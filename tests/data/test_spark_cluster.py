@@ -82,7 +82,7 @@ def test_workers_of_spark_die_and_nothing_changes(told: dict[str, Any], files: P
 def test_noise_is_drawn_once_on_spark(told: dict[str, Any]) -> None:
     """Tasks that run twice, at the same time, draw nothing."""
     assert told["speculative"] > 0
-    assert told["draws"] == 1
+    assert {*told["draws"]} == {1}
 
 
 def test_spark_on_the_command_line(told: dict[str, Any], files: Path) -> None:

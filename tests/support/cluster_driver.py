@@ -98,14 +98,14 @@ def main(master: str, path: str) -> None:
     spark = session(master)
     plain = spark.read.parquet(path)
     # Before a worker dies: what it ran may then run where the others do.
-    draws, last = 0, plain.withColumn("a", functions.expr(_long("if(id < 350, 20000, 400000)")))
-    for times in range(1, TRIES + 1):  # whether a task is slow enough hangs on the machine
+    draws, last = [], plain.withColumn("a", functions.expr(_long("if(id < 350, 20000, 400000)")))
+    for _ in range(TRIES):  # whether a task is slow enough hangs on the machine
         with mock.patch.object(Noise, "draw", autospec=True, side_effect=Noise.draw) as draw:
             hn.release(last, [q.Count("a")], unit="id", privacy=hn.GaussianDP(mu=1), ledger=None)
-        draws += draw.call_count
+        draws.append(draw.call_count)
         if copies := _second_copies(spark.sparkContext):
             break
-    say(draws=draws / times, speculative=copies)
+    say(draws=draws, speculative=copies)
     slow = plain.withColumn("a", functions.expr(_long("20000 + cast(id % 2 as int)")))
     thread = threading.Thread(target=once_busy, args=(spark.sparkContext, killed))
     thread.start()
