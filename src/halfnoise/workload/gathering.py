@@ -30,9 +30,11 @@ def as_choices(
     """
     if not (tables := [query for query in asked if isinstance(query, Table)]):
         return {}
+    if any(len(table.axes) > 1 for table in tables):
+        return {}
     axes = [query for query in asked if isinstance(query, Said)]
     values = any(isinstance(query, Count | Sum | Mean) and query.by for query in asked)
-    if values or places_of(tables, axes) or any(len(table.axes) > 1 for table in tables):
+    if values or places_of(tables, axes):
         return {}
     found = attributes(tables, axes, used(tables, ()))
     weights = {axis.label: 1.0 for axis in axes if axis.label in found}

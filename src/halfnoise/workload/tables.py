@@ -89,7 +89,7 @@ def _label(axis: Said) -> str:
 
 def places_of(tables: Sequence[Table], asked: Sequence[Said]) -> Nested | None:
     """Return the one attribute that is nested, if there is one."""
-    said = (*asked, *(axis for table in tables for axis in table.own))
+    said = _said(tables, asked)
     found = [*dict.fromkeys(axis for axis in said if isinstance(axis, Nested))]
     if len(found) > 1:
         rule = "one attribute of tables may be nested"
@@ -106,8 +106,7 @@ def attributes(
     ``asked``: the choices, bands and places of the workload itself.
     """
     found: dict[str, Axis] = {}
-    said = (*asked, *(axis for table in tables for axis in table.own))
-    for axis in (level for each in said for level in _levels(each)):
+    for axis in (level for each in _said(tables, asked) for level in _levels(each)):
         known = found.setdefault(axis.label, axis)
         if known is not axis and known != axis:
             rule = f"the attribute {axis.label!r} has two lists of categories"
@@ -124,6 +123,12 @@ def attributes(
             raise InvalidParameterError(f"{rule}; give it to the whole workload: where=...")
     one_each(kept)
     return kept
+
+
+def _said(tables: Sequence[Table], asked: Sequence[Said]) -> Iterable[Said]:
+    """Return what was asked for, and all axes; one that many tables share, once."""
+    own = (axis for table in tables for axis in table.axes if not isinstance(axis, str))
+    return {id(axis): axis for axis in (*asked, *own)}.values()
 
 
 def _levels(axis: Said) -> Sequence[Axis]:
