@@ -80,8 +80,8 @@ def test_one_error_alone_is_too_little(mutant: str) -> None:
     for name in ("half", "visits", "blood=A"):
         assert not covers(held[name], ROWS, LEVEL, most=1.0), name
     for asked in ("share", "mean of a sum"):
-        few = samples.each(ASKED[asked], FEWER, **change)
-        assert not covers(few, FEWER, LEVEL, most=1.0), asked
+        each = samples.each(ASKED[asked], ROWS, **change)
+        assert not covers(each, ROWS, LEVEL, most=1.0), asked
 
 
 def test_what_the_sample_itself_makes_of_its_variance_is_too_little(
