@@ -52,7 +52,7 @@ def left_properly() -> Iterator[None]:
 def gone_at_once() -> Iterator[None]:
     """End the process where it is left: all that is open is closed and all that is said written.
 
-    Python itself would clear away whatever was imported, thing by thing: a tenth of a small
+    Python itself would clear away whatever was imported, thing by thing: a twentieth of a small
     release.
     """
     try:

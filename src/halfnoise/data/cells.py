@@ -170,7 +170,7 @@ class Cell:
         # Whether stored bytes are text is asked once, and only of those that are no usual answer.
         own = self if self.made else replace(self, name=self.stored or self.name)
         for place in reversed(range(len(values))):
-            is_it = own._is_any(values[place : place + 1])  # noqa: SLF001
+            is_it = own._is_any(values[place : place + 1])  # noqa: SLF001  # another of its kind
             rank = nw.when(is_it).then(nw.lit(place)).otherwise(rank)
         rank = nw.when(self.present()).then(rank).otherwise(nowhere)
         if self.knows_usual:
