@@ -59,7 +59,7 @@ def gone_at_once() -> Iterator[None]:
         yield
     except SystemExit as left:
         atexit._run_exitfuncs()  # noqa: SLF001  # what Python does first, and has no other name
-        os._exit(left.code if isinstance(left.code, int) else 0)
+        os._exit(left.code if isinstance(left.code, int) else int(left.code is not None))
 
 
 def _leave(error: Exception) -> NoReturn:
