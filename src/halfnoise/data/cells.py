@@ -65,8 +65,7 @@ class Cell:
 
     def present(self) -> nw.Expr:
         """Whether there is a value that is not one of the codes for missing."""
-        there = ~nw.col(self.name).is_null()
-        return there & ~is_true(self._is_any(self.missing)) if self.missing else there
+        return self._is_there(self)
 
     def said(self) -> "tuple[nw.Expr, Cell]":
         """Return text, null where it is empty or could not be read, and the cell that holds it."""
@@ -146,11 +145,12 @@ class Cell:
         return is_true(self._is_one_of(values))
 
     def _is_one_of(self, values: Sequence[Literal]) -> nw.Expr:
-        found = self._is_any(values)
-        found = found & ~is_true(self._is_any(self.missing)) if self.missing else found
+        own = self._as_stored
+        found = own._is_any(values)  # noqa: SLF001  # another of its kind
+        found = nw.when(self._is_there(own)).then(found) if self.missing or own != self else found
         if not self.knows_usual:
             return found
-        usual, raw = Usual(values, self.missing, self.spelling), nw.col(self.name)
+        usual, raw = Usual(values, self.missing, self.spelling), nw.col(own.name)
         for words, is_it in reversed(usual.judged_words):
             found = nw.when(among(raw, words)).then(nw.lit(is_it)).otherwise(found)
         is_letter = raw.str.len_chars() == 1 if usual.are_all_letters else among(raw, usual.letters)
@@ -158,6 +158,17 @@ class Cell:
         for digit in usual.digits:
             found = nw.when(raw == digit).then(nw.lit(bool(usual.found([digit])))).otherwise(found)
         return found
+
+    @property
+    def _as_stored(self) -> "Cell":
+        """The same as it is stored: to be asked only where it is text, or a usual answer."""
+        return self if self.made else replace(self, name=self.stored or self.name)
+
+    def _is_there(self, own: "Cell") -> nw.Expr:
+        """Whether stored bytes are text, and no code for missing."""
+        there = ~nw.col(self.name).is_null()
+        is_code = own._is_any(self.missing)  # noqa: SLF001  # another of its kind
+        return there & ~is_true(is_code) if self.missing else there
 
     def rank(self, values: Sequence[Literal]) -> nw.Expr | None:
         """Return which of a few values the cell is, and the first if several; their number if none.
@@ -167,12 +178,11 @@ class Cell:
         if len(values) > FEW:
             return None
         rank = nowhere = nw.lit(len(values))
-        # Whether stored bytes are text is asked once, and only of those that are no usual answer.
-        own = self if self.made else replace(self, name=self.stored or self.name)
+        own = self._as_stored
         for place in reversed(range(len(values))):
             is_it = own._is_any(values[place : place + 1])  # noqa: SLF001  # another of its kind
             rank = nw.when(is_it).then(nw.lit(place)).otherwise(rank)
-        rank = nw.when(self.present()).then(rank).otherwise(nowhere)
+        rank = nw.when(self._is_there(own)).then(rank).otherwise(nowhere)
         if self.knows_usual:
             for text, place in Usual(values, self.missing, self.spelling).ranks().items():
                 rank = nw.when(nw.col(own.name) == text).then(nw.lit(place)).otherwise(rank)

@@ -7,6 +7,7 @@ split. Each group counts the person by the rows in it.
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Self
 
 import narwhals.stable.v2 as nw
@@ -15,7 +16,8 @@ from narwhals.dtypes import DType
 from halfnoise.data.cells import Cell
 from halfnoise.data.handed import ByColumn
 from halfnoise.data.keys import KeyColumn, each, key_column
-from halfnoise.data.lookup import PLACE, Listed
+from halfnoise.data.lookup import Listed
+from halfnoise.data.sources.frames import as_text
 from halfnoise.data.sources.spark_frames import functions_of, window_of
 from halfnoise.data.spans import UTC, zone_of
 from halfnoise.data.spelling import PLAIN, Spelling
@@ -32,13 +34,14 @@ Frame = nw.LazyFrame[Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """Rows as they are, the columns of text that name their groups, and what finds the group.
+    """The columns of text that name groups, as they are stored, and what finds the groups.
 
-    Rows may be added up by these texts first: each of them is then read once, not in every row.
+    Rows may be added up by these first: each text is then read once, not in every row. ``read``:
+    makes text of what is stored, ``place``: finds the group.
     """
 
-    rows: Frame = field(repr=False)
     columns: tuple[str, ...]
+    read: Callable[[Frame], Frame]
     place: Callable[[Frame], Frame]
 
 
@@ -49,7 +52,8 @@ class Groups:
     ``number``: how many there are; None where they are discovered, and written by ``back``.
     ``everybody``: a row for each person where people may be in several groups or in none.
     ``scans``: how often the rows are gone through to add up what is in the groups.
-    ``named``: where each row is a person, and text names the groups that are listed.
+    ``named``: where each row is a person, and text names the groups that are listed; then ``rows``
+    are as they were, and ``placed`` has the columns.
     """
 
     rows: Frame = field(repr=False)  # some engines show rows
@@ -95,12 +99,15 @@ class Groups:
 
         def place(found: Frame) -> Frame:
             found, names = _with_keys(found, keys)
-            return _placed(found, names, places, title="hn_group", other=grouping.other)
+            return places.placed(found, names, "hn_group", elsewhere=grouping.other is not None)
 
         named = None
-        if not people and _are_names(grouping, cells) and not rows.implementation.is_spark_like():
-            named = Named(rows=rows, columns=tuple(cell.name for cell in cells), place=place)
-        rows = place(rows)
+        if not people and _are_names(grouping, cells):
+            stored = {cell.name: cell.stored or cell.name for cell in cells}
+            read = partial(as_text, stored=stored)
+            named = Named(columns=(*stored.values(),), read=read, place=place)
+        else:
+            rows = place(rows)
         number, columns = len(grouping.keys) + (grouping.other is not None), ("hn_group",)
         some = bool(people) and grouping.most < number
         rows = _first(rows, people, columns, grouping.most) if some else rows
@@ -114,6 +121,11 @@ class Groups:
             scans=scans,
             named=named,
         )
+
+    @property
+    def placed(self) -> Frame:
+        """Rows with the columns that say their group."""
+        return self.rows if self.named is None else self.named.place(self.rows)
 
     def places(self, present: ByColumn) -> dict[Values, int]:
         """Return the row of the totals for each group that may be present."""
@@ -192,24 +204,6 @@ def _listed_in_one(part: Part, column: KeyColumn) -> list[Sequence[Any]]:
     return _listed(Keys((part,)), [column])
 
 
-def _placed(
-    rows: Frame,
-    names: Sequence[str],
-    places: Listed,
-    *,
-    title: str,
-    other: str | None,
-) -> Frame:
-    """Return rows with their place in a list, those elsewhere behind all others, or left out."""
-    place = nw.col(PLACE)
-    rows = places.find(rows, names)
-    if other is None:
-        rows = rows.filter(~place.is_null())
-    last = nw.lit(len(places.columns[0]))
-    elsewhere = nw.when(place.is_null()).then(last).otherwise(place)
-    return rows.with_columns(**{title: elsewhere.cast(nw.Int64)}).drop(PLACE)
-
-
 def _found(
     rows: Frame, grouping: Grouping, columns: Sequence[KeyColumn]
 ) -> tuple[Frame, list[KeyColumn]]:
@@ -222,7 +216,8 @@ def _found(
         if part is not None:
             names, known = list(columns[i].columns(i)), _listed_in_one(part, columns[i])
             places = Listed.of(rows, known)
-            rows = _placed(rows, names, places, title=names[1], other=grouping.other)
+            elsewhere = grouping.other is not None
+            rows = places.placed(rows, names, names[1], elsewhere=elsewhere)
             rows = rows.with_columns(**{names[0]: nw.lit(0).cast(nw.Int64)})
             shown: Sequence[Any] = (*part, grouping.other)
             found[i] = replace(columns[i], back=each(shown.__getitem__))

@@ -117,7 +117,7 @@ def _cells(
     # A person's weight is the largest of all rows, also of those that do not count here.
     made = {name: nw.col(name) for name in weight}
     made |= {name: e.max().over(*people, *group) for name, e in made.items() if people}
-    rows = groups.rows.select(*people, *group, hn_item=value, hn_there=there, **made)
+    rows = groups.placed.select(*people, *group, hn_item=value, hn_there=there, **made)
     return rows.filter(nw.col("hn_there")).drop("hn_there")
 
 

@@ -59,10 +59,29 @@ class Listed:
         if self.table is not None:
             how: Any = "left" if elsewhere else "inner"
             return rows.join(self.table, left_on=[*on], right_on=_names(self.columns), how=how)
-        native: Any = rows.to_native()
-        native = native.withColumn(self.title, self._one_by_one(functions_of(native), on))
-        found: nw.LazyFrame[Any] = nw.from_native(native).lazy()
+        found = self._put(rows, on, self.title)
         return found if elsewhere else found.filter(~nw.col(self.title).is_null())
+
+    def placed(
+        self, rows: nw.LazyFrame[Any], on: Sequence[str], title: str, *, elsewhere: bool
+    ) -> nw.LazyFrame[Any]:
+        """Return rows with their place; those ``elsewhere`` behind all others, or without them."""
+        last = len(self.columns[0])
+        if self.table is None and elsewhere:
+            return self._put(rows, on, title, last)
+        place, rows = nw.col(self.title), self.find(rows, on, elsewhere=elsewhere)
+        behind = nw.when(place.is_null()).then(nw.lit(last)).otherwise(place)
+        return rows.with_columns(**{title: behind.cast(nw.Int64)}).drop(self.title)
+
+    def _put(
+        self, rows: nw.LazyFrame[Any], on: Sequence[str], title: str, last: int | None = None
+    ) -> nw.LazyFrame[Any]:
+        native: Any = rows.to_native()
+        f = functions_of(native)
+        rank = self._one_by_one(f, on)
+        rank = rank if last is None else rank.otherwise(f.lit(last)).cast("bigint")
+        found: nw.LazyFrame[Any] = nw.from_native(native.withColumn(title, rank)).lazy()
+        return found
 
     def _one_by_one(self, f: Any, on: Sequence[str]) -> Any:
         """Return a column of Spark: the rank in a short list, null where a row is in none."""

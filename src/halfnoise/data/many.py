@@ -41,7 +41,7 @@ class Counted:
 def counted(groups: Groups, part: Contribution, people: Sequence[str]) -> Counted:
     """Return how many people there are of each rank, put in the order of the categories."""
     group, (rank,), weighing = groups.columns, part.rows, part.block.weighing
-    table = read_together(groups.rows, [part], people, group, weighing)
+    table = read_together(groups.placed, [part], people, group, weighing)
     total = nw.col(WEIGHT).sum() if weighing.bits else nw.len()
     totals = table.group_by(*group, rank).agg(total.alias("hn_total"))
     places = {rank: place for place, rank in enumerate(part.in_order)}

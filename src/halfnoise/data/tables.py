@@ -116,7 +116,7 @@ def table_totals(
         Contribution(_value(block, i), columns, f"value{i}", alone=alone)
         for i in range(len(block.values))
     ]
-    table, group, parts = groups.rows, groups.columns, [*axes.values(), *values]
+    table, group, parts = groups.placed, groups.columns, [*axes.values(), *values]
     table = read_together(table, parts, people, group, block.weighing)
     words = _words(block.shape.levels, tuple(axes))
     held = {f"word{i}": _held(axes, word, block) for i, word in enumerate(words)}

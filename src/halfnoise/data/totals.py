@@ -179,8 +179,7 @@ def _together(
 ) -> Frame:
     """Return a row for each group: what names it, all sums and, last, the number of people."""
     group, named = groups.columns, groups.named
-    table = groups.rows if named is None else named.rows
-    table = read_together(table, parts, people, group, weighing)
+    table = read_together(groups.rows, parts, people, group, weighing)
     sums = {f"s{i}": e for i, e in enumerate(e for part in parts for e in part.person)}
     number = [nw.len().alias("heads" if weighing.bits else "people")]
     sums |= {"people": size(weighing)} if weighing.bits else {}
@@ -194,7 +193,10 @@ def _together(
         ordered = groups.number is None and added.implementation.is_duckdb()
         return added.sort(*group[1::2]) if ordered else added
     totals = nw.col(*sums, "heads" if weighing.bits else "people")
-    return named.place(added.with_columns(totals.cast(nw.Int64))).group_by(*group).agg(totals.sum())
+    if not added.implementation.is_spark_like():  # where a sum has more bits, as DuckDB's 128
+        added = added.with_columns(totals.cast(nw.Int64))
+    found = named.place(named.read(added))
+    return found.group_by(*group).agg(totals.sum())
 
 
 def _fetched(groups: Groups, handed: Handed, together: Frame) -> tuple[Ring, ByColumn]:

@@ -70,7 +70,7 @@ class Usual:
 
     def ranks(self) -> dict[str, int]:
         """Return which of the values usual texts are: letters, and values that are plain words."""
-        known = {*NUMBERS_IN_WORDS, *self.spelling.yes_words, *self.spelling.no_words}
+        known = {*NUMBERS_IN_WORDS} - {*_NUMBERS}  # numbers that are not known here
         words = [word for value in self.values if lowered(word := str(value).strip()) not in known]
         plain = (word for word in words if word.replace("_", "").isalpha())  # no number, no day
         texts = [*self.letters, *plain]

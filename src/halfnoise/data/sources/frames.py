@@ -42,6 +42,15 @@ def plain_text(frame: nw.LazyFrame[Any], among: Sequence[str]) -> nw.LazyFrame[A
     return plain
 
 
+def as_text(frame: nw.LazyFrame[Any], stored: Mapping[str, str]) -> nw.LazyFrame[Any]:
+    """Return rows that also have columns of text, each of what another holds as it is stored."""
+    made = {name: column for name, column in stored.items() if column != name}
+    if not made:
+        return frame
+    found: nw.LazyFrame[Any] = nw.from_native(spark_frames.as_text(frame.to_native(), made)).lazy()
+    return found
+
+
 def narrowed(source: Source, columns: Sequence[str]) -> nw.LazyFrame[Any]:
     """Return the rows of some columns, and what tells people apart in them, of a wide table."""
     names = [source.names[column] for column in columns]

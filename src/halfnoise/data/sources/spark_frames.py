@@ -1,6 +1,6 @@
 """Frames of Spark: text is valid and compared letter by letter, and a snapshot stays what it is."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -66,11 +66,19 @@ def plain_text(frame: Any, among: Sequence[str] | None = None) -> Any:
         if isinstance(field.dataType, types.NullType):
             plain[field.name] = f.col(field.name).cast("string")
         elif isinstance(field.dataType, types.StringType | types.CharType | types.VarcharType):
-            text = f.col(field.name).cast("string")
-            text = f.collate(text, "UTF8_BINARY") if hasattr(f, "collate") else text
+            text = f.col(field.name)
+            if field.dataType.simpleString() != "string":  # which are compared in other ways
+                text = text.cast("string")
+                text = f.collate(text, "UTF8_BINARY") if hasattr(f, "collate") else text
             plain[field.name] = _valid(f, text)
             plain |= {as_stored(field.name): text} if among is None else {}
     return frame.withColumns(plain) if plain else frame
+
+
+def as_text(frame: Any, stored: Mapping[str, str]) -> Any:
+    """Return a frame with columns of text, each of one ``as_stored``."""
+    f = functions_of(frame)
+    return frame.withColumns({name: _valid(f, f.col(column)) for name, column in stored.items()})
 
 
 def functions_of(frame: Any) -> Any:
