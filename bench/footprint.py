@@ -5,7 +5,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 from rich.console import Console
 
@@ -103,7 +103,7 @@ def suite(say: Callable[[str], None] = print) -> Part:
         told = Path(folder) / "told.xml"
         command = ["make", "--directory", str(ROOT), "test", f"ARGS=--junitxml={told}"]
         took = run(command, 3600)
-        facts = ElementTree.parse(told).getroot()[0].attrib  # noqa: S314  # we wrote it
+        facts = ET.parse(told).getroot()[0].attrib  # noqa: S314  # we wrote it
     minutes = f"{took.seconds / 60:.1f} minutes"
     row = ["make test", "some fail" if took.failed else minutes, f"{took.peak / 1e9:.1f} GB"]
     row += (f"{int(facts[name]):,}" for name in ("tests", "skipped"))
