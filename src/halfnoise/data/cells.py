@@ -63,9 +63,10 @@ class Cell:
         """Whether it holds days or moments."""
         return self.dtype in (nw.Date, nw.Datetime)
 
-    def present(self) -> nw.Expr:
-        """Whether there is a value that is not one of the codes for missing."""
-        return self._is_there(self)
+    def present(self, own: "Cell | None" = None) -> nw.Expr:
+        """Whether there is a value that is not one of the codes for missing, as ``own`` reads."""
+        there = ~nw.col(self.name).is_null()
+        return there & ~is_true((own or self).is_any(self.missing)) if self.missing else there
 
     def said(self) -> "tuple[nw.Expr, Cell]":
         """Return text, null where it is empty or could not be read, and the cell that holds it."""
@@ -146,8 +147,8 @@ class Cell:
 
     def _is_one_of(self, values: Sequence[Literal]) -> nw.Expr:
         own = self._as_stored
-        found = own._is_any(values)  # noqa: SLF001  # another of its kind
-        found = nw.when(self._is_there(own)).then(found) if self.missing or own != self else found
+        found = own.is_any(values)
+        found = nw.when(self.present(own)).then(found) if self.missing or own != self else found
         if not self.knows_usual:
             return found
         usual, raw = Usual(values, self.missing, self.spelling), nw.col(own.name)
@@ -164,12 +165,6 @@ class Cell:
         """The same as it is stored: to be asked only where it is text, or a usual answer."""
         return self if self.made else replace(self, name=self.stored or self.name)
 
-    def _is_there(self, own: "Cell") -> nw.Expr:
-        """Whether stored bytes are text, and no code for missing."""
-        there = ~nw.col(self.name).is_null()
-        is_code = own._is_any(self.missing)  # noqa: SLF001  # another of its kind
-        return there & ~is_true(is_code) if self.missing else there
-
     def rank(self, values: Sequence[Literal]) -> nw.Expr | None:
         """Return which of a few values the cell is, and the first if several; their number if none.
 
@@ -180,9 +175,9 @@ class Cell:
         rank = nowhere = nw.lit(len(values))
         own = self._as_stored
         for place in reversed(range(len(values))):
-            is_it = own._is_any(values[place : place + 1])  # noqa: SLF001  # another of its kind
+            is_it = own.is_any(values[place : place + 1])
             rank = nw.when(is_it).then(nw.lit(place)).otherwise(rank)
-        rank = nw.when(self._is_there(own)).then(rank).otherwise(nowhere)
+        rank = nw.when(self.present(own)).then(rank).otherwise(nowhere)
         if self.knows_usual:
             for text, place in Usual(values, self.missing, self.spelling).ranks().items():
                 rank = nw.when(nw.col(own.name) == text).then(nw.lit(place)).otherwise(rank)
@@ -216,13 +211,13 @@ class Cell:
         if where.compares == "day":
             codes = days_among(self.missing, self.spelling)
         # A number is null where it is a code for missing; a day must be asked.
-        return is_true(held & ~is_true(self._is_any(codes)) if codes else held)
+        return is_true(held & ~is_true(self.is_any(codes)) if codes else held)
 
     def _is_on(self, day: dt.date) -> nw.Expr:
         since, until, *_ = around(self.day(), self.dtype, day, day)
         return since & until
 
-    def _is_any(self, literals: Sequence[Literal]) -> nw.Expr:
+    def is_any(self, literals: Sequence[Literal]) -> nw.Expr:
         """Whether the cell is one of several values, or null where it is not."""
         texts, numbers, others = self._plain(literals)
         matches = [self._matches(literals[rank]) for rank in others]

@@ -41,7 +41,7 @@ class Named:
     """
 
     columns: tuple[str, ...]
-    read: Callable[[Frame], Frame]
+    read: Callable[[Frame], Frame] | None
     place: Callable[[Frame], Frame]
 
 
@@ -103,9 +103,10 @@ class Groups:
 
         named = None
         if not people and _are_names(grouping, cells):
-            stored = {cell.name: cell.stored or cell.name for cell in cells}
-            read = partial(as_text, stored=stored)
-            named = Named(columns=(*stored.values(),), read=read, place=place)
+            stored = {cell.name: cell.stored for cell in cells if cell.stored is not None}
+            own = tuple(stored.get(cell.name, cell.name) for cell in cells)
+            read = partial(as_text, stored=stored) if stored else None
+            named = Named(columns=own, read=read, place=place)
         else:
             rows = place(rows)
         number, columns = len(grouping.keys) + (grouping.other is not None), ("hn_group",)

@@ -195,8 +195,8 @@ def _together(
     totals = nw.col(*sums, "heads" if weighing.bits else "people")
     if not added.implementation.is_spark_like():  # where a sum has more bits, as DuckDB's 128
         added = added.with_columns(totals.cast(nw.Int64))
-    found = named.place(named.read(added))
-    return found.group_by(*group).agg(totals.sum())
+    added = added if named.read is None else named.read(added)
+    return named.place(added).group_by(*group).agg(totals.sum())
 
 
 def _fetched(groups: Groups, handed: Handed, together: Frame) -> tuple[Ring, ByColumn]:

@@ -44,10 +44,8 @@ def plain_text(frame: nw.LazyFrame[Any], among: Sequence[str]) -> nw.LazyFrame[A
 
 def as_text(frame: nw.LazyFrame[Any], stored: Mapping[str, str]) -> nw.LazyFrame[Any]:
     """Return rows that also have columns of text, each of what another holds as it is stored."""
-    made = {name: column for name, column in stored.items() if column != name}
-    if not made:
-        return frame
-    found: nw.LazyFrame[Any] = nw.from_native(spark_frames.as_text(frame.to_native(), made)).lazy()
+    made = spark_frames.as_text(frame.to_native(), stored)
+    found: nw.LazyFrame[Any] = nw.from_native(made).lazy()
     return found
 
 
