@@ -137,7 +137,7 @@ def test_columns_of_spark_are_made_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ignore_case", [False, True])
 @pytest.mark.parametrize("collation", ["", "UTF8_LCASE"])
-def test_bytes_that_are_no_text_are_no_choice(
+def test_bytes_that_are_no_text_are_no_answer(
     collation: str, tmp_path: Path, *, ignore_case: bool
 ) -> None:
     """Bytes are compared before it is known that they are text, and count only if they are."""
@@ -151,13 +151,20 @@ def test_bytes_that_are_no_text_are_no_choice(
     if collation and not hasattr(f, "collate"):
         pytest.skip("before version 4 there are no collations")
     frame = frame.withColumn("c", f.collate("c", collation)) if collation else frame
-    workload = hn.Workload([hn.Choice("c", ("north", "s\u00f3uth", "x\ufffd"))])
-    grid = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1)))
-    for unit in (None, ["id"]):
-        with open_source(frame, text=TextFormat(ignore_case=ignore_case)) as source:
-            (found,) = prepared(source, workload, grid.blocks, unit)().sums
-        north = 3 if ignore_case else 2
-        assert found.tolist() == [[north, 1, 0, len(cells) - north - 1]]
+    listed, north = ("north", "s\u00f3uth", "x\ufffd"), 3 if ignore_case else 2
+    each = [north, 1, 0, len(cells) - north - 1]
+    asked = [hn.Choice("c", listed), q.Count("c", true=listed[1:], name="one")]
+    alone, grouped = hn.Workload(asked), hn.Workload(asked[1:], by="c", groups=listed)
+    for workload, sums, people in (
+        (alone, [[each], [[1]]], [len(cells)]),
+        (grouped, [[[0], [1], [0], [0]]], each),
+    ):
+        grid = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1)))
+        for unit in (None, ["id"]):
+            with open_source(frame, text=TextFormat(ignore_case=ignore_case)) as source:
+                found = prepared(source, workload, grid.blocks, unit)()
+            assert sorted(own.tolist() for own in found.sums) == sorted(sums)
+            assert found.people.tolist() == people
 
 
 def test_what_may_change_takes_a_snapshot_of_spark(tmp_path: Path) -> None:
