@@ -89,7 +89,7 @@ def prepared(
 
     def add_up() -> Totals:
         rows = source.rows(needed, again=scans > 1)
-        parts = tried if rows is source.frame else prepare(replace(source, frame=rows))
+        parts = tried if rows is source.frame else prepare(replace(source, frame=rows, narrow=None))
         handed = Handed([frame for part in parts for frame in part.frames], source.progress)
         return joined(blocks, batches, [part.read(handed) for part in parts])
 

@@ -24,20 +24,26 @@ def spark_source(data: Any, text: TextFormat, stack: ExitStack) -> Source:
         said = "a stream of Spark has no end, so nothing can be released of it"
         raise InvalidParameterError(f"{said}; release a table that it was written to")
     names = spelled(list(data.columns))
-    frame = plain_text(data if [*names] == [*names.values()] else data.toDF(*names.values()))
-    source = Source.over(frame, text, names)
+    own = data if [*names] == [*names.values()] else data.toDF(*names.values())
+    nothing = [field.name for field in own.schema.fields if field.dataType.typeName() == "void"]
+    own = plain_text(own, nothing) if nothing else own
+    source = Source.over(own, text, names)
     files = FixedFiles.below(data)
+
+    def narrow(columns: Sequence[str]) -> Source:
+        return Source.over(_asked(own, [names[column] for column in columns]), text)
 
     def settle(columns: Collection[str], *, again: bool) -> nw.LazyFrame[Any]:
         if not again or files is not None:
             return source.frame
-        own = frame.select(*(names[column] for column in columns))
+        inside = [names[column] for column in columns]
         # A block that is lost is never computed anew, which might differ: all is read again.
-        kept: nw.LazyFrame[Any] = nw.from_native(own.localCheckpoint(eager=True)).lazy()
-        return kept
+        kept = own.select(*inside).localCheckpoint(eager=True)
+        found: nw.LazyFrame[Any] = nw.from_native(_asked(kept, inside)).lazy()
+        return found
 
     unchanged = source.unchanged if files is None else files.check
-    return replace(source, settle=settle, unchanged=unchanged, mend=_again)
+    return replace(source, narrow=narrow, settle=settle, unchanged=unchanged, mend=_again)
 
 
 def _again(error: Exception) -> Callable[[], None] | None:
@@ -50,29 +56,41 @@ def as_stored(name: str) -> str:
     return f"{name} as stored"
 
 
-def plain_text(frame: Any, among: Sequence[str] | None = None) -> Any:
+def _asked(frame: Any, columns: Sequence[str]) -> Any:
+    """Return some columns, text as ``plain_text`` makes it and, to ask less of it, as stored."""
+    f, types = functions_of(frame), {field.name: field.dataType for field in frame.schema.fields}
+    found = dict[str, Any]()
+    for name in columns:
+        text = _letters(f, name, types[name])
+        found[name] = f.col(name) if text is None else _valid(f, text)
+        found |= {} if text is None else {as_stored(name): text}
+    return frame.select(*(column.alias(name) for name, column in found.items()))
+
+
+def plain_text(frame: Any, among: Sequence[str]) -> Any:
     """Return a frame whose text is compared letter by letter; bytes that are no text are missing.
 
-    Spark shows all such bytes alike, and lets columns say that different texts are equal. To ask
-    each text takes long: all columns, unless some are named, are also there ``as_stored``.
+    Spark shows all such bytes alike, and lets columns say that different texts are equal.
     """
+    f, fields = functions_of(frame), (field for field in frame.schema.fields if field.name in among)
+    texts = {field.name: _letters(f, field.name, field.dataType) for field in fields}
+    plain = {name: _valid(f, text) for name, text in texts.items() if text is not None}
+    return frame.withColumns(plain) if plain else frame
+
+
+def _letters(f: Any, name: str, dtype: Any) -> Any:
+    """Return a column of text, or of nothing at all, as it is stored; None if it is another one."""
     from pyspark.sql import types
 
-    f = functions_of(frame)
-    plain: dict[str, Any] = {}
-    for field in frame.schema.fields:
-        if among is not None and field.name not in among:
-            continue
-        if isinstance(field.dataType, types.NullType):
-            plain[field.name] = f.col(field.name).cast("string")
-        elif isinstance(field.dataType, types.StringType | types.CharType | types.VarcharType):
-            text = f.col(field.name)
-            if field.dataType.simpleString() != "string":  # which are compared in other ways
-                text = text.cast("string")
-                text = f.collate(text, "UTF8_BINARY") if hasattr(f, "collate") else text
-            plain[field.name] = _valid(f, text)
-            plain |= {as_stored(field.name): text} if among is None else {}
-    return frame.withColumns(plain) if plain else frame
+    own = f.col(name)
+    if isinstance(dtype, types.NullType):
+        return own.cast("string")
+    if not isinstance(dtype, types.StringType | types.CharType | types.VarcharType):
+        return None
+    if dtype.simpleString() == "string":
+        return own
+    text = own.cast("string")  # of letters that are compared in another way
+    return f.collate(text, "UTF8_BINARY") if hasattr(f, "collate") else text
 
 
 def as_text(frame: Any, stored: Mapping[str, str]) -> Any:
