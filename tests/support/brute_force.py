@@ -26,6 +26,7 @@ from halfnoise.noise.law import Noise
 from halfnoise.workload.block import Block
 from halfnoise.workload.sets import Answered, Squared
 
+SEEN = Fraction(27, 32)  # of the largest square, from where squares are seen
 Matrix = NDArray[np.floating]
 Person = tuple[tuple[float, ...] | None, ...]
 """For each group, what somebody adds there; None where they are not in it."""
@@ -130,8 +131,8 @@ def measurements(design: Design) -> Iterator[tuple[Coefficients, float]]:
             yield {start: Fraction(1), start + 1: -middle}, scales[0]
             yield {start + 1: Fraction(1), n: -c}, scales[1]
             if isinstance(block.shape, Squared):
-                half = Fraction(0) if center is None else block.shape.largest / 2
-                yield {start + 2: Fraction(1), start + 1: -half}, scales[2]
+                seen = Fraction(0) if center is None else SEEN * block.shape.largest
+                yield {start + 2: Fraction(1), start + 1: -seen}, scales[2]
         else:
             yield from (({start + i: Fraction(1), n: -c}, scales[0]) for i in range(block.queries))
         start += block.shape.size
@@ -171,7 +172,7 @@ def _given(design: Centered) -> Matrix:
         if block.kind == "mean":
             given += [float(middle_of(block)) * c, c]
             if isinstance(block.shape, Squared):
-                given.append(float(block.shape.largest / 2) * c)
+                given.append(float(SEEN * block.shape.largest) * c)
         else:
             given += [c] * block.shape.size
     return np.array(given)

@@ -1,6 +1,6 @@
 """What people add in quanta, from what they are: values count from a block's offset."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from halfnoise.workload.block import Block
@@ -31,3 +31,22 @@ def out_of_quanta(total: Sequence[int], block: Block, people: int) -> list[Fract
         value, answered = total
         return [value * block.quantum + answered * block.offset, Fraction(answered)]
     return [x * block.quantum + people * block.offset for x in total]
+
+
+def on_curve(block: Block, most: int) -> Iterator[list[int]]:
+    """Go through what people add to a value and its square: nothing, or so many values at most.
+
+    A value between two quanta is squared at the lower one, and moves a total by either.
+    """
+    assert block.shape.bounds is not None
+    low, high = (int(Fraction(bound) / block.quantum) for bound in block.shape.bounds)
+    middle, width, by = (low + high) // 2, high - low, 4
+    start = int(block.offset / block.quantum)
+    while by <= 4 * width:
+        by *= 2
+    yield [0, 0, 0]
+    number = min(most, width + 1)
+    for place in sorted({low + i * width // (number - 1) for i in range(number)}):
+        square = (2 * (place - middle)) ** 2 // by
+        for value in {place, min(place + 1, high)}:
+            yield [value - start, 1, square]

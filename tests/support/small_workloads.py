@@ -64,7 +64,7 @@ QUERIES: dict[str, tuple[list[Query], dict[str, Any]]] = {
     ),
 }
 
-# Of these, a change is taken to be larger than any is.
+# Of these it is not at a corner that a change, or Laplace noise, costs most.
 ROUGH = (VARIANCE, "a mean with its variance beside others")
 
 RELATIONS: dict[str, dict[str, Any]] = {

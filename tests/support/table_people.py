@@ -18,10 +18,12 @@ from halfnoise.design.measurement import CenteredMeasurement
 from halfnoise.workload.block import Block
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Ring
+from halfnoise.workload.sets import Squared
 from halfnoise.workload.totals import Totals
 from support.measured import closed
-from support.quanta import in_quanta
+from support.quanta import in_quanta, on_curve
 
+FEW = 9  # values that stand for all of a curve
 Matrix = np.ndarray[Any, Any]
 Person = Sequence[Sequence[int]]  # what is added to each block, in its quanta
 
@@ -35,6 +37,9 @@ class Costs(NamedTuple):
 
 def corners(block: Block) -> Iterator[list[int]]:
     """List what persons at the ends of everything add to a block, in its quanta."""
+    if isinstance(block.shape, Squared):
+        yield from on_curve(block, FEW)
+        return
     if not isinstance(block, TableBlock):
         yield from (in_quanta(corner, block) for corner in block.shape.corners())
         return

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 import halfnoise as hn
 from halfnoise.workload.block import Block
 from halfnoise.workload.crossing import TableBlock
-from halfnoise.workload.sets.squared import Squared
+from halfnoise.workload.sets import Answered, Squared
 from support.convex import cp, least_error
 
 Vector = NDArray[np.floating]
@@ -53,7 +53,10 @@ def _of_block(block: Block, unit: Vector) -> Iterator[list[Vector]]:
             squares = (square - float(shape.largest / 2) * answered) / shape.width
             yield [value - float(shape.middle) * answered, shape.width * answered, squares]
             return
-        assert block.kind != "mean"
+        if isinstance(shape, Answered):
+            value, answered = unit
+            yield [value - float(shape.middle) * answered, shape.width * answered]
+            return
         yield list(unit)
         return
     at, places = 0, dict[tuple[int, tuple[int, ...]], int]()

@@ -24,6 +24,7 @@ from halfnoise.text import percent
 from halfnoise.workload.block import Block, Line
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.likeness import gathered
+from halfnoise.workload.sets import ContributionSet, Squared
 from halfnoise.workload.sets.folding import Folded
 from halfnoise.workload.sets.folds import folded
 from halfnoise.workload.workload import Workload
@@ -32,6 +33,7 @@ PRICED = partial(People.of, fold=priced)
 ROUNDING = 1e-6  # more than floating point can be off
 MOST_COORDINATES = 256
 NEAR = 0.005  # what is as good as the least
+AT_ENDS = (0.8, 0.2)  # of those who answer: who cost as much, there and in the middle
 LEVELS = (0.0, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0)
 
 
@@ -91,7 +93,7 @@ def _least(blocks: Sequence[Block], size: Size, weight: float) -> float | None:
         return solve(people.programme).bound
     if any(adds_by_cell(block.shape) for block in blocks):
         return None
-    folds = [folded(block.shape, leaves=size is not Size.PUBLIC, some=True) for block in blocks]
+    folds = [_some(block.shape, leaves=size is not Size.PUBLIC) for block in blocks]
     some = tuple(fold for fold in folds if fold is not None)
     people = People(tuple(blocks), some, size, weight)
     if len(some) < len(folds) or len(people.order) > MOST_COORDINATES:
@@ -99,17 +101,27 @@ def _least(blocks: Sequence[Block], size: Size, weight: float) -> float | None:
     return solve(_glimpsed(people)).bound
 
 
+def _some(shape: ContributionSet, *, leaves: bool) -> Folded | None:
+    """Fold a set into some who may be in the table."""
+    one = isinstance(shape, Squared)
+    return priced(shape, 1, leaves=leaves) if one else folded(shape, leaves=leaves, some=True)
+
+
 def _glimpsed(people: People) -> Programme:
     """Price averages over people at several levels: of each set those who add so much."""
     moved, distances = list[Floats](), list[Floats]()
+    last = len(people.order) + people.centred
     for level in sorted({*LEVELS, *_peaks(people.folds)}):
-        seen = [_at(fold, level, people.size) for fold in people.folds]
-        own = list(zip((seen[i] for i, _ in people.order), people.units, strict=True))
-        row = np.array([*((x[0] - middle) / half for x, (middle, half) in own), 1.0])
-        spread = np.array([*(x[1] / half**2 for x, (_, half) in own), 0.0])
-        last = len(own) + people.centred
-        moved.append((np.outer(row, row) + np.diag(spread))[:last, :last])
-        distances.append(np.concatenate([across for _, _, across in seen]))
+        row, spread, across = np.ones(last), np.zeros((last, last)), list[Floats]()
+        for i, fold in enumerate(people.folds):
+            own, share = people.own(i), _shares(fold, level)
+            along = np.array([fold.means(k, *people.units[at]) for k, at in enumerate(own)])
+            along = along.reshape(len(own), len(share))
+            row[own] = 0.0 if people.size is Size.PUBLIC else along @ share  # a change either way
+            spread[np.ix_(own, own)] = along * share @ along.T - np.outer(row[own], row[own])
+            across.append(share @ np.array(fold.across, dtype=float).reshape(len(share), -1))
+        moved.append(np.outer(row, row) + spread)
+        distances.append(np.concatenate(across))
     some = people.weights.size > 0
     return Programme(
         moved=[np.array(moved)] if some else [],
@@ -127,20 +139,20 @@ def _peaks(folds: Sequence[Folded]) -> Iterator[float]:
             yield from ((1 + sign / math.sqrt(d)) / 2 for sign in (-1, 1))
 
 
-def _at(fold: Folded, level: float, size: Size) -> tuple[float, float, Floats]:
-    """Return what people at a level add along on average, how it varies, and what lies across."""
-    across, along = fold.across, [0.0] * len(fold.across)
-    for each in fold.coordinates:
-        along = [float(x) for x in each.along]
-    if size is Size.PUBLIC:  # a change either way: nothing on average
-        order = sorted(range(len(along)), key=lambda k: abs(along[k]))
-        kind = order[round(level * (len(order) - 1))]
-        return 0.0, along[kind] ** 2, np.array(across[kind], dtype=float)
-    order = sorted(range(len(along)), key=lambda k: abs(along[k]))
+def _shares(fold: Folded, level: float) -> Floats:
+    """Return of which kinds people at a level are, by how much they add; here, of one or two.
+
+    Of values with squares so many answer, most of them at the ends; or go from one to the other.
+    """
+    along = [float(x) for each in fold.coordinates for x in each.along]
+    share = np.zeros(len(fold.across))
+    if len(fold.coordinates) > 1:
+        leaves = len(share) == 3
+        share[:2] = (level if leaves else 1 - level) * np.array(AT_ENDS)
+        share[2 if leaves else 3] = 1 - share.sum()
+        return share
+    order = sorted(range(len(share)), key=lambda k: abs(along[k]) if along else 0.0)
     place = level * (len(order) - 1)
-    low, high = order[math.floor(place)], order[math.ceil(place)]
-    part = place - math.floor(place)
-    mean = (1 - part) * along[low] + part * along[high]
-    spread = part * (1 - part) * (along[high] - along[low]) ** 2
-    one, other = (np.array(across[kind], dtype=float) for kind in (low, high))
-    return mean, spread, (1 - part) * one + part * other
+    share[order[math.floor(place)]] = 1 - place % 1
+    share[order[math.ceil(place)]] += place % 1
+    return share

@@ -25,6 +25,7 @@ from halfnoise.workload.sets.base import ContributionSet, Scales
 from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.folding import Coordinate, Folded
 from halfnoise.workload.sets.folds import folded
+from halfnoise.workload.sets.varying import Varying
 
 MOST_KINDS = 4096
 
@@ -140,6 +141,8 @@ class People:
         fold = self.folds[i]
         if isinstance(fold, Cells) and isinstance(block, TableBlock):
             return fold.quanta(block, [scale] * len(fold.coordinates))[own]
+        if isinstance(fold, Varying) and self.coordinates[place].quantum is None:
+            return fold.quantum(scale)
         return self.coordinates[place].quantum or self.on_grid(i, (), [scale]).quantum
 
     def on_grid(self, i: int, across: Scales, along: Sequence[float]) -> Block:

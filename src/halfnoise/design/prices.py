@@ -12,14 +12,14 @@ from halfnoise.design.people import People, Size, adds_by_cell
 from halfnoise.design.place_prices import PricedPlaces
 from halfnoise.values import replace
 from halfnoise.workload.block import Block
-from halfnoise.workload.grid import Grain
 from halfnoise.workload.sets import Box, Placed
 from halfnoise.workload.sets.base import ContributionSet
-from halfnoise.workload.sets.folding import Coordinate, Folded
+from halfnoise.workload.sets.folding import Folded
 from halfnoise.workload.sets.folds import folded
 from halfnoise.workload.sets.squared import Squared
+from halfnoise.workload.sets.varying import Varying
 
-APART = (1, Fraction(5, 4), Fraction(3, 2), Fraction(7, 4), 2)  # two values, in halves of the range
+ENDS = [(Fraction(u), Fraction(u)) for u in (1, 2)]  # of the curve of two values and their squares
 
 MOST_AVERAGES, MOST_NUMBERS = 1500, 2**20  # over sums that are unlike, and in all their matrices
 
@@ -31,36 +31,8 @@ def priced(shape: ContributionSet, most: int, *, leaves: bool) -> Folded | None:
     if adds_by_cell(shape):
         return PricedCells.of(shape, most, leaves=leaves)
     if isinstance(shape, Squared):
-        return _squares(shape, leaves=leaves)
+        return Varying.of(shape, ENDS, leaves=leaves)
     return folded(shape, leaves=leaves)
-
-
-def _squares(shape: Squared, *, leaves: bool) -> Folded:
-    """Fold a value, in units t of half its range from the middle, and its square t^2.
-
-    Either sign of t is as likely to be measured, so that the value is a direction of its own beside
-    who answered, and how far squares are beyond half the largest. What somebody costs is convex in
-    t^2: who is at an end or in the middle costs most. Of two whose values are u apart the squares
-    are farthest, u (2 - u), if one is at an end; both grow up to u = 1. Some u beyond are priced.
-    """
-    half, far = Fraction(shape.width) / 2, shape.largest
-    kinds = [(1, far / 2, half**2), (1, -far / 2, Fraction(0))]  # answered, square, value squared
-    if leaves:
-        kinds.append((0, Fraction(0), Fraction(0)))
-    else:
-        kinds += [(0, u * (2 - u) * far, (u * half) ** 2) for u in APART]
-        kinds += [(-answered, -square, value) for answered, square, value in kinds]
-    answered, squares = (tuple(Fraction(kind[i]) for kind in kinds) for i in (0, 1))
-    width = Fraction(shape.width)
-    return Folded(
-        shape=shape,
-        coordinates=(
-            Coordinate(answered, Fraction(1, 2), width**2, Grain.PEOPLE),
-            Coordinate(squares, Fraction(0), 1 / width**2, Grain.VALUES),
-        ),
-        across=tuple((value,) for _, _, value in kinds),
-        weights=(1,),
-    )
 
 
 def loosely(blocks: Sequence[Block], size: Size, interest: float) -> People | None:

@@ -188,7 +188,8 @@ class Answering(Folded):
 
     def channel(self, quantum: Fraction, scales: Scales) -> Channel | None:
         """Make the value ready, which counts from the middle of its range."""
-        ready = self.shape.channel(quantum, Fraction(0), (*scales, 1.0))  # of who answered none
+        alone = Answered(*self.shape.bounds)
+        ready = alone.channel(quantum, Fraction(0), (*scales, 1.0))  # of who answered none
         return replace(ready, steps=ready.steps[:1], scales=ready.scales[:1])
 
     def spread(self, channel: Channel) -> Floats:

@@ -10,6 +10,7 @@ from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.folding import Alike, Answering, Coordinate, Folded
 from halfnoise.workload.sets.kinds import Answered, AtMost, Box, OneOf
 from halfnoise.workload.sets.squared import Squared
+from halfnoise.workload.sets.varying import Varying
 
 MANY, FEW = 2**12, 2**8  # kinds of people, and of those in tables, that are listed
 
@@ -59,9 +60,9 @@ def _(shape: Answered, *, leaves: bool, some: bool = False) -> Folded:
 
 
 @folded.register
-def _(shape: Squared, *, leaves: bool, some: bool = False) -> Folded | None:
-    del shape, leaves, some  # what ``Answered`` says of itself is not true of its squares
-    return None
+def _(shape: Squared, *, leaves: bool, some: bool = False) -> Folded:
+    del some
+    return Varying.of(shape, leaves=leaves)
 
 
 @folded.register
