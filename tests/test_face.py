@@ -76,7 +76,7 @@ def test_exceptions_form_one_tree() -> None:
 ENGINES = "duckdb pandas polars pyarrow pyspark ibis altair scipy"
 ASKED_FOR = {
     "the library": ("import halfnoise", "numpy narwhals flint cryptography typer rich"),
-    "a release": ("import halfnoise; halfnoise.release", "typer rich"),
+    "a release": ("import halfnoise; halfnoise.release", "typer rich tomllib html xlsxwriter"),
     "the command": ("from halfnoise.cli import main", "numpy narwhals flint cryptography rich"),
     "its help": ("main(['release', '--help'])", "numpy narwhals flint cryptography pydantic"),
     "a mistake": ("main(['plan', '--mue', '1'])", "numpy narwhals flint cryptography pydantic"),

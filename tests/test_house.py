@@ -79,11 +79,11 @@ PLANTED = {
     ),
     "the face is eager": (HELP, {"": "from halfnoise.workload.numbers import Count"}),
     **{
-        f"{by} late in two places": (
+        f"{by} has {of} late in two places": (
             LATE_ONES,
             {by.removeprefix("halfnoise."): f"{INSIDE}import {of}\n{INSIDE}import {of}"},
         )
-        for by, of in LATE.items()
+        for by, of in LATE
     },
     "what is drawn imports what draws": (LAYERS, {"views": "import halfnoise.report.views"}),
     "and more of that room": (LAYERS, {"views": INSIDE + "import halfnoise.report.page"}),
@@ -138,11 +138,11 @@ ALLOWED = {
     "the ground imports itself": {"checks": "from halfnoise.errors import HalfnoiseError"},
     "the command is lazy": {"cli.app": INSIDE + "from halfnoise.report import draw_figures"},
     **{
-        f"{by} is shown": {
+        f"{by} is shown by {of}": {
             by.removeprefix("halfnoise."): f"{INSIDE}import {of}",
             of.removeprefix("halfnoise."): f"import {by}",
         }
-        for by, of in LATE.items()
+        for by, of in LATE
     },
     "a reader is imported late": {
         "data.sources.frames": INSIDE + "import halfnoise.data.sources.ibis_tables"

@@ -269,3 +269,17 @@ def test_an_empty_table_is_pure_noise() -> None:
     """Nobody gives estimates around zero."""
     found = release(survey().head(0), [A, VISITS, BLOOD], privacy=GaussianDP(mu=1), unit="person")
     assert all(abs(each.estimate) < FAR * each.std for each in found)
+
+
+def test_no_noise_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is measured in another shape than the noise was drawn in is not released."""
+    workload = Workload([Count("a")], by="blood", groups=["A", "B"])
+    found = plan(workload, privacy=GaussianDP(mu=1))
+    measure = type(found.measurement).measure
+
+    def as_if_one_group(self: Any, totals: Totals) -> Any:
+        return [ring[:1] for ring in measure(self, totals)]
+
+    monkeypatch.setattr(type(found.measurement), "measure", as_if_one_group)
+    with pytest.raises(AssertionError):
+        release(survey(), workload, row_is_person=True, privacy=GaussianDP(mu=1), ledger=None)

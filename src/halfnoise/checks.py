@@ -90,13 +90,12 @@ def known_keywords(called: Called) -> Called:
     """
     is_class = isinstance(called, type)
     own: Callable[..., Any] = called.__init__ if is_class else called
-    known: list[str] = []
-    for parameter in inspect.signature(called).parameters.values():
-        if parameter.kind is parameter.VAR_KEYWORD:
-            (rules,) = parameter.annotation.__args__  # Unpack of a TypedDict
-            known += rules.__annotations__
-        else:
-            known.append(parameter.name)
+    names, stop = own.__code__.co_varnames, own.__code__.co_argcount
+    stop += own.__code__.co_kwonlyargcount
+    known = [*names[is_class:stop]]
+    if own.__code__.co_flags & inspect.CO_VARKEYWORDS:
+        (rules,) = own.__annotations__[names[stop]].__args__  # Unpack of a TypedDict
+        known += rules.__annotations__
 
     @functools.wraps(own)
     def checked(*positional: Any, **named: Any) -> Any:

@@ -177,13 +177,16 @@ def noisy(
     plan: Plan, measurement: Measurement, totals: Totals, request: Request
 ) -> Release | GroupedRelease:
     """Add the noise and come back: the one place where totals turn into a release."""
-    noise, shapes = measurement.design.noise, [ring.shape for ring in measurement.measure(totals)]
+    noise, (own, *others) = measurement.design.noise, measurement.scales
     # Drawn first: whatever stops that, no traceback with locals shows what is exact.
-    wanted = zip(measurement.scales, shapes, strict=True)
-    drawn = [noise.draw(np.broadcast_to(scales, shape)) for scales, shape in wanted]
-    exact = zip(measurement.measure(totals), drawn, strict=True)
-    rings = [ring + each.view(np.uint64) for ring, each in exact]
+    of_groups = np.broadcast_to(own, (len(totals.people), len(own)))
+    drawn = [noise.draw(scales) for scales in (of_groups, *(each[None] for each in others))]
+    exact = measurement.measure(totals)
+    fits = [ring.shape for ring in exact] == [each.shape for each in drawn]
+    rings = [ring + each.view(np.uint64) for ring, each in zip(exact, drawn, strict=True) if fits]
     del drawn, exact  # as large as all groups
+    if not fits:  # several numbers would have had one noise
+        raise AssertionError
     template = _template(plan, measurement, request)
     grouping = plan.workload.grouping
     if grouping is not None:

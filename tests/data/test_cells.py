@@ -180,3 +180,26 @@ def test_lists_of_another_type_are_all_other(many: int, listed: str) -> None:
         workload = hn.Workload([q.Choice("x", values)])
         grid = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1)))
         assert found(table, workload, grid, ())[0][0] == [*[0] * many, 3]
+
+
+WORDS = ["true", " FALSE", "Inf", "+infinity", "-inF", "-Infinity ", "trueish", "info", "1", "-99"]
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (1, "true 1"),
+        (0, " FALSE"),
+        ("inf", "Inf +infinity"),
+        ("-inf", "-inF -Infinity "),
+        (-99, "-99"),
+    ],
+)
+def test_numbers_in_words(number: Any, words: str) -> None:
+    """What a word stands for is found in text as the number that it is, in any case."""
+    cell = Cell(name="x", dtype=nw.String(), label="x")
+    frame = nw.from_native(column(WORDS))
+    found = frame.select(x=cell.is_one_of((number,)))["x"].to_list()
+    assert [w for w, is_it in zip(WORDS, found, strict=True) if is_it] == [
+        w for w in WORDS if w.strip() in words.split()
+    ]

@@ -300,3 +300,11 @@ def test_a_number_that_is_no_text_keeps_its_value(tmp_path: Path) -> None:
         with open_source(data, text=TextFormat.of_dialect("de")) as source:
             exact = prepared(source.of(["x"]), workload, blocks, None)()
         assert [int(x) for x in exact.sums[0][0]] == [0, 1, 1, 1, 1, 1, above, 1]
+
+
+def test_days_in_iso_form_are_cut_out_of_text() -> None:
+    """And those in no other form, which are put together."""
+    assert [form.is_iso for form in Spelling().day_forms] == [True]
+    others = ("yyyy.mm.dd", "yyyy/mm/dd", "dd-mm-yyyy", "yyyymmdd")
+    for forms in (Spelling(dates=dates).day_forms for dates in others):
+        assert [form.is_iso for form in forms] == [True, *(False for _ in forms[1:])]

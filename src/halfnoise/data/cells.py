@@ -18,7 +18,7 @@ from halfnoise.data.logic import FEW, among, combined, is_true, never
 from halfnoise.data.midnights import around
 from halfnoise.data.spelling import NO, PLAIN, YES, Spelling, folded
 from halfnoise.data.usual import Usual
-from halfnoise.data.written import Written
+from halfnoise.data.written import SAID, Written
 from halfnoise.errors import InvalidParameterError
 from halfnoise.values import dataclass, replace
 from halfnoise.workload.conditions import Literal, Where, as_date, as_number
@@ -232,6 +232,8 @@ class Cell:
         """Whether the cell is one of some numbers; small ones are in every type what they are."""
         if self.dtype.is_integer() and all(number in range(_SMALL) for number in numbers):
             return among(nw.col(self.name), [*map(int, numbers)])
+        if self.is_text and "number" not in self.made and SAID.isdisjoint(numbers):
+            return among(self.written.digits(), numbers)
         return among(self._number(), numbers)
 
     def _plain(self, literals: Sequence[Literal]) -> Plain:

@@ -46,7 +46,8 @@ class DayForm:
     @property
     def is_iso(self) -> bool:
         """Whether it is the ISO form."""
-        return (self.length, self.year, self.month) == (10, 0, (5, 2)) and "[-]" in self.pattern
+        places = (self.length, self.year, self.month)
+        return places == (10, 0, (5, 2)) and as_class("-") in self.pattern
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ its condition holds is first asked whether a cell is written in the usual way, w
 only the rest goes through the full rules. Where a cell is usual, both say the same.
 """
 
+import math
 from collections.abc import Sequence
 
 import narwhals.stable.v2 as nw
@@ -24,12 +25,10 @@ _NUMBER = (
 _DIGITS = r"^-?[0-9]{{1,15}}(?:{0}[0-9]{{1,15}})?\z"
 _ENDS = r"(?:[T ][^\x00]*)?\z"
 _VISIBLE = "!"  # all spaces sort before it
-_WORDS = {  # true and false: one missing answer can turn a column of them into text
-    r"^[tT][rR][uU][eE]\z": "1",
-    r"^[fF][aA][lL][sS][eE]\z": "0",
-    r"^[+]?[iI][nN][fF](?:[iI][nN][iI][tT][yY])?\z": "inf",
-    r"^-[iI][nN][fF](?:[iI][nN][iI][tT][yY])?\z": "-inf",
-}
+# True and false: one missing answer can turn a column of them into text.
+_WORDS = r"^(?:[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[+-]?[iI][nN][fF](?:[iI][nN][iI][tT][yY])?)\z"
+_AS_NUMBERS = {"true": "1", "false": "0", "inity": "", "+": ""}  # what becomes what in such a word
+SAID = frozenset({1.0, 0.0, math.inf, -math.inf})  # the numbers that words stand for
 NUMBERS_IN_WORDS = ("true", "false", "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity")
 
 
@@ -75,10 +74,11 @@ class Written:
 
     def number(self) -> nw.Expr:
         """Return the number that is written, as a float64; null where there is none."""
-        text, word = self._stripped, nw.lit(None, dtype=nw.String)
-        for pattern, number in _WORDS.items():
-            word = nw.when(text.str.contains(pattern)).then(nw.lit(number)).otherwise(word)
-        return self._in_digits(word).cast(nw.Float64)
+        word, nothing = self._stripped.str.to_lowercase(), nw.lit(None, dtype=nw.String)
+        for part, digit in _AS_NUMBERS.items():
+            word = word.str.replace_all(part, digit, literal=True)
+        is_word = self._stripped.str.contains(_WORDS)
+        return self._in_digits(nw.when(is_word).then(word).otherwise(nothing)).cast(nw.Float64)
 
     def digits(self) -> nw.Expr:
         """Return the number that is written in digits, as a float64; null where there is none."""

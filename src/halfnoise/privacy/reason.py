@@ -11,7 +11,9 @@ KNOW = "or, if you know what you do, say --i-know (i_know=True)"
 def check_reason(privacy: Privacy, discover_delta: float | None = None) -> None:
     """Refuse epsilon above 10 and delta above 1e-5, and what comes to that in other measures."""
     one = privacy if isinstance(privacy, ApproxDP | PureDP) else None
-    epsilon = GaussianDP(mu=privacy.mu).epsilon(MOST_DELTA) if one is None else one.epsilon
+    epsilon = MOST_EPSILON if one is None else one.epsilon
+    if one is None and (own := GaussianDP(mu=privacy.mu)).delta(MOST_EPSILON) > MOST_DELTA:
+        epsilon = own.epsilon(MOST_DELTA)  # a search, which only those need who are told of it
     if epsilon > MOST_EPSILON:
         right = at_most(privacy.best_guess)
         at = "" if one else f" at delta {MOST_DELTA:g}"

@@ -19,7 +19,7 @@ from halfnoise import files
 from halfnoise.checks import installed, refuse
 from halfnoise.errors import AGAIN, DataError, InvalidParameterError, TryAgainError
 from halfnoise.privacy.words import implied
-from halfnoise.results import comparing, document, note, render, table
+from halfnoise.results import document, render, table
 from halfnoise.results.comparison import Comparison
 from halfnoise.results.inference import Columns
 from halfnoise.results.lines import CSV, EXCEL, MARKDOWN, Layout, literal
@@ -27,15 +27,14 @@ from halfnoise.results.published import MANY
 from halfnoise.results.release import GroupedRelease, Released
 from halfnoise.results.reliability import Reliability, beside, for_eyes
 from halfnoise.results.sampling import BOTH, NOISE, caption
-from halfnoise.results.sheets import ENDING as SHEETS
-from halfnoise.results.sheets import as_sheets
 from halfnoise.results.shown import texts
 from halfnoise.scratch import own_folder
 from halfnoise.text import spelled
 from halfnoise.values import dataclass, replace
 
 # What shows releases is found from here.
-__all__ = ["comparing", "document", "note", "render", "table"]
+__all__ = ["document", "render", "table"]
+SHEETS = ".xlsx"
 _VERY_MANY = 2**22  # lines
 COVERS = "covers"  # what says what intervals cover
 
@@ -248,6 +247,12 @@ def _as_parquet(release: Released) -> bytes:
         return target.read_bytes()
 
 
+def _as_sheets(release: Released) -> bytes:
+    from halfnoise.results.sheets import as_sheets
+
+    return as_sheets(release)
+
+
 def relation(release: Released) -> Any:
     """Return the table as DuckDB has it, each column of keys with its type."""
     import duckdb
@@ -290,6 +295,6 @@ FORMATS: dict[str, Callable[[Released], bytes]] = {
     ".jsonl": lambda release: as_json_lines(release).encode(),
     ".parquet": _as_parquet,
     ".md": _as_markdown,
-    SHEETS: as_sheets,
+    SHEETS: _as_sheets,
     ".html": lambda release: release.to_html().encode(),
 }

@@ -31,8 +31,8 @@ class Published(Viewed):
 
     @staticmethod
     def _views() -> ModuleType:
-        # What shows releases knows what one is, and it nothing of them until it is shown: the one
-        # late import of this room.
+        # What shows releases knows what one is, and it nothing of them until it is shown; nor does
+        # it load, here and below, what few ask for.
         from halfnoise.results import formats
 
         return formats
@@ -105,7 +105,9 @@ class Published(Viewed):
         as shares of all people. The noises of the two are independent, so neither may be made of
         the other. The values as they came out are compared, also where whole numbers are shown.
         """
-        found: Comparison = self._views().comparing.compare(self, earlier, level, shares=shares)
+        from halfnoise.results.comparing import compare
+
+        found: Comparison = compare(self, earlier, level, shares=shares)  # type: ignore[arg-type]
         return found
 
     def note(self, language: str = "en", *, ledger: Any = None) -> Any:
@@ -114,7 +116,9 @@ class Published(Viewed):
         ``ledger``: where it was charged, which tells what all releases come to. ``markdown()`` and
         ``html()`` write it.
         """
-        return self._views().note.note(self, language, ledger)
+        from halfnoise.results.note import note
+
+        return note(self, language, ledger)  # type: ignore[arg-type]
 
     def table(self) -> str:
         """Return the values as text, rounded to what the noise makes meaningful."""

@@ -29,7 +29,6 @@ from halfnoise.scratch import own_folder
 from halfnoise.text import spelled
 from halfnoise.values import dataclass, field, replace
 
-ENDING = ".xlsx"
 NUMBERS = ("estimate", "std", "low", "high")
 TITLES = {"std": "standard error", RELATIVE: "relative standard error"}
 MOST_ROWS = 2**20 - 1  # of a sheet, below its titles

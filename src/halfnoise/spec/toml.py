@@ -2,7 +2,6 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -56,6 +55,8 @@ def read_spec(
     except (OSError, ValueError):  # no text, or no name that a file can have
         said = f"the spec {str(path)!r} could not be read; name a TOML file"
         raise InvalidParameterError(said) from None
+    import tomllib  # which few need
+
     try:
         found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

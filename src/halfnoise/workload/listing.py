@@ -175,7 +175,7 @@ def listed_part(values: list[Any], missing: str | None) -> Part:
     found = _checked(values, missing)
     if missing is not None and None not in found:
         found.append(None)
-    if len({*map(type, found)}) > 1 or not _surely_differ(found):  # True, 1 and 1.0 are equal
+    if not _surely_differ(found):  # True, 1 and 1.0 are equal, and not the same
         refuse_twice([(v,) for v in found], [(type(v), v) for v in found])
     return tuple(found)
 
