@@ -28,10 +28,10 @@ from halfnoise.values import dataclass, replace
 from halfnoise.workload.grid import Floats
 
 CLOSE = 5e-4  # how near the error of what is found comes to the bound
-MOST_ROUNDS, MOST_TURNS = 1000, 40
-FEW, SOME, MORE = 2**16, 20, 64  # numbers, of which more are looked at for some rounds alone
+MOST_ROUNDS, MOST_TURNS = 1000, 15
+FEW, SOME, MORE, LITTLE = 2**16, 20, 64, 0.5  # numbers: of more, for some rounds, all are priced
 FASTER, SLOWER = 1.3, 4.0  # how the power of the costs grows, and shrinks where it was too large
-LEAST_PRICE, LEAST_ROOT, LEAST_PART = 1e-30, 1e-7, 2e-4
+LEAST_PRICE, LEAST_ROOT, LEAST_PART = 1e-30, 1e-7, 1e-4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,9 +75,12 @@ class Programme:
         return replace(self, weights=weights, line_weights=lines)
 
     def of(self, chosen: NDArray[np.intp]) -> "Programme":
-        """Return the same for some kinds of people."""
-        moved = [each[chosen] for each in self.moved]
-        return replace(self, moved=moved, distances=self.distances[chosen])
+        """Return the same for some kinds of people, and last an average person: who moves all."""
+        *moved, far = (
+            np.concatenate([each[chosen], each.mean(axis=0, keepdims=True)])
+            for each in (*self.moved, self.distances)
+        )
+        return replace(self, moved=moved, distances=far)
 
     def costs(self, matrices: Sequence[Floats], lines: Floats) -> Floats:
         """Return what everybody costs under noise of such information."""
@@ -120,17 +123,18 @@ def solve(programme: Programme, close: float = CLOSE) -> Optimum:
     kinds = len(programme.distances)
     few = kinds * sum(len(weight) ** 2 for weight in programme.weights) <= FEW
     best, prices = _solve(programme, close, np.full(kinds, 1 / kinds), MOST_ROUNDS if few else SOME)
+    cost = programme.costs(best.matrices, best.lines)
     for _ in range(0 if few else MOST_TURNS):
         if best.error <= best.bound * (1 + close):
             break
-        cost = programme.costs(best.matrices, best.lines)
         dearest = cost >= np.partition(cost, -MORE)[-MORE]
-        chosen = np.flatnonzero(dearest | (prices > LEAST_PART / kinds))
-        own = np.maximum(prices[chosen], 1 / kinds)
-        found, own = _solve(programme.of(chosen), close / 2, own / own.sum(), MOST_ROUNDS)
-        found = found.stretched(float(programme.costs(found.matrices, found.lines).max()))
+        chosen = np.flatnonzero(dearest | (prices > LITTLE / kinds))
+        own = np.append(np.maximum(prices[chosen], 1 / kinds), 1 / kinds)
+        found, own = _solve(programme.of(chosen), close / 2, own / own.sum(), 5 * SOME)
+        cost = programme.costs(found.matrices, found.lines)
+        found = found.stretched(float(cost.max()))
         prices = np.zeros(kinds)
-        prices[chosen] = own
+        prices[chosen] = own[:-1]
         bound = max(best.bound, found.bound)
         best = replace(min(best, found, key=lambda each: each.error), bound=bound)
     return best

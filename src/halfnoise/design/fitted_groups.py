@@ -156,7 +156,7 @@ def _fitted(crowd: Crowd, programme: Programme, budget: float) -> Iterator[Fitte
         return
     one, scales = across(crowd.one, found, 2, budget)
     total, total_scales = Rows.of(one, found.matrices[:1], budget / math.sqrt(m))
-    apart, apart_scales = Rows.of(one, found.matrices[1:2], budget)
+    apart, apart_scales = Rows.of(one, found.matrices[1:2], budget, m)
     changed = None if crowd.changed is None else crowd.changed.on(one.blocks, one)
     design = FittedGroups(
         crowd=replace(crowd, one=one, changed=changed),

@@ -26,11 +26,13 @@ class Rows:
     rows: tuple[Row, ...]
 
     @classmethod
-    def of(cls, people: People, found: Sequence[Floats], budget: float) -> "tuple[Rows, Scales]":
+    def of(
+        cls, people: People, found: Sequence[Floats], budget: float, groups: int = 1
+    ) -> "tuple[Rows, Scales]":
         """Return short rows for an information on the coordinates, if any, and their scales.
 
         It is at a cost of one, in the units of the programme; the scale of the number of people,
-        where it is measured, comes last.
+        where it is measured, comes last. ``groups``: how many they are seen from the mean of.
         """
         own = len(people.order)
         if not found:
@@ -46,7 +48,7 @@ class Rows:
             to_people = np.linalg.solve(root.T, np.linalg.solve(root, information[:own, -1]))
             to_people = upper @ to_people
         quanta = [people.quantum(place, scale) for place, scale in enumerate(scales[:own])]
-        rows = short_rows(upper, to_people, half, quanta, scales=scales)
+        rows = short_rows(upper, to_people, half, quanta, scales=scales * groups)
         return cls(people, rows), tuple(scales.tolist())
 
     def on(self, blocks: Sequence[Block]) -> "Rows":
