@@ -6,7 +6,7 @@ from halfnoise.design import candidates
 
 WITH_FITTED = (
     *("test_fitted", "test_fitted_cells", "test_searches_end", "test_tables_loss"),
-    *("test_tables_coverage", "test_tables_solver", "test_variances"),
+    *("test_mixtures", "test_tables_coverage", "test_tables_solver", "test_variances"),
 )
 
 

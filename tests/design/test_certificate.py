@@ -1,5 +1,6 @@
 """Bounds that no Gaussian noise is below, held to a solver that knows none of our formulas."""
 
+import itertools
 import random
 from dataclasses import replace
 from typing import Any
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import halfnoise as hn
-from halfnoise.design import certificate, largest, place_prices, prices
+from halfnoise.design import certificate, largest, place_parts, place_prices, prices
 from halfnoise.design.cell_prices import Averaged
 from halfnoise.design.place_prices import _Prices
 from halfnoise.workload.sets.squared import Squared
@@ -134,16 +135,73 @@ def test_wrong_prices_on_places_are_seen(
     assert bound > least_total(workload) * (1 + EXACT)
 
 
-def test_too_many_kinds_of_places_have_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is said where no two places are alike and there are many; nor does it take long."""
+def unlike_places(number: int) -> hn.Nested:
+    """Return places in states of so many counties each, of which hardly two are alike."""
     chance = random.Random(1)
-    numbers = [(f"s{i}", f"c{j}", chance.randint(1, 40)) for i in range(40) for j in range(40)]
-    places = [(s, c, f"t{k}") for s, c, many in numbers for k in range(many)]
-    nested = hn.Nested("s", "c", "t", places=places)
-    assert hn.plan([nested], privacy=MU).least_error_bound is None
-    assert len(place_prices.spots(nested.tree)) < 2 * place_prices.MOST_SPOTS
-    monkeypatch.setattr(place_prices, "MOST_NUMBERS", 10)
-    assert hn.plan([hn.Nested("s", "c", places=UNEVEN)], privacy=MU).least_error_bound is None
+    every = itertools.product(range(number), repeat=2)
+    numbers = [(f"s{i}", f"c{j}", chance.randint(1, 40)) for i, j in every]
+    return hn.Nested(
+        "s", "c", "t", places=[(s, c, f"t{k}") for s, c, n in numbers for k in range(n)]
+    )
+
+
+@pytest.mark.parametrize(("rules", "above"), [({}, 0.015), ({"neighbors": REPLACE}, 0.03)])
+def test_too_many_kinds_of_places_are_bound_in_parts(rules: dict[str, Any], above: float) -> None:
+    """Where no two places are alike and there are many, a bound comes from parts of them."""
+    nested = unlike_places(40)
+    assert place_prices.MOST_SPOTS < len(place_prices.spots(nested.tree)) < 1200
+    workload = hn.Workload([nested], **rules)
+    assert hn.plan(workload, privacy=MU).chosen.error(workload) <= (1 + above) * bound_of(workload)
+
+
+def in_parts(workload: hn.Workload, few: int) -> float:
+    """Return the bound from small parts; ``few``: within how many of them changes are priced."""
+    own, whole = certificate.PRICED, next(b for b in workload.blocks if b.kind == "table").shape
+
+    def priced(blocks: Any, *said: Any) -> Any:
+        return None if any(block.shape == whole for block in blocks) else own(blocks, *said)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(certificate, "PRICED", priced)
+        patch.setattr(certificate, "loosely", lambda *_: None)
+        patch.setattr(certificate, "FEW_PARTS", few)
+        patch.setattr(place_parts, "MOST_INSIDE", 1)
+        return certificate.least_error(workload, 1.0) or 0.0
+
+
+@pytest.mark.parametrize(("queries", "rules"), PLACES)
+def test_parts_of_places_are_a_bound(queries: Any, rules: dict[str, Any]) -> None:
+    """What is bound in parts, within them or by two who are drawn, is never above the solver."""
+    workload = hn.Workload(queries, **rules)
+    least = least_total(workload)
+    several = [in_parts(workload, few) for few in (0, 100)]
+    assert 0.15 * least <= max(several) <= least * (1 + EXACT)
+
+
+def test_parts_that_are_all_charged_with_everything_are_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The test rejects shares of one in every part."""
+    workload = hn.Workload([hn.Nested("s", "c", "t", places=DEEP), hn.Count("c0")])
+    least, own = least_total(workload), place_parts._part
+    assert in_parts(workload, 0) <= least
+
+    def charged(shape: Any, level: int, span: Any, _shares: Any) -> Any:
+        return own(shape, level, span, [1.0] * 3)
+
+    every = place_parts.parts
+    monkeypatch.setattr(place_parts, "_part", charged)
+    monkeypatch.setattr(certificate, "parts", lambda shape: [(x, 1.0) for x, _ in every(shape)])
+    assert in_parts(workload, 0) > least * (1 + EXACT)
+
+
+def test_two_who_are_drawn_have_something_in_common(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test rejects changes that move all that two persons do."""
+    workload = hn.Workload([hn.Nested("s", "c", places=UNEVEN[2:])], neighbors=REPLACE)
+    least = least_total(workload)
+    assert 0 < in_parts(workload, 0) <= least
+    monkeypatch.setattr(certificate, "average", lambda *_: 0.0)
+    assert in_parts(workload, 0) > least * (1 + EXACT)
 
 
 SPREAD = hn.Mean("m", bounds=(2, 5), variance=True)

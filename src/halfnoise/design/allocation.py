@@ -22,6 +22,9 @@ from halfnoise.workload.workload import Workload
 MOST_ROUNDS, EXACT, CLOSE = 1000, 1e-9, 1e-6
 LEAST_PRICE = 1e-30
 MOST_CASES = 64  # kinds of people that are found one by one
+MOST_TURNS, STILL = 25, 1e-4  # of scales and estimates that are sought in turns
+# Of T, for all terms together: so much is left for what weighs nothing beside the rest.
+LEAST_PART = {Noise.GAUSSIAN: 2e-5, Noise.LAPLACE: 5e-4}
 LEAST = 1e-3  # of a term of T: what is told from below is measured with that much nevertheless
 
 
@@ -38,21 +41,31 @@ class Rates:
 
         The cases are those of a person who ``leaves``, or else of one who changes answers. With one
         scale the farthest decides. With two, one decides alone or two bind at once; the error is
-        convex in the rates, so the best of these that is allowed is the best of all.
+        convex in the rates, so the best of these that is allowed is the best of all. Where several
+        noises tell the same, what each weighs hangs on all: estimates are made as for the last
+        scales, new scales are found for these, and both are better in turns.
         """
         kinds = view.person if leaves else view.change
-        weights = tuple(block.importance * float(w) for w in view.weights)
-        cases = kinds.near((1.0,) * len(weights))
-        for _ in range(MOST_CASES):
-            found = cls._best(cases, weights, noise)
-            if (near := kinds.near(found.rates)) is cases:
-                return found
-            more = tuple(case for case in near if case not in cases)
-            if not more or (worst := found.worst(more)) <= 1 + CLOSE:
-                return found
+        cases = kinds.near((1.0,) * len(view.weights))
+        far = [max(map(float, own)) for own in zip(*cases, strict=True)]
+        weights, least = tuple(block.importance * float(w) for w in view.weights), math.inf
+        for number in range(MOST_CASES):
+            found = cls._best(cases, _lifted(weights, far, noise), noise)
+            near = kinds.near(found.rates)
+            more = () if near is cases else tuple(case for case in near if case not in cases)
+            worst = max(1.0, found.worst(more)) if more else 1.0
+            done, rates = worst <= 1 + CLOSE, tuple(rate / worst for rate in found.rates)
+            if leaves or (borne := block.shape.borne(rates)) is None:
+                best = found if done else cls(rates, found.error * worst)
+            else:
+                weights = tuple(block.importance * w for w in borne)
+                error = _error(rates, weights, noise)
+                done = (done and error > least * (1 - STILL)) or number == MOST_TURNS
+                best, least = (cls(rates, error), error) if error < least else (best, least)
+            if done:
+                break
             cases += more
-        rates = tuple(rate / worst for rate in found.rates)
-        return cls(rates, found.error * worst)
+        return best
 
     @classmethod
     def _best(cls, cases: Cases, weights: Scales, noise: Noise) -> Self:
@@ -112,6 +125,8 @@ class Allocation:
         views = [b.shape.view(c, noise.p) for b, c in zip(blocks, centers, strict=True)]
         seen = list(zip(blocks, views, strict=True))
         rates = [Rates.best(b, view, noise, leaves=workload.touched > 0) for b, view in seen]
+        errors = _lifted([each.error for each in rates], [1.0] * len(rates), noise)
+        rates = [Rates(each.rates, error) for each, error in zip(rates, errors, strict=True)]
         lean = sum(block.importance * float(view.root_weight) for block, view in seen)
         own = workload.size_importance if interest is None else interest
         return cls(noise, views, rates, own + lean)
@@ -124,7 +139,8 @@ class Allocation:
     def root(self, weight: float) -> float:
         """Return the term of n in T, which is less by what blocks tell of it themselves."""
         whole = math.pow(weight, 1 / self.noise.q)
-        return max(whole - sum(view.root_told for view in self.views), LEAST * whole)
+        told = sum(view.root_told for view in self.views)
+        return max(whole - told, LEAST * whole, LEAST_PART[self.noise] * self.own * bool(weight))
 
     def scales(self, power: float) -> tuple[Scales, ...]:
         """Return the scales of all blocks when together they may cost ``power``."""
@@ -148,6 +164,17 @@ class Allocation:
 def size_weight(blocks: Sequence[Block]) -> float:
     """Return what the size of a group weighs where nothing leans on it: one full-range query."""
     return max(block.importance * block.shape.width**2 for block in blocks)
+
+
+def _lifted(weights: Sequence[float], far: Sequence[float], noise: Noise) -> Scales:
+    """Return weights none of which is so small that its noise would have no place on a grid.
+
+    What weighs w, and is moved so far, has the term w^(1/q) far^(1-1/q) of T.
+    """
+    q, pairs = noise.q, [*zip(weights, far, strict=True)]
+    terms = (math.pow(w, 1 / q) * math.pow(d, 1 - 1 / q) for w, d in pairs)
+    part = LEAST_PART[noise] * sum(terms) / len(weights)
+    return tuple(max(w, math.pow(part, q) / math.pow(d, q - 1)) if d else w for w, d in pairs)
 
 
 def _error(rates: Scales, weights: Scales, noise: Noise) -> float:

@@ -7,8 +7,8 @@ import numpy as np
 from halfnoise.design.cell_errors import errors, line_parts
 from halfnoise.design.cells import Cells
 from halfnoise.design.covariance import Covariance, Run, Shared
-from halfnoise.design.cross_errors import CrossErrors
 from halfnoise.design.people import People, Size
+from halfnoise.design.placed_errors import errors_of
 from halfnoise.values import dataclass
 from halfnoise.workload.block import Block
 from halfnoise.workload.crossing import TableBlock
@@ -78,7 +78,7 @@ class Assembly:
             for scale, by, loadings in mixture.shared:
                 shared.append(Shared(scales[scale] ** 2 / by, _runs(loadings, start)))
             if mixture.tables is not None:
-                tables = CrossErrors.under(start, mixture.tables, [scale**2 for scale in scales])
+                tables = errors_of(start, mixture.tables, [scale**2 for scale in scales])
             start += block.shape.size
         noises = zip(self.stds.tolist(), self.held.T, strict=True)
         shared += [Shared(std**2, self.loadings(held)) for std, held in noises]

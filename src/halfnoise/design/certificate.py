@@ -17,21 +17,23 @@ from halfnoise.design.design import Setting
 from halfnoise.design.duality import Programme, solve
 from halfnoise.design.largest import as_made
 from halfnoise.design.people import People, Size, adds_by_cell, size_of
+from halfnoise.design.place_parts import average, parts
 from halfnoise.design.prices import loosely, priced
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.text import percent
+from halfnoise.values import replace
 from halfnoise.workload.block import Block, Line
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.likeness import gathered
-from halfnoise.workload.sets import ContributionSet, Squared
+from halfnoise.workload.sets import ContributionSet, Placed, Squared
 from halfnoise.workload.sets.folding import Folded
 from halfnoise.workload.sets.folds import folded
 from halfnoise.workload.workload import Workload
 
 PRICED = partial(People.of, fold=priced)
 ROUNDING = 1e-6  # more than floating point can be off
-MOST_COORDINATES = 256
+MOST_COORDINATES, FEW_PARTS = 256, 4
 NEAR = 0.005  # what is as good as the least
 AT_ENDS = (0.8, 0.2)  # of those who answer: who cost as much, there and in the middle
 LEVELS = (0.0, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0)
@@ -91,6 +93,8 @@ def _least(blocks: Sequence[Block], size: Size, weight: float) -> float | None:
     """Return the bound at a budget of one where a person moves one group."""
     if (people := PRICED(blocks, size, weight) or loosely(blocks, size, weight)) is not None:
         return solve(people.programme).bound
+    if any(isinstance(block.shape, Placed) for block in blocks):
+        return _in_parts(blocks, size, weight)
     if any(adds_by_cell(block.shape) for block in blocks):
         return None
     folds = [_some(block.shape, leaves=size is not Size.PUBLIC) for block in blocks]
@@ -105,6 +109,33 @@ def _some(shape: ContributionSet, *, leaves: bool) -> Folded | None:
     """Fold a set into some who may be in the table."""
     one = isinstance(shape, Squared)
     return priced(shape, 1, leaves=leaves) if one else folded(shape, leaves=leaves, some=True)
+
+
+def _in_parts(blocks: Sequence[Block], size: Size, weight: float) -> float | None:
+    """Return the bound from parts of places inside places.
+
+    Where people are replaced, they are in few parts, or one is drawn by prices, and so is who comes
+    for them: these move twice what one varies by, 2 (M - m m'), and s is at least
+    sqrt(2) (s(M) - sqrt(m'Qm)).
+    """
+    others = [block for block in blocks if not isinstance(block.shape, Placed)]
+    ((tables, shape),) = ((b, b.shape) for b in blocks if isinstance(b.shape, Placed))
+    every, beside = [*parts(shape)], 0.0
+    if drawn := size is Size.PUBLIC and len(every) > FEW_PARTS:
+        beside = (_least(others, size, weight) if others else None) or 0.0
+        others, size, weight = [], Size.MEASURED, 0.0
+    known, found = dict[tuple[Placed, float], float](), list[float]()
+    for part in every:
+        if part not in known:
+            some = [replace(block, importance=block.importance * part[1]) for block in others]
+            people = PRICED([*some, replace(tables, shape=part[0])], size, weight * part[1])
+            known[part] = 0.0 if people is None else solve(people.programme).bound
+        found.append(known[part])
+    if not (whole := math.fsum(found)) or not drawn:
+        return whole or None
+    together = math.fsum(x**2 for x in found) / whole**2  # prices of parts are as their bounds
+    left = max(0.0, math.sqrt(whole) - math.sqrt(average(shape, together)))
+    return beside + 2 * left**2
 
 
 def _glimpsed(people: People) -> Programme:

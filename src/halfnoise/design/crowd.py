@@ -22,7 +22,7 @@ from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.workload import Workload
 
-MOST_SQUARES = 2**18  # numbers in the squares of what everybody moves
+MOST_SQUARES = 2**20  # numbers in the squares of what everybody moves
 Signs: TypeAlias = tuple[int, ...]
 Fold: TypeAlias = Callable[[Sequence[Block], Size, float], People | None]
 

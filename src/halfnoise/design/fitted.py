@@ -21,7 +21,7 @@ from halfnoise.design.crowd import Crowd, Fold
 from halfnoise.design.design import Design, Setting
 from halfnoise.design.duality import Optimum, Programme, solve
 from halfnoise.design.grid_rows import GridRows
-from halfnoise.design.people import People, Size, listed, size_of
+from halfnoise.design.people import People, Size, adds_by_cell, listed, size_of
 from halfnoise.design.prices import priced
 from halfnoise.design.row_measurement import Across, RowMeasurement
 from halfnoise.design.rows import Rows
@@ -38,6 +38,7 @@ from halfnoise.workload.sets.folding import Folded
 from halfnoise.workload.workload import Workload
 
 SLACK = 2.0**-40  # more than all rounding of a sum of positive numbers
+TURNS = 4  # of scales and estimates where several noises tell the same
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +140,9 @@ def _fitted(
 ) -> Iterator[Fitted]:
     """Offer the best noise for these people, certified to cost the budget."""
     found = solve(programme.lifted)
+    for _ in range(TURNS):
+        if (weights := people.borne(found.lines)) is not None:
+            found = solve(replace(programme, line_weights=weights).lifted)
     if not found.sound:
         return
     first = int(people.weights.size > 0)
@@ -159,8 +163,8 @@ def folding(workload: Workload) -> tuple[Fold, Fold]:
 
     The largest error is sought by many rounds: there values by cell have scales of their own.
     """
-    mixed = any(isinstance(block, TableBlock) and block.values for block in workload.blocks)
-    if workload.objective == "largest" or not mixed:
+    mixed = any(adds_by_cell(block.shape) and not block.shape.deep for block in workload.blocks)
+    if not mixed:
         return People.of, People.of
     return partial(People.of, fold=listed, most=MOST_LISTED), partial(People.of, fold=priced)
 

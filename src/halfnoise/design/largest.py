@@ -16,13 +16,17 @@ from halfnoise.workload.block import Line
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.workload import Workload
 
-MOST_ROUNDS, CLOSE, CLOSE_ENOUGH = 150, 1e-7, 1e-4  # the last from ``PATIENCE`` rounds on
+MOST_ROUNDS, CLOSE, CLOSE_ENOUGH = 150, 1e-7, 5e-4  # the last from ``PATIENCE`` rounds on
 PATIENCE = 25
 LEAST, LEAST_POWER = 1e-12, 1e-4  # of weights, and of what they move by
 
 
-def least_largest(first: Design, again: Callable[[Workload], Design], workload: Workload) -> Design:
+def least_largest(
+    first: Design, again: Callable[[Workload], Design], workload: Workload, *, roughly: bool
+) -> Design:
     """Return the design of the least largest error; ``again``: the best for weights that add up.
+
+    ``roughly``: these are only nearly the best.
 
     The errors of lines count relative to their importance, and that of the number of people, where
     it is measured and of interest, to its own.
@@ -36,7 +40,7 @@ def least_largest(first: Design, again: Callable[[Workload], Design], workload: 
         low, high = float(pi @ errors), float(errors.max())
         if high <= least * (1 + CLOSE):  # of those as good, one whose weights say more
             best, least = design, min(high, least)
-        close = CLOSE if number < PATIENCE else CLOSE_ENOUGH
+        close = CLOSE if number < PATIENCE and not roughly else CLOSE_ENOUGH
         if least <= max(low, bound) * (1 + close):
             break
         if low >= bound:

@@ -6,6 +6,7 @@ of person is a kind of each set.
 """
 
 import enum
+import itertools
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -27,7 +28,7 @@ from halfnoise.workload.sets.folding import Coordinate, Folded
 from halfnoise.workload.sets.folds import folded
 from halfnoise.workload.sets.varying import Varying
 
-MOST_KINDS = 4096
+MOST_KINDS = 2**14
 
 # What is done with the number of people: nothing, as nobody wants it; it is a coordinate; it is
 # given; or it is public, as people are replaced.
@@ -209,6 +210,16 @@ class People:
         """What squared scales across weigh."""
         seen = zip(self.blocks, self.folds, strict=True)
         return np.array([b.importance * float(w) for b, f in seen for w in f.weights])
+
+    def borne(self, rates: Floats) -> Floats | None:
+        """Return what squared scales across weigh in estimates for such rates, if these matter."""
+        left, found, hangs = iter(rates.tolist()), list[float](), False
+        for block, fold in zip(self.blocks, self.folds, strict=True):
+            own = tuple(itertools.islice(left, len(fold.weights)))
+            borne = fold.shape.borne(own)
+            hangs = hangs or borne is not None
+            found += [block.importance * float(w) for w in borne or fold.weights]
+        return np.array(found) if hangs else None
 
     @cached_property
     def spread(self) -> Floats:

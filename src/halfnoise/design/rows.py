@@ -32,7 +32,7 @@ class Rows:
         """Return short rows for an information on the coordinates, if any, and their scales.
 
         It is at a cost of one, in the units of the programme; the scale of the number of people,
-        where it is measured, comes last. ``groups``: by how many noise will be multiplied.
+        where it is measured, comes last. ``groups``: how many they are seen from the mean of.
         """
         own = len(people.order)
         if not found:

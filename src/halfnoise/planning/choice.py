@@ -16,7 +16,7 @@ from halfnoise.text import percent, short
 from halfnoise.workload.workload import Workload
 
 WORTH = 0.8  # Laplace noise beside Gaussian noise: a fifth less standard error, or it is not taken
-AS_GOOD = 1.0015  # standard errors so close count as equal: then the one that gives the size wins
+AS_GOOD = 1.0005  # standard errors so close count as equal: then the one that gives the size wins
 
 Shares = Mapping[Noise, Fraction]  # which part of the ledger's limit noise of each kind takes
 
@@ -44,8 +44,7 @@ def best(
         noise = Noise.LAPLACE if worth else Noise.GAUSSIAN
     limit = least[noise] * AS_GOOD
     good = [design for design, error in errors.items() if design.noise is noise and error <= limit]
-    # Ties, to a tenth of a per cent, go to the plainer design, which comes first.
-    return min(good, key=lambda d: (d.size_scale is None, round(errors[d] / limit, 3)))
+    return min(good, key=lambda d: d.size_scale is None)  # or the plainer one, which comes first
 
 
 def at_equal_cost(shares: Shares | None, kind: Noise) -> float:

@@ -202,6 +202,13 @@ class ContributionSet(ABC):
         """Return how noises make up the errors of the estimates."""
         return Mixture((0, self.size), (), ((0, self.size, float(center or 0)),))
 
+    def borne(self, _rates: Scales) -> Scales | None:
+        """Return what squared scales weigh in estimates that are made for those of such rates.
+
+        None where that does not hang on the rates, as no two noises tell the same.
+        """
+        return None
+
     def told(self, _scales: Scales) -> float:
         """Return the variance with which it tells the number of people by itself, if it does."""
         return math.inf

@@ -1,6 +1,7 @@
 """Which kinds of people sets have once they are folded: each kind of set by itself."""
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import singledispatch
 
@@ -69,7 +70,9 @@ def _(shape: Squared, *, leaves: bool, some: bool = False) -> Folded:
 def _(shape: Crossed, *, leaves: bool, some: bool = False) -> Folded | None:
     view, moves = shape.view(None, 2), shape.moves
     many = moves.number(leaves=leaves) > FEW
-    if (many and not some) or shape.deep:  # places of all levels tell the size themselves
+    if many and not some:
+        return None
+    if shape.deep and leaves:  # places of all levels tell the size themselves
         return None
     kinds = (view.person if leaves else view.change).near([1.0] * len(view.weights))
     return Folded(
@@ -96,7 +99,8 @@ def _alike(
         numbers = sorted({min(most, max(0, j)) for j in (*near, *peaks)})
     people = [_ones(d, j) for j in numbers]
     if not leaves:
-        people = [_swaps(d, most, sign * j) for j in numbers for sign in (-1, 1)[not j :]]
+        signed = sorted(sign * j for j in numbers for sign in (-1, 1)[not j :])
+        people = _dearest([_swaps(d, most, more) for more in signed])
     along = tuple(d * low * leaves + width * more for more, _ in people)
     middle = d * low + width * Fraction(most, 2)
     return Alike(
@@ -110,6 +114,22 @@ def _alike(
 def _ones(d: int, j: int) -> tuple[Fraction, Fraction]:
     """Return what somebody adds for whom j of d queries hold: along, and across squared."""
     return Fraction(j), Fraction(j * (d - j), d)
+
+
+def _dearest(people: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
+    """Return those who may be the dearest: what lies across is not below that between two others.
+
+    What people cost is convex in what lies along, so that who is between two others costs no more.
+    """
+    kept = list[tuple[Fraction, Fraction]]()
+    for x, y in people:
+        while len(kept) > 1:
+            (a, b), (c, d) = kept[-2:]
+            if (d - b) * (x - a) > (y - b) * (c - a):
+                break
+            kept.pop()
+        kept.append((x, y))
+    return kept
 
 
 def _swaps(d: int, most: int, more: int) -> tuple[Fraction, Fraction]:

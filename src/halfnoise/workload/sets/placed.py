@@ -22,7 +22,7 @@ from halfnoise.values import dataclass, replace
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.base import Center, Channel, Mixture, Number, Scales, View
 from halfnoise.workload.sets.crossed import Crossed
-from halfnoise.workload.sets.residuals import Axes, cells, distance, made_from, place_of
+from halfnoise.workload.sets.residuals import Axes, cells, distance, made_from, place_of, rank
 from halfnoise.workload.sets.tree import NOWHERE, Pooled, Tree
 
 LEAST = 1e-3  # of r: what a level that nobody asks for is measured with, lest it have no number
@@ -93,6 +93,30 @@ class Placed(Crossed):
             far = float(distance(self.levels, plain))
             found.append(math.sqrt(square * far) / others)
         return found
+
+    def borne(self, rates: Scales) -> Scales:
+        """Return what squared scales weigh where n is public, as if places of a level were alike.
+
+        With p_k the rate of level k, of M_k places, what is alike within those of level l but not
+        in those around, M_l - M_(l-1) directions, is told with the precision X_l = sum of p_k/M_k
+        over k >= l, and has the part p_k/(M_k X_l) of the noise of level k.
+        """
+        found = [0.0] * len(self.classes)
+        for place, layer in enumerate(self.layers):
+            squares = dict(zip(layer.axes, layer.squares, strict=True))
+            for plain in {axes[len(place_of(axes, self.deep)) :] for axes in layer.axes}:
+                every = [plain, *((level, *plain) for level in range(self.deep))]
+                chain = [axes for axes in every if axes in squares]
+                at = [self.places[place, axes] for axes in chain]
+                many = [cells(self.levels, place_of(axes, self.deep)) for axes in chain]
+                roots = np.cumsum([math.sqrt(squares[axes]) for axes in reversed(chain)])[::-1]
+                told = np.array([rates[each] for each in at]) / many
+                apart = np.diff([0 if plain == chain[0] else 1, *many])
+                shared = np.cumsum(apart * (roots / np.cumsum(told[::-1])[::-1]) ** 2)
+                weights = np.maximum(told**2 * many * shared, (LEAST * roots * many) ** 2)
+                for each, weight in zip(at, weights.tolist(), strict=True):
+                    found[each] += weight * rank(self.levels, plain) * cells(self.levels, plain)
+        return tuple(found)
 
     def told(self, scales: Scales) -> float:
         """Return the variance with which it tells the number of people by itself."""
