@@ -180,3 +180,33 @@ def test_lists_of_another_type_are_all_other(many: int, listed: str) -> None:
         workload = hn.Workload([q.Choice("x", values)])
         grid = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1)))
         assert found(table, workload, grid, ())[0][0] == [*[0] * many, 3]
+
+
+@pytest.mark.parametrize("many", [0, 90])
+@pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, pa.table])
+def test_listed_values_are_what_cells_say(make: Any, many: int) -> None:
+    """Only the six spaces of ASCII are none of a value, and digits of other scripts no numbers."""
+    cells = ["\xa0A", "A", " A\t", "\u0663", "3", "3.0", "\uff13", "\x85B", "B"]
+    listed = ["\xa0A", "\u0663", "3 ", "\x85B", *map(str, range(100, 100 + many))]
+    data = make({"a": cells})
+    counts = ask(data, hn.Choice("a", listed))
+    assert counts[:4] + counts[-1:] == [1, 1, 2, 1, 4]
+    for value, count in {"\xa0A": 1, "A\n": 2, "\u0663": 1, "3": 2}.items():
+        assert ask(data, hn.Count("a", equals=value)) == [count]
+        assert ask(data, hn.Count("a", true=[value, *listed[4:]])) == [count]
+    left = {value: ask(data, hn.Choice("a", ["A", "3"], missing=[value])) for value in listed[:4]}
+    assert [each[:2] for each in left.values()] == [[2, 2], [2, 2], [2, 0], [2, 2]]
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [["01", "1"], ["x", " x"], [1, "1.0"], ["1.50", "1.5"], [True, "1"], ["inf", "Infinity"]],
+)
+def test_categories_that_read_the_same_are_refused(listed: list[Any]) -> None:
+    """One of them would get the answers of both; by items, each is its own text."""
+    data = pl.DataFrame({"a": [str(each).strip() for each in listed], "b": [1, 2]})
+    with pytest.raises(hn.InvalidParameterError, match=r"the categories .* are the same; list one"):
+        ask(data, hn.Choice("a", listed))
+    with pytest.raises(hn.InvalidParameterError, match=r"the categories .* are the same; list one"):
+        ask(data, hn.Table([hn.Choice("a", listed), hn.Bins("b", [0])]))
+    assert ask(pl.DataFrame({"a": ["01", "1", "1"]}), hn.Items("a", ["01", "1"])) == [1, 2]

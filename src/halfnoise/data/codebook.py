@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from narwhals.dtypes import DType
 
-from halfnoise.data.meaning import alike, kind_of
+from halfnoise.data.meaning import kind_of
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.column_query import ColumnQuery
@@ -68,9 +68,6 @@ def _of_query(query: ColumnQuery, kind: str, text: TextFormat) -> Iterator[str]:
     if isinstance(query, Bounded | Bins):
         yield _UNIT
     if isinstance(query, Choice | Items):
-        listed = query.categories if isinstance(query, Choice) else query.items
-        for one, other in alike(listed, kind)[:1]:
-            yield f"{one!r} and {other!r} mean the same, and the first counts."
         yield _SPELLED
     if not query.codes and isinstance(query, Bounded | Bins):
         yield _CODES
