@@ -1,6 +1,7 @@
 import datetime as dt
 import decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -13,6 +14,7 @@ import pytest
 import halfnoise as hn
 from halfnoise.data.cells import Cell
 from halfnoise.data.spelling import Spelling
+from support import engines
 from support.measured import grid_for
 from support.nasty import found
 from support.quanta import out_of_quanta
@@ -28,12 +30,12 @@ class Mute:
         raise ValueError
 
 
-def ask(data: Any, query: Any) -> list[Fraction]:
+def ask(data: Any, query: Any, people: int | None = None) -> list[Fraction]:
     """Return the totals of one query, each row a person."""
     workload = hn.Workload([query])
     grid = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1)))
     sums: list[int] = found(data, workload, grid, ())[0][0]
-    return out_of_quanta(sums, grid.blocks[0], len(data))
+    return out_of_quanta(sums, grid.blocks[0], len(data) if people is None else people)
 
 
 def column(values: list[Any], dtype: Any = None) -> pl.DataFrame:
@@ -134,6 +136,29 @@ def test_days_and_moments(kind: str) -> None:
         assert since == [1]
         assert ask(MOMENTS[kind], q.Count("x", equals=MIDNIGHT.date(), name="on")) == [1]
         assert ask(MOMENTS[kind], q.Count("x", above="2026-11-15", name="after")) == [0]
+
+
+# Objects of pandas, Spark and PostgreSQL have no nanoseconds.
+NANOSECONDS = sorted({*engines.TYPED} - {"pandas-objects", "spark", "postgresql"})
+
+
+@pytest.mark.parametrize("zone", [None, "UTC"])
+@pytest.mark.parametrize("engine", NANOSECONDS)
+def test_a_day_lasts_to_its_last_nanosecond(engine: str, zone: str | None, tmp_path: Path) -> None:
+    """A moment in nanoseconds is of the day in which it is, and not of the next by rounding."""
+    midnight, day = 1_794_700_800 * 10**9, 86_400 * 10**9  # 2026-11-15
+    stored = [-(day + 1), -1, 0, 1, 499, 500, day - 501, day - 500, day - 1, day, -1]
+    moments = pa.array([midnight + x for x in stored], pa.int64()).view(pa.timestamp("ns", zone))
+    table = pa.table({"x": moments, "y": moments, "one": ["1"] * len(moments)})
+    data = engines.TYPED[engine](table, tmp_path)
+    for words, count in (({"equals": "2026-11-15"}, 7), ({"below": "2026-11-15"}, 3)):
+        assert ask(data, q.Count("x", name="x", **words), len(moments)) == [count]
+    by = hn.By("y", every="day")
+    found = hn.release(
+        data, [hn.Count("one")], unit="x", by=by, groups=["2026-11-15", "2026-11-14"],
+        privacy=hn.GaussianDP(mu=1e6), **({"ledger": None} if isinstance(data, str | Path) else {}),
+    )  # fmt: skip
+    assert [round(each["one"].estimate) for _, each in found.items()] == [7, 1, 2]
 
 
 def test_last_day_there_is() -> None:
