@@ -153,11 +153,8 @@ def test_a_day_lasts_to_its_last_nanosecond(engine: str, zone: str | None, tmp_p
     data = engines.TYPED[engine](table, tmp_path)
     for words, count in (({"equals": "2026-11-15"}, 7), ({"below": "2026-11-15"}, 3)):
         assert ask(data, q.Count("x", name="x", **words), len(moments)) == [count]
-    by = hn.By("y", every="day")
-    found = hn.release(
-        data, [hn.Count("one")], unit="x", by=by, groups=["2026-11-15", "2026-11-14"],
-        privacy=hn.GaussianDP(mu=1e6), **({"ledger": None} if isinstance(data, str | Path) else {}),
-    )  # fmt: skip
+    days: Any = {"by": hn.By("y", every="day"), "groups": ["2026-11-15", "2026-11-14"]}
+    found = hn.release(data, [hn.Count("one")], unit="x", privacy=hn.GaussianDP(mu=1e6), **days)
     assert [round(each["one"].estimate) for _, each in found.items()] == [7, 1, 2]
 
 
