@@ -266,6 +266,26 @@ def test_only_what_is_open_is_asked(survey: Path) -> None:
     assert "a comma" not in found(wide, *asked, "--decimal", ",")["look_up"][-1]
 
 
+@pytest.mark.parametrize(
+    ("words", "both"),
+    [
+        (("--choice", "blood=A,B"), "'B'"),
+        (("--count", "b=visits:yes:1,-99.0"), "'-99.0'"),
+        (("--items", "blood=O,B"), "'B'"),
+        (("--count", "b=visits:in:3,-99"), "'-99'"),
+        (("--count", "smoker", "--where", "blood:is:B"), "'B'"),
+        (("--choice", "blood=A,O"), None),
+    ],
+)
+def test_values_that_are_missing_are_told(
+    words: tuple[str, ...], both: str | None, survey: Path
+) -> None:
+    """A listed value that is declared a code for no answer will be nobody's, and that is said."""
+    told = " ".join(found(survey, *words, "--missing", "-99,B", *PEOPLE, *MU)["look_up"])
+    assert ("counts as no answer" in told) == (both is not None)
+    assert both is None or f"{both} is listed, but counts as no answer." in told
+
+
 ODD = ["person_id", 'a "b"', "a,b", "a {day}", "x=y:is:z", "back\\slash", "del\x7f", "Größe", "p*"]
 
 

@@ -374,3 +374,10 @@ def test_wrong_types_in_python(options: dict[str, Any], rule: str, tmp_path: Pat
         hn.release(
             path, [hn.Count("x")], row_is_person=True, privacy=hn.GaussianDP(mu=1), **options
         )
+
+
+@pytest.mark.parametrize("master", ["localhost:7077", "http://host", "Spark://host:7077", ""])
+def test_spark_is_not_started_for_an_address_that_is_none(master: str, tmp_path: Path) -> None:
+    """Java would print its own words before ours."""
+    words = ("--count", "smoker", "--engine", "spark", "--spark-master", master, "--mu", "1")
+    assert "--spark-master must be" in refused("release", write_survey(tmp_path), *words, *PEOPLE)

@@ -1,6 +1,7 @@
 import datetime as dt
 import decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -13,6 +14,7 @@ import pytest
 import halfnoise as hn
 from halfnoise.data.cells import Cell
 from halfnoise.data.spelling import Spelling
+from support import engines
 from support.measured import grid_for
 from support.nasty import found
 from support.quanta import out_of_quanta
@@ -28,12 +30,12 @@ class Mute:
         raise ValueError
 
 
-def ask(data: Any, query: Any) -> list[Fraction]:
+def ask(data: Any, query: Any, people: int | None = None) -> list[Fraction]:
     """Return the totals of one query, each row a person."""
     workload = hn.Workload([query])
     grid = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1)))
     sums: list[int] = found(data, workload, grid, ())[0][0]
-    return out_of_quanta(sums, grid.blocks[0], len(data))
+    return out_of_quanta(sums, grid.blocks[0], len(data) if people is None else people)
 
 
 def column(values: list[Any], dtype: Any = None) -> pl.DataFrame:
@@ -136,6 +138,26 @@ def test_days_and_moments(kind: str) -> None:
         assert ask(MOMENTS[kind], q.Count("x", above="2026-11-15", name="after")) == [0]
 
 
+# Objects of pandas, Spark and PostgreSQL have no nanoseconds.
+NANOSECONDS = sorted({*engines.TYPED} - {"pandas-objects", "spark", "postgresql"})
+
+
+@pytest.mark.parametrize("zone", [None, "UTC"])
+@pytest.mark.parametrize("engine", NANOSECONDS)
+def test_a_day_lasts_to_its_last_nanosecond(engine: str, zone: str | None, tmp_path: Path) -> None:
+    """A moment in nanoseconds is of the day in which it is, and not of the next by rounding."""
+    midnight, day = 1_794_700_800 * 10**9, 86_400 * 10**9  # 2026-11-15
+    stored = [-(day + 1), -1, 0, 1, 499, 500, day - 501, day - 500, day - 1, day, -1]
+    moments = pa.array([midnight + x for x in stored], pa.int64()).view(pa.timestamp("ns", zone))
+    table = pa.table({"x": moments, "y": moments, "one": ["1"] * len(moments)})
+    data = engines.TYPED[engine](table, tmp_path)
+    for words, count in (({"equals": "2026-11-15"}, 7), ({"below": "2026-11-15"}, 3)):
+        assert ask(data, q.Count("x", name="x", **words), len(moments)) == [count]
+    days: Any = {"by": hn.By("y", every="day"), "groups": ["2026-11-15", "2026-11-14"]}
+    found = hn.release(data, [hn.Count("one")], unit="x", privacy=hn.GaussianDP(mu=1e6), **days)
+    assert [round(each["one"].estimate) for _, each in found.items()] == [7, 1, 2]
+
+
 def test_last_day_there_is() -> None:
     """The last day of the calendar can be compared with, though none comes after it."""
     assert ask(column([dt.date(2026, 1, 1)]), q.Count("x", up_to="9999-12-31")) == [1]
@@ -203,3 +225,33 @@ def test_numbers_in_words(number: Any, words: str) -> None:
     assert [w for w, is_it in zip(WORDS, found, strict=True) if is_it] == [
         w for w in WORDS if w.strip() in words.split()
     ]
+
+
+@pytest.mark.parametrize("many", [0, 90])
+@pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, pa.table])
+def test_listed_values_are_what_cells_say(make: Any, many: int) -> None:
+    """Only the six spaces of ASCII are none of a value, and digits of other scripts no numbers."""
+    cells = ["\xa0A", "A", " A\t", "\u0663", "3", "3.0", "\uff13", "\x85B", "B"]
+    listed = ["\xa0A", "\u0663", "3 ", "\x85B", *map(str, range(100, 100 + many))]
+    data = make({"a": cells})
+    counts = ask(data, hn.Choice("a", listed))
+    assert counts[:4] + counts[-1:] == [1, 1, 2, 1, 4]
+    for value, count in {"\xa0A": 1, "A\n": 2, "\u0663": 1, "3": 2}.items():
+        assert ask(data, hn.Count("a", equals=value)) == [count]
+        assert ask(data, hn.Count("a", true=[value, *listed[4:]])) == [count]
+    left = {value: ask(data, hn.Choice("a", ["A", "3"], missing=[value])) for value in listed[:4]}
+    assert [each[:2] for each in left.values()] == [[2, 2], [2, 2], [2, 0], [2, 2]]
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [["01", "1"], ["x", " x"], [1, "1.0"], ["1.50", "1.5"], [True, "1"], ["inf", "Infinity"]],
+)
+def test_categories_that_read_the_same_are_refused(listed: list[Any]) -> None:
+    """One of them would get the answers of both; by items, each is its own text."""
+    data = pl.DataFrame({"a": [str(each).strip() for each in listed], "b": [1, 2]})
+    with pytest.raises(hn.InvalidParameterError, match=r"the categories .* are the same; list one"):
+        ask(data, hn.Choice("a", listed))
+    with pytest.raises(hn.InvalidParameterError, match=r"the categories .* are the same; list one"):
+        ask(data, hn.Table([hn.Choice("a", listed), hn.Bins("b", [0])]))
+    assert ask(pl.DataFrame({"a": ["01", "1", "1"]}), hn.Items("a", ["01", "1"])) == [1, 2]

@@ -1,5 +1,6 @@
 """Tables of DuckDB files with their types, tables of SQLite files as text."""
 
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -178,6 +179,21 @@ def test_a_database_that_is_open_elsewhere(tmp_path: Path) -> None:
     writer.commit()
     assert rows(lite) == [("1",)]
     writer.close()
+
+
+def test_a_copy_without_its_log(tmp_path: Path) -> None:
+    """A file of SQLite may hold no table yet, as all is in its log: then that is to be copied."""
+    writer = sqlite3.connect(tmp_path / "a.sqlite")
+    writer.execute("pragma journal_mode = wal")
+    writer.execute("create table t (a)")
+    writer.commit()
+    alone = shutil.copy(tmp_path / "a.sqlite", tmp_path / "b.sqlite")
+    assert "copy b.sqlite-wal too" in refused(alone)
+    for end in ("", "-wal"):
+        shutil.copy(tmp_path / f"a.sqlite{end}", tmp_path / f"c.sqlite{end}")
+    assert rows(tmp_path / "c.sqlite") == []
+    writer.close()
+    assert "has no table; say which one" in refused(in_sqlite(tmp_path / "d.sqlite", "vacuum"))
 
 
 def test_files_that_are_no_databases(tmp_path: Path) -> None:

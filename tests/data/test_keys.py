@@ -159,6 +159,16 @@ def test_listed_text_in_any_case() -> None:
         hn.release(data, [hn.Count("a")], **given, privacy=MUCH)
 
 
+@pytest.mark.parametrize("key", [" Unknown", "Unknown\t", ("Unknown ", "x")])
+def test_no_key_is_what_rows_without_one_are_called(key: Any) -> None:
+    """A listed key that reads as that name would be nobody's, and is refused."""
+    data = pl.DataFrame({"at": ["Unknown", None], "on": ["x", "x"], "a": [1, 1]})
+    by = "at" if isinstance(key, str) else ["at", "on"]
+    given: dict[str, Any] = {"row_is_person": True, "by": by, "missing_group": "Unknown"}
+    with pytest.raises(hn.InvalidParameterError, match=r"groups '.*' and 'Unknown' are the same"):
+        hn.release(data, [hn.Count("a")], groups=[key], **given, privacy=MUCH)
+
+
 @pytest.mark.parametrize("engine", ["polars", "duckdb", "pandas", "arrow"])
 @pytest.mark.parametrize("other", ["other", None])
 def test_names_added_up_first_are_read_as_in_every_row(engine: str, other: str | None) -> None:

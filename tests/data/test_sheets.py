@@ -82,6 +82,11 @@ CELLS: list[tuple[Any, str, str | None]] = [
     (dt.time(9, 30), "hh:mm", "09:30:00"),
     (HOURS, "[h]:mm:ss", "36:30:00"),
     (46341, "yyyy-mm-dd", "2026-11-15"),
+    (46341, "yyyy-mm-dd hh:mm", "2026-11-15 00:00:00"),  # what shows the clock shows midnight
+    (46341, "m/d/yy h:mm", "2026-11-15 00:00:00"),  # which has a number, and no code in the file
+    (46341, "mm-dd-yy", "2026-11-15"),
+    (46341, "mm:ss", "2026-11-15 00:00:00"),
+    (46341, 'd.m.yy "hs"', "2026-11-15"),
     (46341.99999999999, "yyyy-mm-dd", "2026-11-15 23:59:59.999000"),
     (46341.95833333333, "yyyy-mm-dd", "2026-11-15 23:00:00"),
     (0.99999999999, "hh:mm", "23:59:59.999000"),

@@ -65,7 +65,7 @@ def literal_number(literal: Any) -> float | None:
     """Return the number that a value of a request is or spells: with a point, whatever cells do."""
     if isinstance(literal, bool):
         return float(literal)
-    if isinstance(literal, dt.date) or "_" in str(literal):
+    if isinstance(literal, dt.date) or "_" in str(literal) or not str(literal).isascii():
         return None
     try:
         value = float(literal)

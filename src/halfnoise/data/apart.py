@@ -1,8 +1,9 @@
-"""Values of a request that would be one where neither case nor spaces matter: refused unread."""
+"""Values of a request that read the same, so that one of them would be nobody's: refused unread."""
 
 from collections.abc import Iterable, Iterator
 
-from halfnoise.data.spelling import Spelling, folded
+from halfnoise.data.codes import numbers_among
+from halfnoise.data.spelling import SPACES, Spelling, folded
 from halfnoise.errors import InvalidParameterError
 from halfnoise.workload.categories import Choice
 from halfnoise.workload.column_query import ColumnQuery
@@ -10,6 +11,9 @@ from halfnoise.workload.conditions import Literal, Where
 from halfnoise.workload.numbers import Count
 from halfnoise.workload.queries import each_alone
 from halfnoise.workload.workload import Workload
+
+_CATEGORIES, _GROUPS = "categories", "groups"
+_APART = (_CATEGORIES, _GROUPS)  # each stands for itself, so that two that are one would mislead
 
 
 def check_apart(workload: Workload, spelling: Spelling) -> None:
@@ -19,13 +23,36 @@ def check_apart(workload: Workload, spelling: Spelling) -> None:
     Traceback (most recent call last):
     halfnoise.errors.InvalidParameterError: the categories 'A' and 'a ' are the same with \
 ignore_case; list one of them, or leave ignore_case out
+    >>> check_apart(Workload([Choice("ward", ["01", "1"])]), Spelling())
+    Traceback (most recent call last):
+    halfnoise.errors.InvalidParameterError: the categories '01' and '1' are the same; list one of \
+them, or take them as text alone, by items
     """
-    for what, values in _listed(workload) if spelling.ignore_case else ():
-        first = dict[str, str]()
-        for text in dict.fromkeys(str(value) for value in values):
-            if (other := first.setdefault(folded(text), text)) != text:
-                same = f"the {what} {other!r} and {text!r} are the same with ignore_case"
-                raise InvalidParameterError(f"{same}; list one of them, or leave ignore_case out")
+    for what, values in _listed(workload):
+        if not spelling.ignore_case and what not in _APART:
+            continue  # any of them will do
+        first = dict[object, Literal]()
+        for value in values:
+            for reading in _readings(value, spelling, numbers=what == _CATEGORIES):
+                if (other := first.setdefault(reading, value)) is not value:
+                    raise _same(what, other, value, spelling)
+
+
+def _readings(value: Literal, spelling: Spelling, *, numbers: bool) -> Iterator[object]:
+    """Yield what a cell may be to be a value: text, and a number where it is compared as one."""
+    text = str(value).strip(SPACES)
+    yield folded(text) if spelling.ignore_case else text
+    if numbers:
+        yield from numbers_among([value])
+
+
+def _same(what: str, one: Literal, other: Literal, spelling: Spelling) -> InvalidParameterError:
+    same = f"the {what} {one!r} and {other!r} are the same"
+    if spelling.ignore_case and folded(str(one)) == folded(str(other)):
+        same, remedy = f"{same} with ignore_case", ", or leave ignore_case out"
+    else:
+        remedy = ", or take them as text alone, by items" * (what == _CATEGORIES)
+    return InvalidParameterError(f"{same}; list one of them{remedy}")
 
 
 def _listed(workload: Workload) -> Iterator[tuple[str, Iterable[Literal]]]:
@@ -35,17 +62,22 @@ def _listed(workload: Workload) -> Iterator[tuple[str, Iterable[Literal]]]:
         if isinstance(query, ColumnQuery):
             asked += [query, *([] if query.where is None else [query.where])]
         if isinstance(query, Choice):
-            yield "categories", query.categories
+            yield _CATEGORIES, query.categories
         if isinstance(query, Count):
             asked += [] if query.condition is None else [query.condition]
-            yield "codes for yes", query.true
-    yield "codes for no weight", () if workload.weight is None else workload.weight.codes
+            yield "codes for yes", _once(query.true)
+    yield "codes for no weight", () if workload.weight is None else _once(workload.weight.codes)
     groups = workload.grouping
     if groups is not None and (name := groups.missing) is not None:  # which stands for no key
         parts = groups.listed if groups.keys is None else groups.keys.columns
-        keys = (str(key) for part in parts for key in part or () if key is not None)
-        yield "groups", [*(key for key in keys if folded(key) == folded(name)), name]
+        keys = _once(key for part in parts for key in part or () if key is not None)
+        yield _GROUPS, [*(key for key in keys if folded(key) == folded(name)), name]
     for each in asked:
-        yield "codes for missing", each.codes
+        yield "codes for missing", _once(each.codes)
         if isinstance(each, Where):
-            yield "values", each.values
+            yield "values", _once(each.values)
+
+
+def _once(values: Iterable[Literal]) -> Iterable[str]:
+    """Return values as text, each once."""
+    return dict.fromkeys(map(str, values))

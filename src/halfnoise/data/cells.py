@@ -16,7 +16,7 @@ from narwhals.dtypes import DType
 from halfnoise.data.codes import are_found_by_number, days_among, is_its_number, numbers_among
 from halfnoise.data.logic import FEW, among, combined, is_true, never
 from halfnoise.data.midnights import around
-from halfnoise.data.spelling import NO, PLAIN, YES, Spelling, folded
+from halfnoise.data.spelling import NO, PLAIN, SPACES, YES, Spelling, folded
 from halfnoise.data.usual import Usual
 from halfnoise.data.written import SAID, Written
 from halfnoise.errors import InvalidParameterError
@@ -112,7 +112,7 @@ class Cell:
 
     def as_code(self, literal: Literal) -> str:
         """Return a value that somebody lists as ``code`` returns it."""
-        text = str(literal).strip()
+        text = str(literal).strip(SPACES)
         return folded(text) if self.spelling.ignore_case else text
 
     def made_as(self, kind: str) -> str:
@@ -240,7 +240,7 @@ class Cell:
         texts, numbers, others = dict[str, int](), dict[float, int](), list[int]()
         listable = self.is_text or self.dtype.is_numeric()
         for rank, literal in enumerate(literals):
-            a_word = self.inferred and str(literal).strip().lower() in (*YES, *NO)
+            a_word = self.inferred and str(literal).strip(SPACES).lower() in (*YES, *NO)
             is_bool = isinstance(literal, bool)
             if not listable or is_bool or a_word or as_date(literal) is not None:
                 others.append(rank)
@@ -254,7 +254,7 @@ class Cell:
     def _matches(self, literal: Literal) -> nw.Expr:
         """Whether the cell is a value that is not plain: yes or no, or a day."""
         number = float(literal) if isinstance(literal, bool) else as_number(literal)
-        day, text = as_date(literal), str(literal).strip()
+        day, text = as_date(literal), str(literal).strip(SPACES)
         if self.dtype == nw.Boolean:
             if text.lower() in YES or number == 1:
                 return nw.col(self.name)

@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from narwhals.dtypes import DType
 
-from halfnoise.data.meaning import alike, kind_of
+from halfnoise.data.codes import numbers_among
+from halfnoise.data.meaning import kind_of
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.column_query import ColumnQuery
-from halfnoise.workload.conditions import Where, as_date
+from halfnoise.workload.conditions import Literal, Where, as_date
 from halfnoise.workload.numbers import Bounded, Count
 from halfnoise.workload.queries import each_alone
 from halfnoise.workload.workload import Workload
@@ -60,6 +61,8 @@ def _conditions(query: object) -> Iterator[Where]:
 
 
 def _of_query(query: ColumnQuery, kind: str, text: TextFormat) -> Iterator[str]:
+    if isinstance(query, Count):
+        yield from _missing(query.true, query)
     if isinstance(query, Count) and (query.condition is not None or kind == "yes and no"):
         return
     if isinstance(query, Count) and not query.true and not text.yes:
@@ -68,9 +71,7 @@ def _of_query(query: ColumnQuery, kind: str, text: TextFormat) -> Iterator[str]:
     if isinstance(query, Bounded | Bins):
         yield _UNIT
     if isinstance(query, Choice | Items):
-        listed = query.categories if isinstance(query, Choice) else query.items
-        for one, other in alike(listed, kind)[:1]:
-            yield f"{one!r} and {other!r} mean the same, and the first counts."
+        yield from _missing(query.categories if isinstance(query, Choice) else query.items, query)
         yield _SPELLED
     if not query.codes and isinstance(query, Bounded | Bins):
         yield _CODES
@@ -78,6 +79,7 @@ def _of_query(query: ColumnQuery, kind: str, text: TextFormat) -> Iterator[str]:
 
 def _of_condition(where: Where, kind: str, text: TextFormat) -> Iterator[str]:
     if where.word in ("equals", "is_in"):
+        yield from _missing(where.values, where)
         yield _SPELLED
     elif as_date(where.values[0]) is None:
         yield _UNIT
@@ -85,6 +87,13 @@ def _of_condition(where: Where, kind: str, text: TextFormat) -> Iterator[str]:
             yield _CODES
     elif kind == "text" and text.dates == "yyyy-mm-dd":
         yield _DAYS
+
+
+def _missing(listed: Sequence[Literal], asked: ColumnQuery | Where) -> Iterator[str]:
+    """Tell of the first listed value, if any, that is a code for no answer, too."""
+    texts, numbers = {*map(str, asked.codes)}, {*numbers_among(asked.codes)}
+    both = (each for each in listed if str(each) in texts or numbers & {*numbers_among([each])})
+    yield from (f"{each!r} is listed, but counts as no answer." for each in [*both][:1])
 
 
 def _of_people(workload: Workload, unit: Sequence[str], *, rows: bool) -> Questions:

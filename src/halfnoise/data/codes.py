@@ -6,7 +6,7 @@ Where a code cannot be what a cell is read as, no cell needs to be compared with
 import re
 from collections.abc import Sequence
 
-from halfnoise.data.spelling import Spelling, folded, iso_day
+from halfnoise.data.spelling import SPACES, Spelling, folded, iso_day
 from halfnoise.data.written import NUMBERS_IN_WORDS
 from halfnoise.workload.conditions import Literal, as_date, as_number
 
@@ -35,7 +35,7 @@ def are_found_by_number(codes: Sequence[Literal], spelling: Spelling) -> bool:
     >>> are_found_by_number([-99, "N/A"], Spelling()), are_found_by_number(["true"], Spelling())
     (True, False)
     """
-    texts = [str(code).strip() for code in codes if not isinstance(code, bool)]
+    texts = [str(code).strip(SPACES) for code in codes if not isinstance(code, bool)]
     return all(_is_plain_number(text, spelling) or _is_no_number(text) for text in texts)
 
 

@@ -145,22 +145,6 @@ def codes(listed: Sequence[Literal], kind: str, spelling: Spelling) -> Iterator[
         yield f"never, since the column holds {kind}: {_some(never)}"
 
 
-def alike(listed: Sequence[Literal], kind: str) -> list[tuple[Literal, Literal]]:
-    """Return codes that mean the same, each behind the one that counts.
-
-    >>> alike(["1", "1.0", "2"], "text")
-    [('1', '1.0')]
-    """
-    seen, found = dict[object, Literal](), list[tuple[Literal, Literal]]()
-    for each in listed if kind != "yes and no" else ():
-        number, day = as_number(each), as_date(each)
-        reading = day or (str(each).strip() if number is None else number)
-        if reading in seen:
-            found.append((seen[reading], each))
-        seen.setdefault(reading, each)
-    return found
-
-
 def _other(numbers: Sequence[Literal], spelling: Spelling) -> str:
     """Write another spelling of the first whole number, if there is one."""
     whole = [each for each in map(str, numbers) if each.removeprefix("-").isdecimal()]

@@ -32,7 +32,7 @@ class Usual:
     def letters(self) -> list[str]:
         """The texts of one letter that could be one of the values."""
         words = {*self.spelling.yes_words, *self.spelling.no_words}
-        words |= {str(value).strip() for value in (*self.values, *self.missing)}
+        words |= {str(value).strip(SPACES) for value in (*self.values, *self.missing)}
         small = {word for word in words if len(word) == 1}
         return sorted({*"0123456789", *small, *(s.upper() for s in small), *map(str.lower, small)})
 
@@ -40,7 +40,7 @@ class Usual:
     def are_all_letters(self) -> bool:
         """Whether no other text of one letter could be: not where cases of letters matter."""
         plain = not (self.spelling.yes or self.spelling.no or self.spelling.ignore_case)
-        return plain and all(str(value).strip() for value in (*self.values, *self.missing))
+        return plain and all(str(value).strip(SPACES) for value in (*self.values, *self.missing))
 
     @property
     def digits(self) -> str:
@@ -71,7 +71,8 @@ class Usual:
     def ranks(self) -> dict[str, int]:
         """Return which of the values usual texts are: letters, and values that are plain words."""
         known = {*NUMBERS_IN_WORDS} - {*_NUMBERS}  # numbers that are not known here
-        words = [word for value in self.values if lowered(word := str(value).strip()) not in known]
+        words = [str(value).strip(SPACES) for value in self.values]
+        words = [word for word in words if lowered(word) not in known]
         plain = (word for word in words if word.replace("_", "").isalpha())  # no number, no day
         texts = [*self.letters, *plain]
         found = [Usual([value], self.missing, self.spelling).found(texts) for value in self.values]
@@ -92,5 +93,5 @@ class Usual:
             return True
         if isinstance(value, bool):
             return lowered(text) in (self.spelling.yes_words if value else self.spelling.no_words)
-        own = str(value).strip()
+        own = str(value).strip(SPACES)
         return folded(text) == folded(own) if self.spelling.ignore_case else text == own

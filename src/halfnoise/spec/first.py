@@ -29,6 +29,10 @@ mean = []
 choice = []
 bins = []
 
+# Sets of codes, one to a row or several in a cell: "COLUMN=J45,E11.*"; what parts them there.
+# items = []
+# split = ";"
+
 # Tables by several of these choices and bands: "A,B"; means, sums and counts by cell: "NAME=A,B".
 # table = []
 # by-cell = []
@@ -72,7 +76,7 @@ def _column(name: str, kind: str) -> str:
     asked = {
         "count": [name, f"NAME={name}:at-least:65", f"NAME={name}:yes:1,2"],
         "sum, mean": [f"{name}=LOW:HIGH"],
-        "choice": [f"{name}=A,B,C"],
+        "choice, items": [f"{name}=A,B,C"],
         "bins": [f"{name}=0,18,65"],
         "unit, by": [quoted(name)],
     }

@@ -10,6 +10,7 @@ from halfnoise.spec.lists import ANYWHERE, Lists, one_value, quoted
 from halfnoise.spec.queries import Words
 from halfnoise.values import dataclass
 from halfnoise.workload.by import SPANS, By
+from halfnoise.workload.codes import SPACES
 from halfnoise.workload.conditions import as_number
 from halfnoise.workload.listing import DISCOVER, Groups
 from halfnoise.workload.spans import EVERY
@@ -147,7 +148,7 @@ def groups(texts: Sequence[str], by: Sequence[By], lists: Lists = ANYWHERE) -> G
     free = _unlisted(by)
     if len(by) > 1 < len(free) and len(texts) == 1 and texts[0].startswith("@"):
         rows = lists.rows(texts[0], len(by))
-        return [tuple(cell.strip() for cell in row) for row in rows]
+        return [tuple(cell.strip(SPACES) for cell in row) for row in rows]
     if len(by) < 2 or (len(free) < 2 and len(texts) != len(by)):
         return tuple(itertools.chain.from_iterable(_keys(text, lists) for text in texts))
     if len(texts) not in (len(by), len(free)):

@@ -9,7 +9,7 @@ from typing import Any
 
 from halfnoise.checks import refuse
 from halfnoise.data.dialects import DIALECTS
-from halfnoise.data.spelling import ISO, Spelling, day_alone
+from halfnoise.data.spelling import ISO, SPACES, Spelling, day_alone
 from halfnoise.errors import InvalidParameterError
 from halfnoise.files import is_among
 from halfnoise.values import dataclass, replace
@@ -75,7 +75,7 @@ class Lists:
         >>> ANYWHERE.split("a, b,c,"), ANYWHERE.split('a,"b, c"')
         (('a', 'b', 'c'), ('a', 'b, c'))
         """
-        return tuple(filter(None, map(str.strip, self.entries(text))))
+        return tuple(filter(None, (each.strip(SPACES) for each in self.entries(text))))
 
     def entries(self, text: str) -> list[str]:
         """Return the parts of a list as they are written."""
@@ -95,7 +95,7 @@ class Lists:
         ('a;b',)
         """
         found = self.split(text)
-        if len(found) != 1 or found[0] != text.strip():
+        if len(found) != 1 or found[0] != text.strip(SPACES):
             return found
         remedy = f'if that is one value, quote it: "{text}"'
         if any(mark in text for mark in ";|\t"):
@@ -159,7 +159,7 @@ ANYWHERE = Lists()
 
 
 def _unquoted(line: str) -> str:
-    found = _QUOTED.fullmatch(line.strip())
+    found = _QUOTED.fullmatch(line.strip(SPACES))
     return line if found is None else found[1].replace('""', '"')
 
 

@@ -19,6 +19,7 @@ from halfnoise.spec.lists import ANYWHERE, Lists
 from halfnoise.spec.tables import crossed
 from halfnoise.spec.vocabulary import CROSSED
 from halfnoise.workload.categories import Bins, Choice, Items
+from halfnoise.workload.codes import SPACES
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.numbers import Count, Counts, Mean, Sum
 from halfnoise.workload.queries import Asked, Query
@@ -219,7 +220,7 @@ def _condition(
 
 
 def _rule(said: Condition, lists: Lists) -> dict[str, Any]:
-    word, value = said.word, said.value.strip()
+    word, value = said.word, said.value.strip(SPACES)
     if not value:
         written = f"{said.column}:{word}:{said.value}"
         raise refuse("a condition", "written COLUMN:WORD:VALUE", written, "give the value")

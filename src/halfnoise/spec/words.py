@@ -34,6 +34,7 @@ from halfnoise.spec.queries import (
 from halfnoise.spec.tables import parted
 from halfnoise.spec.vocabulary import LISTS, RULES, SIZES, TEXT
 from halfnoise.workload.categories import Items
+from halfnoise.workload.codes import SPACES
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.nested import Nested
@@ -79,7 +80,7 @@ def _listed(name: str, what: str, said: str) -> list[str]:
     """Read a list about a file; another file of them could be one of rows, and is not read."""
     if said.startswith("@"):
         raise refuse(name, f"{what} themselves: a,b,c", said)
-    return [each.strip() for each in ANYWHERE.entries(said)]
+    return [each.strip(SPACES) for each in ANYWHERE.entries(said)]
 
 
 def read(

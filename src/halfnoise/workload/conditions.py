@@ -124,11 +124,12 @@ below, up_to, between, equals, is_in, got none
 def as_number(literal: Literal) -> float | None:
     """Return the number that a value is or spells, if it does.
 
-    >>> as_number("65"), as_number(True), as_number("F"), as_number("1_0"), as_number("nan")
+    >>> as_number("65"), as_number(True), as_number("1_0"), as_number("nan"), as_number("\u0663")
     (65.0, None, None, None, None)
     """
-    if isinstance(literal, bool | dt.date) or "_" in str(literal):
-        return None
+    text = str(literal)
+    if isinstance(literal, bool | dt.date) or "_" in text or not text.isascii():
+        return None  # digits of other scripts are text in a cell, too
     try:
         number = float(literal)
     except (OverflowError, TypeError, ValueError):

@@ -19,6 +19,7 @@ from halfnoise.checks import (
 from halfnoise.errors import InvalidParameterError
 from halfnoise.values import dataclass
 from halfnoise.workload.categories import Choice
+from halfnoise.workload.codes import SPACES
 from halfnoise.workload.conditions import Literal
 from halfnoise.workload.sets import Tree
 
@@ -211,7 +212,7 @@ def _read(file: "str | os.PathLike[str]", columns: Sequence[str]) -> list[list[s
     """Return the places of a file."""
     try:
         with Path(file).open(encoding="utf-8-sig", newline="") as lines:
-            found = [[cell.strip() for cell in line] for line in csv.reader(lines)]
+            found = [[cell.strip(SPACES) for cell in line] for line in csv.reader(lines)]
     except (OSError, ValueError, csv.Error):
         said = f"the list of places {os.fspath(file)!r} could not be read"
         remedy = "name a text file with one place to a line, a name for each level"

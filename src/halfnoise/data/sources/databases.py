@@ -81,6 +81,9 @@ def _of_sqlite(
     database.text_factory = _decoded
     tables = [str(name) for (name,) in _asked(database, _IN_SQLITE)]
     own = [(_MAIN, each) for each in tables if not each.startswith("sqlite_")]
+    if not own and list(_asked(database, "pragma journal_mode")) == [("wal",)]:
+        said = f"{str(path)!r} has no table, and may be a copy without what was written last"
+        raise DataError(f"{said}; copy {path.name}-wal too, or close it where it is written to")
     name, (_, table) = chosen(_names(own), text.table, str(path))
     about = _asked(database, f"pragma table_xinfo({_quoted(table)})")
     names = spelled([column for _, column, *_, hidden in about if hidden in _OWN])

@@ -21,7 +21,17 @@ from halfnoise.values import dataclass
 
 Rule = Callable[[str], nw.Expr]  # what is made of a column, by its name
 _AS_TEXT = ('"NULL"', "JSON", "UUID")
-_OTHER = ("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")  # far out, or beside what is, they fail
+# Moments that fail far out, or beside what is. DuckDB rounds nanoseconds, perhaps to the next day.
+_DOWN = "epoch_ns({0}) // 1000 - (epoch_ns({0}) % 1000 < 0)::int"
+_OTHER = {
+    "TIMESTAMP_S": ("try_cast({0} as timestamp)", "{0}"),
+    "TIMESTAMP_MS": ("try_cast({0} as timestamp)", "{0}"),
+    "TIMESTAMP_NS": (f"coalesce(make_timestamp({_DOWN}), try_cast({{0}} as timestamp))", "{0}"),
+    "TIMESTAMPTZ_NS": (
+        f"coalesce(make_timestamptz({_DOWN}), try_cast({{0}} as timestamptz))",
+        "{0} at time zone 'UTC'",
+    ),
+}
 _LARGE = ("HUGEINT", "UHUGEINT", "BIGNUM")  # Arrow has no whole numbers of that size
 _WITHIN = re.compile(r"STRUCT|MAP|UNION|VARIANT|\[")
 _FRACTIONS = re.compile("FLOAT|DOUBLE")
@@ -106,10 +116,8 @@ class _Column:
         elif self.kind in _AS_TEXT or self.kind.startswith("ENUM("):
             cells = f'cast({own} as varchar) collate "binary"'
         elif self.kind in _OTHER:
-            return [
-                f"try_cast({own} as timestamp) as {own}",
-                f"{own} as {_quoted(id_of(self.name))}",
-            ]
+            shown, ids = (said.replace("{0}", own) for said in _OTHER[self.kind])
+            return [f"{shown} as {own}", f"{ids} as {_quoted(id_of(self.name))}"]
         return [own if cells == own else f"{cells} as {own}"]
 
 

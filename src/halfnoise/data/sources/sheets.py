@@ -1,7 +1,7 @@
 """Sheets: .xlsx, .xlsm, .ods, .xls and .xlsb, in which every cell becomes text by itself.
 
-A row is one that holds anything in a named column: where a sheet ends is decided by its cells, and
-so no cell decides whether rows of others are there.
+A row is one that holds anything from the first named column to the last: where a sheet ends is
+decided by its cells, and so no cell decides whether rows of others are there.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

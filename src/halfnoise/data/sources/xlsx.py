@@ -32,7 +32,9 @@ WIDEST, LAST_ROW = 2**14, 2**20  # columns and rows that a sheet can have
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _LETTERS = re.compile(r"[A-Z]{1,3}")
 _NOT_SHOWN = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]', re.IGNORECASE)
-_TIMES, _DURATIONS = {*range(14, 23), *range(27, 37), 45, 47, *range(50, 59)}, {46}
+# Formats that are known by number: those that show days, those that show the clock, and spans.
+_DAYS = {*range(14, 18), *range(27, 32), *range(34, 37), *range(50, 59)}
+_CLOCKS, _DURATIONS = {*range(18, 23), 32, 33, 45, 47}, {46}
 _LAST = 2_958_466  # the day after 9999-12-31
 _DAY = 86_400_000  # milliseconds
 _FROM_1900 = dt.date(1899, 12, 30).toordinal()
@@ -93,7 +95,7 @@ class Xlsx:
 
     @cached_property
     def styles(self) -> dict[str, str]:
-        """What some styles show of a number, by their own: ``time`` or ``duration``."""
+        """What some styles show of a number, by their own: ``day``, ``clock`` or ``duration``."""
         own = {f["numFmtId"]: f.get("formatCode", "") for f in self._all(_STYLES, "numFmt")}
         found = whole(self._archive, _STYLES, _Styles())
         shown = (_shows(number, own.get(number)) for number in found)
@@ -245,20 +247,21 @@ def _moment(number: float, shows: str, zero: int) -> Plain:
     moment = dt.datetime.combine(date, dt.time()) + dt.timedelta(milliseconds=rest)
     if number < 1:
         return moment.time()
-    return moment if rest else date
+    return moment if rest or shows == "clock" else date  # which shows midnight, too
 
 
 def _shows(number: str, code: str | None) -> str:
     """Return what a format makes of numbers, by its number, or by its code where it has one."""
     if code is None:
         known = int(number) if WHOLE.fullmatch(number) else -1
-        return "duration" if known in _DURATIONS else "time" * (known in _TIMES)
+        clock = "clock" if known in _CLOCKS else "day" * (known in _DAYS)
+        return "duration" if known in _DURATIONS else clock
     shown = _NOT_SHOWN.sub("", code.partition(";")[0]).lower()
     if shown == "general":
         return ""
     if "[" in shown:
         return "duration"
-    return "time" * any(letter in shown for letter in "dmyhs")
+    return "clock" if {*"hs"} & {*shown} else "day" * bool({*"dmy"} & {*shown})
 
 
 class _Places(dict[str, int | None]):
