@@ -56,7 +56,7 @@ def test_sums_that_hardly_weigh_anything() -> None:
         assert above(workload) <= 1.004
         plan = hn.plan(workload, privacy=MU)
         least = min(design.error(workload) for design in plan.designs)
-        assert plan.chosen.error(workload) <= 1.0011 * least
+        assert plan.chosen.error(workload) <= 1.0021 * least
 
 
 GROUPED = [

@@ -11,13 +11,17 @@ import pytest
 import halfnoise as hn
 from halfnoise.design import certificate
 from halfnoise.design.candidates import designs
-from halfnoise.design.design import Design, Measurement
+from halfnoise.design.design import Design, Measurement, Setting
+from halfnoise.design.duality import solve
 from halfnoise.design.fitted import Fitted
 from halfnoise.design.fitted_groups import FittedGroups
+from halfnoise.design.people import People, Size, size_of
+from halfnoise.design.prices import priced
 from halfnoise.noise.law import Noise
 from halfnoise.planning.choice import best
 from halfnoise.privacy.definitions import Budget
 from halfnoise.workload.sets import Squared
+from halfnoise.workload.sets.squared import Squares
 from halfnoise.workload.sets.varying import Varying
 from halfnoise.workload.totals import Totals
 from support.any_workload import any_queries, entering, enumerated
@@ -26,6 +30,7 @@ from support.quanta import on_curve
 from support.soak import MORE
 from support.table_solver import goals, people
 
+RULES: list[dict[str, Any]] = [{}, {"neighbors": hn.Neighbors.REPLACE}]
 NEAR = 1.005  # of the squared error of the best noise there is
 REPLACE = hn.Neighbors.REPLACE
 SPREAD, OTHER = (
@@ -166,9 +171,6 @@ def test_what_is_measured_costs_what_is_declared(turn: int) -> None:
         done += 1
 
 
-RULES: list[dict[str, Any]] = [{}, {"neighbors": REPLACE}]
-
-
 def costs(ready: Measurement, workload: hn.Workload, *, number: int) -> Any:
     """Return what everybody costs under what is measured: of a mean with its variance alone.
 
@@ -233,6 +235,79 @@ def test_rounding_that_is_left_out_is_seen(noise: Noise, monkeypatch: pytest.Mon
         if ready.design.noise is noise and ready.design.name.startswith("correlated"):
             found = costs(ready, workload, number=10**4)
             assert found.max() > ready.design.loss() * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("leaves", [True, False])
+@pytest.mark.parametrize("quantum", [Fraction(8, 2**10), Fraction(8, 2**11)])
+def test_corners_hold_everybody(quantum: Fraction, *, leaves: bool) -> None:
+    """However a square counts, with either sign, beside what a value is charged with.
+
+    All values of a coarse grid with all roundings, or any two of them.
+    """
+    shape = Squared(-3.0, 5.0).on(quantum)
+    places = np.arange(-int(4 / quantum), int(4 / quantum) + 1)
+    square = (2 * places) ** 2 // Squares.of(-len(places) + 1, 0).by * float(shape.step)
+    # A part of a quantum, or those of two, may move a total by one quantum more.
+    value = np.minimum(abs(places) + 1, places.max()) * float(quantum)
+    if leaves:
+        square = square - float(shape.largest / 2)
+    else:
+        apart = abs(np.subtract.outer(places, places)).ravel() + 1
+        value = np.minimum(apart * float(quantum), 8.0)
+        square = np.subtract.outer(square, square).ravel()
+    fold = Varying.of(shape, leaves=leaves)
+    answered, squares = (np.array(each.along, dtype=float) for each in fold.coordinates)
+    own = answered == (1 if leaves else 0)
+    charged = np.array([float(x) for (x,) in fold.across])
+    for rate in (*(-(10.0 ** np.linspace(-3, 3, 25))), -1.0, 1.0, *10.0 ** np.linspace(-3, 3, 25)):
+        most = float((value**2 + rate * square).max())
+        declared = float((charged + rate * squares)[own].max())
+        assert most <= declared + 1e-12 * abs(rate)
+        assert not leaves or declared <= most + (1 + abs(rate)) * 3 * float(shape.step)
+
+
+def test_who_is_priced_can_be_there() -> None:
+    """Prices are on people, not on corners around them: squares are as far as values allow."""
+    shape = Squared(-3.0, 5.0)
+    fold = priced(shape, 1, leaves=False)
+    assert fold is not None
+    answered, squares = fold.coordinates
+    for given, square, (charged,) in zip(answered.along, squares.along, fold.across, strict=True):
+        far = math.sqrt(charged) / 4
+        most = far * (2 - far) if not given else abs(far**2 - 0.5)
+        assert abs(square) <= 16 * most + 1e-9
+
+
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+@pytest.mark.parametrize("words", ["two means", "a count beside", "replaced", "items beside"])
+def test_averages_over_people_are_a_bound(words: str) -> None:
+    """Where there are too many to list, averages are priced: never above the solver."""
+    queries, rules = TABLE[words]
+    workload = hn.Workload(queries, **rules)
+    size = size_of(Setting(workload=workload, noise=Noise.GAUSSIAN, budget=1.0))
+    leaves = size is not Size.PUBLIC
+    folds = [certificate._some(block.shape, leaves=leaves) for block in workload.blocks]
+    some = tuple(fold for fold in folds if fold is not None)
+    glimpsed = certificate._glimpsed(People(workload.blocks, some, size, workload.size_weight))
+    found = least(workload)
+    assert 0.8 * found <= solve(glimpsed).bound <= found * (1 + 5e-5)
+
+
+def test_many_variances_have_a_bound() -> None:
+    """Of nine there are too many kinds of people: closed forms come near what bounds them."""
+    queries = [hn.Mean(f"m{i}", bounds=(-i, 2 + i * i), variance=True) for i in range(9)]
+    for rules in RULES:
+        workload = hn.Workload(queries, **rules)
+        bound = certificate.least_error(workload, 1.0) or math.inf
+        assert bound <= chosen(workload).error(workload) <= 1.06 * bound
+
+
+def test_groups_have_room_for_rows() -> None:
+    """Rows of groups are multiplied by how many there are: their parts are short enough."""
+    queries = [hn.Sum("s", bounds=(0, 0.8)), SPREAD, OTHER]
+    for groups in (3, 8):
+        workload = hn.Workload(queries, groups=groups, neighbors=REPLACE)
+        assert chosen(workload, 0.3).name == "fitted-gaussian"
 
 
 @pytest.mark.parametrize("kind", range(2))

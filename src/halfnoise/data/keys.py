@@ -165,14 +165,17 @@ def _text(cell: Cell, *, listed: bool, missing: str | None) -> KeyColumn:
 def _are_bare(texts: Sequence[str]) -> bool:
     """Whether no text has spaces around it or is a word for yes or no: told of all at once.
 
+    Nor has one a line break inside, after which spaces could stand.
+
     >>> _are_bare(["a", "b c"]), _are_bare(["a", "b "]), _are_bare(["a", "True"])
     (True, False, False)
     """
-    whole = "\n".join(["", *texts, ""])
-    found = [mark for mark in SPACES if mark in whole]
+    whole = "\n".join(texts)
+    found = [mark for mark in SPACES if mark in whole and mark != "\n"]
+    whole = f"\n{whole}\n"
     spaced = any(f"\n{mark}" in whole or f"{mark}\n" in whole for mark in found)
-    small = whole.lower()
-    return not spaced and not any(f"\n{word}\n" in small for word in _WORDS)
+    small, broken = whole.lower(), whole.count("\n") > len(texts) + 1
+    return not (spaced or broken or any(f"\n{word}\n" in small for word in _WORDS))
 
 
 def _yes_or_no(cell: Cell) -> KeyColumn:

@@ -38,6 +38,7 @@ from halfnoise.workload.sets.folding import Folded
 from halfnoise.workload.workload import Workload
 
 SLACK = 2.0**-40  # more than all rounding of a sum of positive numbers
+EVEN = 1e-4  # how near scales of short rows come to the best
 TURNS = 4  # of scales and estimates where several noises tell the same
 
 
@@ -86,14 +87,41 @@ class Fitted(Design):
 
     def worst(self) -> arb:
         """Return what the worst person costs: everybody is listed."""
-        moved, distances = self.rows.moved, self.rows.people.distances
-        if self.changed is not None:
-            moved = np.concatenate([moved, self.rows.changed(self.changed)])
-            distances = np.concatenate([distances, self.changed.distances])
+        moved, distances = self._everybody()
         rows = (moved / np.array(self.row_scales)) ** 2
         several = 2 if self.changed is not None or self.rows.people.size is Size.PUBLIC else 1
         apart = rounded_apart([(self.rows, self.row_scales)], self.scales, several)
         return dearest(rows.sum(axis=1), distances, self.scales) + apart
+
+    def _everybody(self) -> tuple[Floats, Floats]:
+        """Return how far everybody moves each row, and what all scales across are charged with."""
+        moved, distances = self.rows.moved, self.rows.people.distances
+        if self.changed is not None:
+            moved = np.concatenate([moved, self.rows.changed(self.changed)])
+            distances = np.concatenate([distances, self.changed.distances])
+        return moved, distances
+
+    def balanced(self, line_weights: Floats, budget: float) -> Self:
+        """Return the same rows with the best scales for them: rounding has changed what they cost.
+
+        A row's noise weighs what the coordinates hold of it.
+        """
+        people, (moved, distances) = self.rows.people, self._everybody()
+        seen = zip(people.order, people.coordinates, strict=True)
+        weights = [people.blocks[i].importance * float(each.weight) for (i, _), each in seen]
+        weights += [people.root_weight] * (people.size is Size.MEASURED)
+        own = np.einsum("k,kr->r", weights, self.rows.back**2)
+        programme = Programme(
+            moved=(),
+            weights=(),
+            distances=np.hstack([moved**2, distances]),
+            line_weights=np.concatenate([own, line_weights]),
+        )
+        left = iter((solve(programme.lifted, EVEN).lines ** -0.5 / budget).tolist())
+        rows, *scales = (
+            tuple(itertools.islice(left, n)) for n in (len(own), *map(len, self.scales))
+        )
+        return replace(self, row_scales=rows, scales=tuple(scales))
 
     def stretched(self, factor: float) -> Self:
         """Return the design with all its scales times ``factor``."""
@@ -142,7 +170,8 @@ def _fitted(
     found = solve(programme.lifted)
     for _ in range(TURNS):
         if (weights := people.borne(found.lines)) is not None:
-            found = solve(replace(programme, line_weights=weights).lifted)
+            programme = replace(programme, line_weights=weights)
+            found = solve(programme.lifted)
     if not found.sound:
         return
     first = int(people.weights.size > 0)
@@ -155,14 +184,13 @@ def _fitted(
         size_is_given=people.size is Size.GIVEN,
         changed=None if changed is None else changed.on(people.blocks, people),
     )
+    if len(found.matrices) == first:
+        design = design.balanced(programme.line_weights, budget)
     yield design.stretched(design.loss() / budget).certified(budget)
 
 
 def folding(workload: Workload) -> tuple[Fold, Fold]:
-    """Return how to list everybody, and those who are priced.
-
-    The largest error is sought by many rounds: there values by cell have scales of their own.
-    """
+    """Return how to list everybody, and those who are priced."""
     mixed = any(adds_by_cell(block.shape) and not block.shape.deep for block in workload.blocks)
     if not mixed:
         return People.of, People.of

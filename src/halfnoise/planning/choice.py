@@ -16,7 +16,7 @@ from halfnoise.text import percent, short
 from halfnoise.workload.workload import Workload
 
 WORTH = 0.8  # Laplace noise beside Gaussian noise: a fifth less standard error, or it is not taken
-AS_GOOD = 1.0005  # standard errors so close count as equal: then the one that gives the size wins
+AS_GOOD = 1.001  # standard errors so close count as equal: then the one that gives the size wins
 
 Shares = Mapping[Noise, Fraction]  # which part of the ledger's limit noise of each kind takes
 

@@ -90,15 +90,13 @@ class Squared(Answered):
     def on(self, quantum: Fraction, wider: int = 0) -> Self:
         """Return the set with bounds on the grid, around its own."""
         low, high = around(self.bounds, quantum, wider)
-        if (
-            Squares.of(int(Fraction(low) / quantum), int(Fraction(high) / quantum)).most
-            < 1 / COARSE
-        ):
+        found = replace(self, low=low, high=high, quantum=quantum)
+        if found.most < 1 / COARSE:
             raise InvalidParameterError(
                 "the budget is too small for a variance: its noise would hide all differences"
                 " between values; use a larger budget, or leave variance out"
             )
-        return replace(self, low=low, high=high, quantum=quantum)
+        return found
 
     def leaving(self, p: int) -> list[Corner]:
         """Return corners that hold what those who answer move: the value's p-th power, the square.
@@ -154,12 +152,9 @@ class Squared(Answered):
     def parts(self, center: Number | None, scales: Scales, root: float) -> Parts:
         """Return the noises of its sums, and of value and square less their middles * answered."""
         value, answered, square = scales
-        two, seen = Answered.parts(self, center, (value, answered), root), self.seen(center)
-        leans = {"squares": float(seen), "spread": float(abs(seen - self.largest / 2))}
-        return two | {
-            kind: [square, *(by * part for part in two["answered"] if by)]
-            for kind, by in leans.items()
-        }
+        two = Answered.parts(self, center, (value, answered), root)
+        lean = float(abs(self.seen(center) - self.largest / 2))
+        return two | {"spread": [square, *(lean * part for part in two["answered"])]}
 
     def mixture(self, center: Center) -> Mixture:
         """Return the noises of its own, and that of the number who answered, which all have."""

@@ -79,6 +79,5 @@ class Varying(Answering):
 
     def parts(self, scales: Scales, along: Sequence[Sequence[float]]) -> Sequence[Parts]:
         """Return the noises of its sums, and of value and square less their middles * answered."""
-        (two,), middle = Answering.parts(self, scales, along[:1]), float(self.shape.largest / 2)
-        both = [abs(s + middle * a) for a, s in zip(*along, strict=True)]
-        return [{**two, "squares": both, "spread": [abs(part) for part in along[1] if part]}]
+        (two,) = Answering.parts(self, scales, along[:1])
+        return [two | {"spread": [abs(part) for part in along[1] if part]}]
