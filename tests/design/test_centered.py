@@ -114,16 +114,25 @@ def test_at_most_k_at_known_size(d: int, k: int) -> None:
 
 
 def test_alike_is_who_weighs_alike() -> None:
-    """Means of one range have one centre if they weigh the same, and each its own if not."""
+    """Means have one centre if they weigh the same in their units, and each its own if not."""
 
     def centers(*ranges: tuple[float, float]) -> list[float]:
         means = [hn.Mean(f"m{i}", bounds=bounds) for i, bounds in enumerate(ranges)]
-        weights = {"m0": 1.0, "m1": 50.0, "m2": 50.0}
+        units = [high - low for low, high in ranges]
+        weights = {f"m{i}": w / units[i] ** 2 for i, w in enumerate((1.0, 50.0, 50.0))}
         workload = hn.Workload([*means, hn.Count("a")], importance=weights)
         return [float(c) for c in gaussian_centers(workload.blocks, 0.3)]
 
     one = centers((0, 1), (0, 1), (0, 1))
-    # A range that differs by nothing that matters is a shape of its own.
-    apart = centers((0, 1), (0, 1 + 1e-9), (0, 1 + 2e-9))
-    assert one == pytest.approx(apart, rel=1e-5)
+    assert one == pytest.approx(centers((0, 3), (-8, 0), (3, 7)), rel=1e-9)
+    # What weighs more by nothing that matters is looked for by itself.
+    alone = [float(c) for c in _alone((1.0, 50.0, 50.0001))]
+    assert one == pytest.approx(alone, rel=1e-5)
     assert one[2] == one[3] != pytest.approx(one[1], rel=1e-2)
+
+
+def _alone(weights: tuple[float, ...]) -> tuple[Fraction, ...]:
+    importance = {f"m{i}": weight for i, weight in enumerate(weights)}
+    means = [hn.Mean(name, bounds=(0, 1)) for name in importance]
+    workload = hn.Workload([*means, hn.Count("a")], importance=importance)
+    return gaussian_centers(workload.blocks, 0.3)

@@ -81,8 +81,8 @@ def _search(blocks: Sequence[Block], fixed: float, charge: float) -> list[float]
     # A mean alone has many best centres; a trace of interest in n picks the one that gives it away.
     fixed += 1e-9 * sum(root_weight(block, 1.0) for block in blocks)
 
-    # Blocks of one shape and importance have one centre, which is looked for once.
-    kinds = [(block.shape, block.importance) for block in blocks]
+    # Blocks that are alike have one centre, which is looked for once.
+    kinds = [*map(_kind, blocks)]
     alike = dict(zip(kinds, blocks, strict=True))
 
     def centers(spread: float) -> dict[object, float]:
@@ -99,6 +99,15 @@ def _search(blocks: Sequence[Block], fixed: float, charge: float) -> list[float]
     spread = _minimize(total, math.sqrt(charge * fixed), math.sqrt(charge * highest))
     found = centers(spread)
     return [found[kind] for kind in kinds]
+
+
+def _kind(block: Block) -> tuple[object, object]:
+    """Return in what blocks agree that are alike: of means, in any unit, what squared errors weigh.
+
+    Then what they cost is the same, and how much they lean on the number of people.
+    """
+    shape, weight = block.shape, block.importance
+    return (type(shape), f"{weight * shape.width**2:.12g}") if shape.balances else (shape, weight)
 
 
 def _own_center(block: Block, spread: float) -> float:
