@@ -167,6 +167,10 @@ def test_no_key_is_what_rows_without_one_are_called(key: Any) -> None:
     given: dict[str, Any] = {"row_is_person": True, "by": by, "missing_group": "Unknown"}
     with pytest.raises(hn.InvalidParameterError, match=r"groups '.*' and 'Unknown' are the same"):
         hn.release(data, [hn.Count("a")], groups=[key], **given, privacy=MUCH)
+    others: list[Any] = ["an Unknown", "Unknown 2"]  # each of which is somebody's
+    listed = others if isinstance(key, str) else [(each, " Unknown 2") for each in others]
+    found = hn.release(data, [hn.Count("a")], groups=listed, **given, privacy=MUCH)
+    assert len(found) == len(listed) + 1 + isinstance(key, str)
 
 
 @pytest.mark.parametrize("engine", ["polars", "duckdb", "pandas", "arrow"])

@@ -7,6 +7,7 @@ import halfnoise as hn
 from halfnoise.design import cell_prices, certificate
 from halfnoise.design.candidates import designs
 from halfnoise.design.cell_states import CellStates, alike
+from halfnoise.design.people import MOST_KINDS
 from halfnoise.planning.choice import best
 from halfnoise.privacy.definitions import Budget
 from halfnoise.workload.crossing import TableBlock
@@ -157,7 +158,7 @@ def loosely(values: Any, **_: bool) -> Any:
 
 AVERAGES: list[tuple[str, Any]] = [
     ("alike", loosely),
-    ("_pieces", lambda _, groups, most, *__, **___: len(groups) if most == 2**12 else None),
+    ("_pieces", lambda _, groups, most, *__, **___: len(groups) if most == MOST_KINDS else None),
     ("_pieces", lambda *given, **__: 1 if given[-1] == 1 else None),  # above, no changes
 ]
 

@@ -13,7 +13,6 @@ from halfnoise.workload.queries import each_alone
 from halfnoise.workload.workload import Workload
 
 _CATEGORIES, _GROUPS = "categories", "groups"
-_APART = (_CATEGORIES, _GROUPS)  # each stands for itself, so that two that are one would mislead
 
 
 def check_apart(workload: Workload, spelling: Spelling) -> None:
@@ -28,56 +27,49 @@ ignore_case; list one of them, or leave ignore_case out
     halfnoise.errors.InvalidParameterError: the categories '01' and '1' are the same; list one of \
 them, or take them as text alone, by items
     """
-    for what, values in _listed(workload):
-        if not spelling.ignore_case and what not in _APART:
-            continue  # any of them will do
+    for what, values in _listed(workload, codes=spelling.ignore_case):
         first = dict[object, Literal]()
-        for value in values:
-            for reading in _readings(value, spelling, numbers=what == _CATEGORIES):
+        for value in values if what == _CATEGORIES else dict.fromkeys(map(str, values)):
+            for reading, remedy in _readings(what, value, spelling):
                 if (other := first.setdefault(reading, value)) is not value:
-                    raise _same(what, other, value, spelling)
+                    same = f"the {what} {other!r} and {value!r} are the same"
+                    raise InvalidParameterError(f"{same}{remedy}")
 
 
-def _readings(value: Literal, spelling: Spelling, *, numbers: bool) -> Iterator[object]:
-    """Yield what a cell may be to be a value: text, and a number where it is compared as one."""
-    text = str(value).strip(SPACES)
-    yield folded(text) if spelling.ignore_case else text
-    if numbers:
-        yield from numbers_among([value])
+def _readings(what: str, value: Literal, spelling: Spelling) -> Iterator[tuple[object, str]]:
+    """Yield what a cell may be to be a value, and what to do where another one is that, too.
+
+    Of codes any one will do; categories and groups each stand for themselves.
+    """
+    text, one = str(value).strip(SPACES), "; list one of them"
+    if what in (_CATEGORIES, _GROUPS):
+        yield text, one
+    for number in numbers_among([value]) if what == _CATEGORIES else ():
+        yield number, f"{one}, or take them as text alone, by items"
+    if spelling.ignore_case:
+        yield (folded(text),), f" with ignore_case{one}, or leave ignore_case out"
 
 
-def _same(what: str, one: Literal, other: Literal, spelling: Spelling) -> InvalidParameterError:
-    same = f"the {what} {one!r} and {other!r} are the same"
-    if spelling.ignore_case and folded(str(one)) == folded(str(other)):
-        same, remedy = f"{same} with ignore_case", ", or leave ignore_case out"
-    else:
-        remedy = ", or take them as text alone, by items" * (what == _CATEGORIES)
-    return InvalidParameterError(f"{same}; list one of them{remedy}")
-
-
-def _listed(workload: Workload) -> Iterator[tuple[str, Iterable[Literal]]]:
-    """Yield the lists of values with which cells are compared."""
+def _listed(workload: Workload, *, codes: bool) -> Iterator[tuple[str, Iterable[Literal]]]:
+    """Yield the lists of values with which cells are compared; ``codes``: those of counts, too."""
     asked: list[ColumnQuery | Where] = [*workload.who]
-    for query in each_alone(workload.queries):
+    for query in each_alone([q for q in workload.queries if codes or not isinstance(q, Count)]):
         if isinstance(query, ColumnQuery):
             asked += [query, *([] if query.where is None else [query.where])]
         if isinstance(query, Choice):
             yield _CATEGORIES, query.categories
         if isinstance(query, Count):
             asked += [] if query.condition is None else [query.condition]
-            yield "codes for yes", _once(query.true)
-    yield "codes for no weight", () if workload.weight is None else _once(workload.weight.codes)
+            yield "codes for yes", query.true
+    yield "codes for no weight", () if workload.weight is None else workload.weight.codes
     groups = workload.grouping
     if groups is not None and (name := groups.missing) is not None:  # which stands for no key
         parts = groups.listed if groups.keys is None else groups.keys.columns
-        keys = _once(key for part in parts for key in part or () if key is not None)
-        yield _GROUPS, [*(key for key in keys if folded(key) == folded(name)), name]
+        keys = (str(key) for part in parts for key in part or () if key is not None)
+        small = folded(name)  # of a million keys most are told apart sooner
+        own = (k for k in keys if (folded(k) == small if codes else name in k))
+        yield _GROUPS, [*(k for k in own if codes or k.strip(SPACES) == name), name]
     for each in asked:
-        yield "codes for missing", _once(each.codes)
+        yield "codes for missing", each.codes
         if isinstance(each, Where):
-            yield "values", _once(each.values)
-
-
-def _once(values: Iterable[Literal]) -> Iterable[str]:
-    """Return values as text, each once."""
-    return dict.fromkeys(map(str, values))
+            yield "values", each.values
