@@ -21,7 +21,7 @@ from halfnoise.design.crowd import Crowd, Fold
 from halfnoise.design.design import Design, Setting
 from halfnoise.design.duality import Optimum, Programme, solve
 from halfnoise.design.grid_rows import GridRows
-from halfnoise.design.people import People, Size, adds_by_cell, listed, size_of
+from halfnoise.design.people import People, Size, listed, size_of
 from halfnoise.design.prices import priced
 from halfnoise.design.row_measurement import Across, RowMeasurement
 from halfnoise.design.rows import Rows
@@ -191,7 +191,8 @@ def _fitted(
 
 def folding(workload: Workload) -> tuple[Fold, Fold]:
     """Return how to list everybody, and those who are priced."""
-    mixed = any(adds_by_cell(block.shape) and not block.shape.deep for block in workload.blocks)
+    tables = [block for block in workload.blocks if isinstance(block, TableBlock)]
+    mixed = any(block.values and not block.shape.deep for block in tables)
     if not mixed:
         return People.of, People.of
     return partial(People.of, fold=listed, most=MOST_LISTED), partial(People.of, fold=priced)
