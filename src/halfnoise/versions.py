@@ -1,5 +1,6 @@
 """Which versions are at work: what a report of something unforeseen needs, and nothing of data."""
 
+import platform
 import sys
 
 VERSION = "0.1.0"  # of halfnoise; pyproject.toml takes it from here
@@ -33,8 +34,6 @@ def at_work() -> str:
     >>> at_work().startswith("Python ")
     True
     """
-    import platform  # which few ask for
-
     loaded = [name for name in PACKAGES if name in sys.modules and installed_version(name)]
     found = [f"{name} {installed_version(name)}" for name in loaded]
     return ", ".join([f"Python {platform.python_version()}", platform.system(), *found])
