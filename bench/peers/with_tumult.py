@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import tempfile
 
 from pyspark.sql import SparkSession
 from tmlt.analytics import (
@@ -20,7 +21,13 @@ os.environ["PYSPARK_PYTHON"] = sys.executable
 
 def errors(d: int, repeats: int, people: int) -> None:
     """Sum each column, again and again: each item is had by half of the people."""
-    spark = SparkSession.builder.master("local[2]").getOrCreate()
+    with tempfile.TemporaryDirectory(prefix="halfnoise-bench-") as folder:
+        builder = SparkSession.builder.master("local[2]")
+        spark = builder.config("spark.sql.warehouse.dir", folder).getOrCreate()
+        _errors(spark, d, repeats, people)
+
+
+def _errors(spark: SparkSession, d: int, repeats: int, people: int) -> None:
     names = [f"q{i}" for i in range(d)]
     rows = [tuple((p + i) % 2 for i in range(d)) for p in range(people)]
     frame = spark.createDataFrame(rows, names)
