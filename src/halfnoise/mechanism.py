@@ -177,12 +177,12 @@ def noisy(
     plan: Plan, measurement: Measurement, totals: Totals, request: Request
 ) -> Release | GroupedRelease:
     """Add the noise and come back: the one place where totals turn into a release."""
-    noise, (own, *others) = measurement.design.noise, measurement.scales
+    noise, shapes = measurement.design.noise, measurement.shapes(len(totals.people))
     # Drawn first: whatever stops that, no traceback with locals shows what is exact.
-    of_groups = np.broadcast_to(own, (len(totals.people), len(own)))
-    drawn = [noise.draw(scales) for scales in (of_groups, *(each[None] for each in others))]
+    wanted = zip(measurement.scales, shapes, strict=True)
+    drawn = [noise.draw(np.broadcast_to(scales, shape)) for scales, shape in wanted]
     exact = measurement.measure(totals)
-    fits = [ring.shape for ring in exact] == [each.shape for each in drawn]
+    fits = [ring.shape for ring in exact] == shapes
     rings = [ring + each.view(np.uint64) for ring, each in zip(exact, drawn, strict=True) if fits]
     del drawn, exact  # as large as all groups
     if not fits:  # several numbers would have had one noise

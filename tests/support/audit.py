@@ -85,6 +85,10 @@ class Watched:
         """Be like the measurement in all other things."""
         return getattr(self.own, name)
 
+    def shapes(self, groups: int) -> list[tuple[int, ...]]:
+        """Say that it is repeated."""
+        return [(self.draws, *shape) for shape in self.own.shapes(groups)]
+
     def measure(self, totals: Totals) -> list[Ring]:
         """Measure once, and repeat it."""
         rings = self.own.measure(totals)

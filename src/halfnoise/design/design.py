@@ -63,6 +63,10 @@ class Measurement(Protocol):
     def measure(self, totals: Totals) -> list[Ring]:
         """Return what gets noise: arrays with a row for each group, or for all people."""
 
+    def shapes(self, groups: int) -> list[tuple[int, ...]]:
+        """Return the shapes of what is measured: first that with a row for each group."""
+        return [(1 if i else groups, len(own)) for i, own in enumerate(self.scales)]
+
     def recover(self, noisy: list[Ring], known_size: float | None = None) -> Recovered:
         """Return the estimates from what was measured, with its noise."""
 
