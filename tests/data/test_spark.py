@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import pyarrow as pa
 import pytest
 
@@ -85,6 +86,38 @@ def test_files_take_one_job_of_spark(asked: str, tmp_path: Path) -> None:
     assert jobs(session, scale, frame) == 1
     if asked != "found":  # in which order they are found, an engine decides
         same(scale, frame)
+
+
+ODD: dict[str, Scale] = {
+    "a column of nothing": Scale([q.Count("n"), q.Choice("n", ["x"])]),
+    "no column at all": Scale([hn.Count(nw.lit(1) == 1, name="all")]),
+    "groups of nothing": Scale(MIXED[:1], by=["g", "n"], groups=[("p", None), ("q", "x")]),
+    "two that name groups": Scale(MIXED[:1], by=["g", "c"], groups=[("p", "a"), ("q", "b")]),
+    "groups of weights": Scale(
+        MIXED[:1], by="g", groups=["p", "q"], weight=hn.Weight("w", bounds=(1, 3))
+    ),
+}
+
+
+@pytest.mark.parametrize("asked", ODD)
+def test_odd_columns_have_the_same_totals(asked: str) -> None:
+    """Columns that are asked for alone are looked at, and say the same as elsewhere."""
+    from pyspark.sql import functions as f
+
+    scale, table = ODD[asked], rows().append_column("w", pa.array([1.0, 2.5, 4.0] * 100))
+    told = table.to_pylist()
+    words = ", ".join(
+        f"({row['a']}, '{row['c']}', '{row['g']}', {row['w']}D)".lower() for row in told
+    )
+    frame = engines.spark_session().sql(f"select * from values {words} as t(a, c, g, w)")
+    frame = frame.withColumn("n", f.lit(None))
+    table = table.append_column("n", pa.nulls(len(told), pa.string()))
+    found = []
+    for data in (frame, table):
+        with open_source(data, text=TextFormat()) as source:
+            totals = prepared(source, scale.workload, scale.grid.blocks, None)()
+        found.append(([own.tolist() for own in totals.sums], totals.people.tolist()))
+    assert found[0] == found[1]
 
 
 def same(scale: Scale, frame: Any) -> None:
