@@ -116,6 +116,7 @@ def test_odd_columns_have_the_same_totals(asked: str) -> None:
     for data in (frame, table):
         with open_source(data, text=TextFormat()) as source:
             totals = prepared(source, scale.workload, scale.grid.blocks, None)()
+        assert source.dtypes["n"] == nw.String
         found.append(([own.tolist() for own in totals.sums], totals.people.tolist()))
     assert found[0] == found[1]
 

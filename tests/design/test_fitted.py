@@ -19,7 +19,7 @@ from halfnoise.design.people import People, Size
 from halfnoise.design.rows import Rows
 from halfnoise.planning.choice import best
 from halfnoise.privacy.definitions import Budget
-from support.any_workload import any_workload, corners, enumerated, people
+from support.any_workload import NEAR, any_workload, corners, enumerated, hold_to_its_bound, people
 from support.convex import (
     _estimates,
     least_error,
@@ -29,7 +29,6 @@ from support.convex import (
 )
 from support.soak import MORE
 
-NEAR = 1.005  # of the squared error of the best noise there is
 REPLACE = hn.Neighbors.REPLACE
 MEAN, CHOICE = hn.Mean("m", bounds=(0, 1)), hn.Choice("c", ("a", "b"))
 
@@ -170,14 +169,7 @@ def test_any_mixture(turn: int) -> None:
     chance = random.Random(f"mixture {turn}")
     for _ in range(5):
         workload = any_workload(chance)
-        known = chance.random() < 0.2 and not workload.grouped
-        known = known and workload.neighbors is hn.Neighbors.ADD_REMOVE
-        offered = list(designs(workload, Budget(mu=1.0), known_size=known))
-        bound = certificate.least_error(workload, 1.0, known_size=known)
-        assert bound is not None
-        assert best(offered, workload).error(workload) <= NEAR * bound, workload
-        gives = [d for d in offered if d.gives_size or not workload.needs_sizes]
-        assert min(design.error(workload) for design in gives) >= bound
+        hold_to_its_bound(workload, known=chance.random() < 0.2)
 
 
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")

@@ -24,14 +24,13 @@ from halfnoise.workload.sets import Squared
 from halfnoise.workload.sets.squared import Squares
 from halfnoise.workload.sets.varying import Varying
 from halfnoise.workload.totals import Totals
-from support.any_workload import any_queries, entering, enumerated
+from support.any_workload import NEAR, any_queries, entering, enumerated, hold_to_its_bound
 from support.convex import least_error
 from support.quanta import on_curve
 from support.soak import MORE
 from support.table_solver import goals, people
 
 RULES: list[dict[str, Any]] = [{}, {"neighbors": hn.Neighbors.REPLACE}]
-NEAR = 1.005  # of the squared error of the best noise there is
 REPLACE = hn.Neighbors.REPLACE
 SPREAD, OTHER = (
     hn.Mean("m", bounds=(2, 5), variance=True),
@@ -140,14 +139,7 @@ def test_any_mixture(turn: int) -> None:
     chance = random.Random(f"variances {turn}")
     for _ in range(5):
         workload = any_workload(chance)
-        known = chance.random() < 0.3 and not workload.grouped
-        known = known and workload.neighbors is hn.Neighbors.ADD_REMOVE
-        offered = list(designs(workload, Budget(mu=1.0), known_size=known))
-        bound = certificate.least_error(workload, 1.0, known_size=known)
-        assert bound is not None
-        assert best(offered, workload).error(workload) <= NEAR * bound, workload
-        gives = [d for d in offered if d.gives_size or not workload.needs_sizes]
-        assert min(design.error(workload) for design in gives) >= bound
+        hold_to_its_bound(workload, known=chance.random() < 0.3)
 
 
 @pytest.mark.parametrize("turn", range(15 * MORE))

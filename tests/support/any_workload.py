@@ -9,12 +9,17 @@ from typing import Any
 import numpy as np
 
 import halfnoise as hn
+from halfnoise.design import certificate
+from halfnoise.design.candidates import designs
 from halfnoise.design.design import Measurement
+from halfnoise.planning.choice import best
+from halfnoise.privacy.definitions import Budget
 from halfnoise.workload.block import Block
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.totals import Totals
 from support.table_people import corners as in_quanta
 
+NEAR = 1.005  # of the squared error of the best noise there is
 Corner = tuple[Sequence[Any], ...]  # what one person adds, block by block
 Person = tuple[Corner | None, ...]  # for each group; None where they are not in it
 
@@ -119,3 +124,17 @@ def enumerated(workload: hn.Workload, ready: Measurement) -> Fraction:
         sum((Fraction(x) / s) ** 2 for x, s in zip(each, scales, strict=True)) for each in near
     )
     return Fraction(max(costs))
+
+
+def hold_to_its_bound(workload: hn.Workload, *, known: bool) -> None:
+    """Hold what is chosen near the bound, and the bound below all that is offered.
+
+    Those with a closed form for people who are given, too, where they can be.
+    """
+    known = known and not workload.grouped and workload.neighbors is hn.Neighbors.ADD_REMOVE
+    offered = list(designs(workload, Budget(mu=1.0), known_size=known))
+    bound = certificate.least_error(workload, 1.0, known_size=known)
+    assert bound is not None
+    assert best(offered, workload).error(workload) <= NEAR * bound, workload
+    gives = [d for d in offered if d.gives_size or not workload.needs_sizes]
+    assert min(design.error(workload) for design in gives) >= bound
