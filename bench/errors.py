@@ -22,7 +22,7 @@ from bench.sheet import Part, Sheet, held
 EPSILON, DELTA = 1.0, 1e-6
 REPEATS = {1: 500, 10: 300, 100: 400, 1_000: 50, 10_000: 50}
 MOST = {100: 0.56, 10_000: 0.51}  # of the standard Gaussian's
-PATIENCE = float(os.environ.get("HALFNOISE_BENCH_PATIENCE", "40"))
+PATIENCE = float(os.environ.get("HALFNOISE_BENCH_PATIENCE", "60"))
 OURS, STANDARD = "halfnoise", "standard Gaussian (formula)"
 PEOPLE = 20
 ABOUT = (
