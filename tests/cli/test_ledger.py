@@ -469,7 +469,9 @@ def test_a_ledger_is_made_once(survey: Path) -> None:
     """Nothing that is there is replaced, neither a ledger nor data."""
     made()
     before = Path("s.ledger").read_bytes()
-    assert "made once" in refused("ledger", "init", "s.ledger", *BUDGET, "--unit", "a")
+    assert "made once, and without a limit by the first release" in refused(
+        "ledger", "init", "s.ledger", *BUDGET, "--unit", "a"
+    )
     assert "made once" in refused("ledger", "init", survey, *BUDGET, "--unit", "a")
     assert Path("s.ledger").read_bytes() == before
     for out in ("s.ledger", "link.csv"):
