@@ -9,9 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import halfnoise as hn
+from halfnoise.ledger.booking import NO_LEDGER
 from halfnoise.workload.queries import Query
 
 FACE = [name for name in hn.__all__ if not name.startswith("_")]
@@ -165,6 +167,53 @@ def test_a_keyword_like_no_other_is_refused_too() -> None:
     """Where no keyword is near, all of them are named."""
     with pytest.raises(hn.InvalidParameterError, match="no keyword 'xyz'; known are column, every"):
         hn.By("a", xyz=1)  # type: ignore[call-arg]  # the mistake
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [("epsilon", "ApproxDP"), ("delta", "ApproxDP"), ("mu", "GaussianDP"), ("missing", "Count")],
+)
+def test_an_option_of_the_command_leads_to_its_place_in_python(name: str, instead: str) -> None:
+    """Who comes from the command line learns where Python says the same."""
+    q: Any = hn
+    with pytest.raises(hn.InvalidParameterError, match=f"no keyword '{name}'; say .*{instead}"):
+        q.release("survey.csv", [A], **{name: 1})
+
+
+@pytest.mark.parametrize("name", ["row_is_person", "i_know"])
+def test_no_is_not_taken_for_yes(name: str) -> None:
+    """A flag is True or False: any text, "no" too, would pass for yes."""
+    given: dict[str, Any] = {"unit": "id", "privacy": hn.GaussianDP(mu=1), "ledger": None}
+    given = given | {name: "no"} | ({"unit": None} if name == "row_is_person" else {})
+    with pytest.raises(hn.InvalidParameterError, match=f"{name} must be True or False, got 'no'"):
+        hn.release(pl.DataFrame({"id": [1], "a": [True]}), [A], **given)
+
+
+@pytest.mark.parametrize("name", ["group_sizes", "unweighted_size", "effective_size"])
+def test_flags_of_a_workload_are_true_or_false(name: str) -> None:
+    """So are those of a workload."""
+    given: dict[str, Any] = {"by": "b", "groups": ["x"], name: "no"}
+    given |= {} if name == "group_sizes" else {"weight": hn.Weight("w", bounds=(0, 1))}
+    with pytest.raises(hn.InvalidParameterError, match=f"{name} must be True or False, got 'no'"):
+        hn.Workload([A], **given)
+
+
+def test_a_release_without_a_ledger_says_so_once_it_is_made(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A frame has no ledger beside it: that is said of what was released, not of what was not."""
+    frame = pl.DataFrame({"id": [1], "a": [True]})
+    with pytest.raises(hn.InvalidParameterError):
+        hn.release(frame, [A], unit="id", ledger=None)
+    assert not caplog.messages
+    hn.release(frame, [A], unit="id", privacy=hn.GaussianDP(mu=1))
+    assert caplog.messages == [NO_LEDGER]
+
+
+def test_importances_go_by_name() -> None:
+    """A list of importances does not say whose they are."""
+    with pytest.raises(hn.InvalidParameterError, match=r"importance must be by name, got \[1\]"):
+        hn.Workload([A], importance=[1])  # type: ignore[arg-type]  # the mistake
 
 
 def test_values_pickle() -> None:

@@ -111,10 +111,10 @@ def test_the_commands_of_the_page_run(tmp_path: Path, monkeypatch: pytest.Monkey
     commands = re.findall(r"^ +halfnoise (.+)$", page, re.MULTILINE)
     assert len(commands) == 2
     for line in commands:
-        ran = run(*shlex.split(line), "--overwrite")
+        ran = run(*shlex.split(line))
         assert ran.status == 0, ran.err
-    shown, table = ((each / "table.md").read_text(encoding="utf-8") for each in (FOLDER, tmp_path))
-    names = [[line.split(" | ")[:2] for line in text.splitlines()] for text in (shown, table)]
+    both = [(tmp_path / name).read_text(encoding="utf-8") for name in ("table.md", "mine.md")]
+    names = [[line.split(" | ")[:2] for line in text.splitlines()] for text in both]
     assert names[0] == names[1]
 
 

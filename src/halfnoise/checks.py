@@ -16,9 +16,11 @@ import importlib
 import inspect
 import math
 import numbers
+import os
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from difflib import get_close_matches
+from enum import Enum
 from typing import Any, TypeGuard, TypeVar
 
 from halfnoise.errors import InvalidParameterError, MissingExtraError, UnknownNameError
@@ -27,12 +29,41 @@ Called = TypeVar("Called", bound=Callable[..., Any])
 Read = TypeVar("Read", int, float)
 Named = TypeVar("Named", bound=Hashable)
 
+# What the command has as an option of its own, and Python says in another place.
+_ELSEWHERE = dict.fromkeys(("epsilon", "delta"), "say privacy=ApproxDP(epsilon=1, delta=1e-6)")
+_ELSEWHERE |= {"mu": "say privacy=GaussianDP(mu=1)", "rho": "say privacy=ConcentratedDP(rho=0.5)"}
+_ELSEWHERE |= {"missing": 'say it of each query: Count("smoker", missing=[-99])'}
+_WRITTEN = (str, bytes, numbers.Number, dt.date, dt.time, dt.timedelta, os.PathLike, Enum, type)
+
 
 def refuse(name: str, rule: str, value: object, remedy: str = "") -> InvalidParameterError:
     """Build the one sentence that every refused parameter gets."""
-    shown = repr(value) if len(repr(value)) <= 80 else repr(value)[:77] + "..."
     advice = f"; {remedy}" if remedy else ""
-    return InvalidParameterError(f"{name} must be {rule}, got {shown}{advice}")
+    return InvalidParameterError(f"{name} must be {rule}, got {shown(value)}{advice}")
+
+
+def shown(value: object) -> str:
+    """Return what somebody wrote, cut short; of a frame or an array, which hold rows, the type.
+
+    >>> shown("a" * 90), shown(["smoker", 1]), shown(range(3)), shown([0.5] * 1000)
+    ("'aaa...", "['smoker', 1]", 'range(...)', 'list(...)')
+    """
+    text = repr(value) if _is_written(value) else f"{type(value).__name__}(...)"
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _is_written(value: object) -> bool:
+    """Whether a person writes such a value out: a word, a number, a few of them, one of ours."""
+    if type(value) in (list, tuple, set, frozenset, dict):
+        parts: Any = [*value, *value.values()] if isinstance(value, dict) else value
+        return len(parts) <= 20 and all(map(_is_written, parts))
+    ours = type(value).__module__.partition(".")[0] == "halfnoise"
+    return ours or value is None or isinstance(value, _WRITTEN)
+
+
+def of_several(values: object, one: object) -> object:
+    """Return what is shown of one of several: itself, unless they are a column of a frame."""
+    return one if isinstance(values, Sequence) else values
 
 
 def unknown(name: str, value: object, known: Sequence[object]) -> UnknownNameError:
@@ -78,6 +109,14 @@ def whole(remedy: str = "", /, *, least: int = 1, **named: object) -> int:
     return int(value)
 
 
+def yes_or_no(**named: object) -> bool:
+    """Return what is True or False; "no" would be neither, and pass for yes."""
+    ((name, value),) = named.items()
+    if not isinstance(value, bool):
+        raise refuse(name, "True or False", value)
+    return value
+
+
 def known_keywords(called: Called) -> Called:
     """Let a function, or a class, refuse a keyword that it does not have, with the nearest one.
 
@@ -103,6 +142,7 @@ def known_keywords(called: Called) -> Called:
             if name not in known:
                 near = get_close_matches(name, known, n=1)
                 hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+                hint = _ELSEWHERE.get(name, hint)
                 raise InvalidParameterError(f"there is no keyword {name!r}; {hint}")
         return own(*positional, **named)
 
@@ -146,12 +186,18 @@ def _reader(kind: Callable[[str], Read], rule: str) -> Callable[[str, str], Read
         try:
             return kind(text)
         except ValueError:
-            raise refuse(flag, rule, text) from None
+            remedy = "write a decimal point and no other mark, as in 0.95 or 20000"
+            raise refuse(flag, rule, text, remedy if set(text) & {*",%'_ "} else "") from None
 
     return read
 
 
 number, whole_number = _reader(float, "a number"), _reader(int, "a whole number")
+
+
+def level_of(level: object) -> float:
+    """Return a level of margins of error."""
+    return fraction("for 95% say 0.95", level=level)
 
 
 def said_twice(values: Sequence[Named]) -> Named | None:

@@ -161,14 +161,14 @@ def release(  # noqa: PLR0913  # the face of the library
         raise refuse("text", "a TextFormat", text, "for example TextFormat(encoding='latin-1')")
     files = paths_in(data)
     books = Booking(_ledger(ledger, files), name=name, resume=resume)
-    if ledger is None:
-        _log.warning(NO_LEDGER)
     words = {} if spec is None else read_spec(spec, parameters or {}, files)
     given: dict[str, Any] = {"privacy": privacy, "known_size": known_size, "level": level}
     given |= {"noise": noise, "i_know": None if i_know is False else i_know, "one_of": one_of}
     given["sampling"] = Sampling.of(sampling, design_effect)
     given = {name: value for name, value in given.items() if value is not None}
-    if unit or row_is_person:
+    if not isinstance(unit, Sequence | None):
+        raise refuse("unit", "a column's name, or several", unit, "for example unit='person_id'")
+    if unit or row_is_person is not False:
         given["unit"] = (unit,) if isinstance(unit, str) else tuple(unit or ())
         given["row_is_person"] = row_is_person
     own: dict[str, Any] = {**rules} if by is None else {"by": by, **rules}
@@ -187,8 +187,8 @@ def release(  # noqa: PLR0913  # the face of the library
         about = (source.files, source.text)
         table = carry_out(source, request, booking=books, about=about, step=step)
     books.handed_over(books.kept or b"")
-    if books.made:
-        _log.warning(books.made)
+    if said := books.made if books.ledger else NO_LEDGER:
+        _log.warning(said)
     return table
 
 

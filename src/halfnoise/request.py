@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Iterator
 
-from halfnoise.checks import is_name, positive, refuse, whole
+from halfnoise.checks import is_name, positive, refuse, whole, yes_or_no
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.identity import digest
 from halfnoise.privacy.definitions import Privacy
@@ -48,7 +48,7 @@ class Request:
                 raise InvalidParameterError(f"{both}; not both")
         if self.known_size is not None:
             object.__setattr__(self, "known_size", positive(known_size=self.known_size))
-        if self.row_is_person:
+        if yes_or_no(row_is_person=self.row_is_person):
             object.__setattr__(self, "workload", self.workload.of_rows())
 
     @property

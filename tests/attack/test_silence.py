@@ -5,6 +5,7 @@ import re
 import traceback
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -217,3 +218,49 @@ def test_quietly_keeps_our_own_words() -> None:
 
 def _interrupt() -> None:
     raise KeyboardInterrupt
+
+
+def asked(name: str, cells: object) -> object:
+    """Make a workload with something handed over by a keyword."""
+    return q.Workload([hn.Count("word")], **{name: cells})
+
+
+def released(name: str, cells: object) -> object:
+    """Make a release with it."""
+    given = {"queries": [hn.Count("word")], "privacy": MU, "unit": "id", name: cells}
+    return q.release(table(), **given)
+
+
+ASKED = ("by", "where", "weight", "neighbors", "max_groups", "size_importance")
+RELEASED = ("queries", "privacy", "unit", "level", "known_size", "i_know", "noise", "name")
+TAKEN: dict[str, Callable[[Any], object]] = {  # what somebody may hand a column to
+    **{name: partial(asked, name) for name in ASKED},
+    **{name: partial(released, name) for name in RELEASED},
+    "column": hn.Count,
+    "a comparison": lambda cells: hn.Count("word", true=cells),
+    "bounds": lambda cells: hn.Sum("number", bounds=cells),
+    "categories": lambda cells: hn.Choice("word", cells),
+    "items": lambda cells: hn.Items("word", cells),
+    "epsilon": lambda cells: hn.PureDP(epsilon=cells),
+    "delimiter": lambda cells: hn.TextFormat(delimiter=cells),
+}
+
+
+@pytest.mark.parametrize("kind", ["pandas", "pandas frame", "polars", "polars frame", "numpy"])
+@pytest.mark.parametrize("name", TAKEN)
+def test_cells_in_the_place_of_words_are_not_shown(name: str, kind: str) -> None:
+    """A column, or a table, where a word or a number belongs is refused by its type."""
+    frame = table().select(["word"])
+    cells = {
+        "pandas": frame["word"].to_pandas(),
+        "pandas frame": frame.to_pandas(),
+        "polars": pl.Series(frame["word"].to_pylist()),
+        "polars frame": pl.DataFrame(frame.to_pydict()),
+        "numpy": frame["word"].to_pandas().to_numpy(),
+    }[kind]
+    if name in ("categories", "items") and kind.endswith("frame"):
+        pytest.skip("a frame lists the names of its columns")
+    with pytest.raises(hn.InvalidParameterError) as caught:
+        TAKEN[name](cells)
+    assert CANARY not in str(caught.value)
+    assert f"{type(cells).__name__}(...)" in str(caught.value)

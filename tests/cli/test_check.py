@@ -312,7 +312,7 @@ def test_a_first_spec(tmp_path: Path, kind: str) -> None:
     spec.write_text(f"{filled}mu = 1\n", encoding="utf-8")
     queries = found(path, "--spec", spec)["queries"]
     assert [query["name"] for query in queries] == ODD[1:]
-    assert "exists" in refused("spec", path, "--out", spec)
+    assert "must be a new file" in refused("spec", path, "--out", spec)
     assert "another file than the input" in refused("spec", path, "--out", path)
 
 

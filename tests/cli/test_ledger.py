@@ -45,6 +45,20 @@ def charges(place: str = "s.ledger") -> int:
     return len(hn.Ledger(place).history().charges)
 
 
+def test_what_was_asked_makes_no_line_of_others_longer(survey: Path) -> None:
+    """A release with many questions stands in a long line, and one with few in a short one."""
+    made()
+    run("release", survey, *ASKED, "--mu", "0.1", "--ledger", "s.ledger")
+    run("release", survey, "--count", "smoker", *UNIT, "--mu", "0.1", "--ledger", "s.ledger")
+    shown = run("ledger", "show", "s.ledger").out
+    assert re.search(
+        r"^release-1  .{19}  mu [\d.]+  released  2 counts, sum of visits", shown, re.MULTILINE
+    )
+    assert re.search(
+        r"^release-2  .{19}  mu [\d.]+  released  count of smoker$", shown, re.MULTILINE
+    )
+
+
 @pytest.mark.usefixtures("ledgers")
 def test_a_release_records_itself_beside_its_file(survey: Path) -> None:
     """Nothing has to be said: the ledger is there, for its owner alone, and tells the sum."""
@@ -455,7 +469,9 @@ def test_a_ledger_is_made_once(survey: Path) -> None:
     """Nothing that is there is replaced, neither a ledger nor data."""
     made()
     before = Path("s.ledger").read_bytes()
-    assert "made once" in refused("ledger", "init", "s.ledger", *BUDGET, "--unit", "a")
+    assert "made once, and without a limit by the first release" in refused(
+        "ledger", "init", "s.ledger", *BUDGET, "--unit", "a"
+    )
     assert "made once" in refused("ledger", "init", survey, *BUDGET, "--unit", "a")
     assert Path("s.ledger").read_bytes() == before
     for out in ("s.ledger", "link.csv"):

@@ -9,8 +9,10 @@ import pytest
 import halfnoise as hn
 from halfnoise.design.covariance import Covariance
 from halfnoise.design.cross_errors import CrossErrors
+from halfnoise.report.crossed import crossed
 from halfnoise.results.cross import CrossTable
 from halfnoise.results.inference import Errors, Floats
+from halfnoise.results.wide import DASH, OPEN, between
 from support.tabled import any_design, by_group, everything, known
 
 RELEASES = [everything, known, lambda: by_group()["w0"], lambda: by_group().total()]
@@ -194,6 +196,26 @@ def test_sums_by_cell_have_means() -> None:
     people = release.ratio("earned, region=r1", "region=r1")
     assert (found.estimate, found.std) == (people.estimate, people.std)
     assert release.mean("income, sex=s1") == release["income, sex=s1"]
+
+
+def test_a_mean_of_nobody_is_a_dash() -> None:
+    """Where the interval of a mean is all there is, no number stands, and errors are of others."""
+    release = everything()
+    (cell, answered), last = (places(release.table("sex", of="income"), part) for part in (0, 1)), 0
+    values = release.values.copy()
+    values[[cell[last], answered[last]]] = 12.0, 0.0
+    table = replace(release, values=values).table("sex", of="income")
+    assert (table.low[last], table.high[last]) == table.question.limits
+    assert table.texts()[last] == [DASH]
+    assert table.texts()[-1] != [DASH]
+    below = str(table).partition("Standard errors: cells ")[2]
+    assert below.startswith(between(table.std[1:].min(), table.std[1:].max()))
+    assert OPEN in below
+    part = crossed(table, "")
+    assert part.tables[0].below[-1] == OPEN
+    drawn = [point.label for each in part.panels for point in each.points]
+    assert drawn == [*table.categories[0][1:]]
+    assert OPEN not in str(release.table("sex", of="income"))
 
 
 MUTANTS: dict[str, tuple[type, str, Any]] = {

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from halfnoise.checks import whole_number
+from halfnoise.checks import refuse, whole_number
 from halfnoise.cli.books import booked, one_of_them
 from halfnoise.cli.checking import checked, part_of, planned, rehearsed
 from halfnoise.cli.findings import to_dict, to_text
@@ -76,7 +76,9 @@ def spec_command(words: Words, data: Sequence[str]) -> None:
         typer.echo(first, nl=False)
         return
     out = Output("--out", Path(words["out"]))
-    out.check(data, a_release=False)
+    replace(out, overwrite=True).check(data, a_release=False)
+    if out.path.exists():
+        raise refuse("--out", "a new file, as specs are filled in by hand", words["out"])
     out.write_bytes(first.encode())
     note(f"Written to {words['out']}.")
 

@@ -8,7 +8,7 @@ import re
 from itertools import product
 from typing import Any
 
-from halfnoise.checks import is_text, refuse
+from halfnoise.checks import is_text, refuse, yes_or_no
 from halfnoise.values import dataclass
 from halfnoise.workload import codes
 from halfnoise.workload.conditions import as_number
@@ -81,8 +81,7 @@ class Spelling:
             object.__setattr__(self, name, words)
         if both := sorted({*self.yes} & {*self.no}):
             raise refuse("no", "words that do not mean yes as well", both[0])
-        if not isinstance(self.ignore_case, bool):
-            raise refuse("ignore_case", "True or False", self.ignore_case)
+        yes_or_no(ignore_case=self.ignore_case)
 
     def _check_thousands(self) -> None:
         mark = self.thousands

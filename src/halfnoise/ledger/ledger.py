@@ -277,7 +277,8 @@ def _first(opening: Opening) -> Row:
 
 def _exists(ledger: Ledger) -> InvalidParameterError:
     why = f"there is something at {ledger.store.name!r} already"
-    return InvalidParameterError(f"{why}; a ledger is made once, so name another place")
+    made = "a ledger is made once, and without a limit by the first release"
+    return InvalidParameterError(f"{why}; {made}; name another place")
 
 
 def _check_head(history: History, rows: Rows) -> None:

@@ -162,7 +162,7 @@ def table(history: History) -> str:
     """Return the ledger as text: what it is about, what was spent on what, and what is left."""
     lines = [*about(history)]
     if history.charges:
-        lines += ["", text_table(*grid(history)), ""]
+        lines += ["", text_table(*grid(history), left=5), ""]
     lines += bars(history)
     return "\n".join([*lines, f"{left(history)}.", f"Head: {history.head}"])
 
@@ -170,10 +170,10 @@ def table(history: History) -> str:
 def grid(history: History) -> Grid:
     """Return all charges: titles, and rows of cells."""
     rows = [
-        [charge.name, charge.time[:19].replace("T", " "), charge.what, costs(charge), charge.state]
+        [charge.name, charge.time[:19].replace("T", " "), costs(charge), charge.state, charge.what]
         for charge in history.charges.values()
     ]
-    return ["name", "time (UTC)", "what", "cost", "state"], rows
+    return ["name", "time (UTC)", "cost", "state", "what"], rows
 
 
 def costs(charge: Charge) -> str:

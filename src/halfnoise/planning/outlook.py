@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, TypeAlias, Unpack, overload
 
-from halfnoise.checks import fraction, known_keywords, positive, refuse, whole
+from halfnoise.checks import fraction, known_keywords, level_of, positive, refuse, whole, yes_or_no
 from halfnoise.design.candidates import designs
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.planning.accept import Acceptance, Target
@@ -170,7 +170,7 @@ def plan(  # noqa: PLR0913  # the face of the library
         plans = tuple(plan(workload, privacy=each, people=people, **shared) for each in budgets)
         if accept is None:
             return Outlook(workload=workload, delta=delta, plans=plans)
-        most = MOST if _insists(i_know) else MOST_EPSILON
+        most = MOST if yes_or_no(i_know=i_know) else MOST_EPSILON
         shared["i_know"] = True  # what protects nobody is not named
 
         def at(epsilon: float) -> Plan:
@@ -187,14 +187,14 @@ def plan(  # noqa: PLR0913  # the face of the library
         return replace(again, sized=True)
     budget, discover = Spending.of(privacy, workload.grouping, whole(releases=releases))
     kind = noise_of(noise, workload, budget)
-    if not _insists(i_know):
+    if not yes_or_no(i_know=i_know):
         check_reason(privacy, None if discover is None else discover * releases)
     rule = f"between {LEAST:g} and {MOST:g} for each release"
     for name, amount in asdict(budget).items():
         # What is asked for as a decimal may be a last digit less.
         if amount is not None and not math.nextafter(LEAST, 0) <= amount <= MOST:
             raise refuse(name, rule, amount, "check the budget")
-    level, offered = fraction(level=level), tuple(designs(workload, budget, known_size=known_size))
+    level, offered = level_of(level), tuple(designs(workload, budget, known_size=known_size))
     found = Plan(
         workload=workload,
         privacy=privacy,
@@ -236,7 +236,7 @@ def budget_for(
     ApproxDP(epsilon=1.916..., delta=1e-06)
     """
     workload, target = Workload.of(workload, by, **rules), positive(margin=margin)
-    level, delta, releases = fraction(level=level), fraction(delta=delta), whole(releases=releases)
+    level, delta, releases = level_of(level), fraction(delta=delta), whole(releases=releases)
     shared: Terms = {"releases": releases, "known_size": known_size, "level": level}
     shared |= {"noise": noise, "i_know": True, "limit": limit}  # the reason is looked at below
     needed = smallest(
@@ -251,7 +251,7 @@ def budget_for(
     )
     if needed is None or not isinstance(found := needed.privacy, ApproxDP):
         raise refuse("margin", "larger: no budget that protects anybody gives it", target)
-    if not _insists(i_know):
+    if not yes_or_no(i_know=i_know):
         _affordable(found, target)
     return found
 
@@ -267,12 +267,6 @@ def _check_definitions(
         raise InvalidParameterError("give a budget or accept, not both: one tells the other")
     if ceiling is not None and accept is None:
         raise refuse("ceiling", "given together with accept", ceiling)
-
-
-def _insists(i_know: object) -> bool:
-    if not isinstance(i_know, bool):
-        raise refuse("i_know", "True or False", i_know)
-    return i_know
 
 
 def _affordable(budget: ApproxDP, margin: float) -> None:

@@ -52,7 +52,7 @@ class _InMu:
     __slots__: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        remedy = "choose it far below 1 / (number of people); for none use PureDP(epsilon=...)"
+        remedy = "choose it far below 1 / (number of people), or leave it out: PureDP(epsilon=...)"
         for name in self.__slots__:
             amount = {name: getattr(self, name)}
             number = fraction(remedy, **amount) if name == "delta" else positive(**amount)

@@ -26,7 +26,8 @@ def crossed(table: CrossTable, heading: str, most: int | None = None) -> Part:
     what = WHAT[table.kind] + table.name
     of = "in per cent of each row"
     rule = Reliability.of(table.release.facts)
-    tables = [_wide(table, PEOPLE if shares else "", [_below(table)], most, rule)]
+    below = [_below(table), *([] if table.told.all() else [OPEN])]
+    tables = [_wide(table, PEOPLE if shares else "", below, most, rule)]
     tables += [_wide(each, of, [*_points(each, rule)], most, rule) for each in shares]
     if shares and not table.columns:
         tables = [_beside(*tables)]
@@ -80,9 +81,10 @@ def _shares(table: CrossTable) -> list[Shares]:
 
 def _below(table: CrossTable) -> str:
     """Say how far numbers that are shown may be off: cells, and totals of rows and columns."""
-    shown = {"cells": table.numbers}
+    shown = {"cells": table.numbers[:, table.told]}
     for labels in (table.rows, table.columns) if table.columns else ():
-        shown[f"totals by {', '.join(labels)}"] = table.margin(*labels).numbers
+        own = table.margin(*labels)
+        shown[f"totals by {', '.join(labels)}"] = own.numbers[:, own.told]
     total = table.total()
     ends = (total.estimate, total.std, total.low, total.high)
     shown["total"] = np.array(ends).reshape(4, 1)
@@ -112,10 +114,11 @@ def _panels(table: CrossTable, shares: list[Shares]) -> Iterator[Panel]:
     rows = itertools.product(*drawn.categories[:-1])
     kept = marks(drawn.numbers, kind, Reliability.of(table.release.facts))
     numbers = without(drawn.numbers, kept).reshape(4, -1, drawn.shape[-1])[:, :, :MOST_ROWS]
+    within = table.question.limits if kind == "mean" else ANYTHING
     texts = [] if shares else [text for (text,) in table.texts(long=True)]
     found = list[Panel]()
     for place, row in enumerate(itertools.islice(rows, MOST_PANELS)):
-        bars, limits = kind == "sum", (0.0, 100.0) if shares else ANYTHING
+        bars, limits = kind == "sum", (0.0, 100.0) if shares else within
         cells, title = numbers[:, place], " · ".join(row)
         own = panel(title, axis, last, cells, kind, factor=factor, bars=bars, limits=limits)
         said = dict(zip(last, texts[place * drawn.shape[-1] :], strict=False))

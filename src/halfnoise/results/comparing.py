@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfnoise.checks import fraction, refuse
+from halfnoise.checks import level_of, refuse
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.privacy.composition import compose
 from halfnoise.results.between import Lines, Places, Side, Two
@@ -46,7 +46,7 @@ def compare(later: Released, earlier: object, level: float | None, *, shares: bo
     if later.values.shape == earlier.values.shape and (later.values == earlier.values).all():
         same = "these two are the same release: their noise is one, and nothing can have changed"
         raise InvalidParameterError(f"{same}; compare releases that were drawn separately")
-    each = later.level if level is None else fraction(level=level)
+    each = later.level if level is None else level_of(level)
     groups, keys, alone = _groups(later, earlier)
     sides = [_values(release)[own] for release, own in zip((later, earlier), groups, strict=True)]
     if shares and not (_template(later).has_size and _template(earlier).has_size):

@@ -7,7 +7,7 @@ from typing import Any, Self, overload
 
 import numpy as np
 
-from halfnoise.checks import finite, fraction, positive, refuse, unknown
+from halfnoise.checks import finite, level_of, positive, refuse, unknown
 from halfnoise.errors import NotSupportedError
 from halfnoise.privacy.definitions import Guarantee, Privacy
 from halfnoise.results import inference, sampled, spread
@@ -193,7 +193,7 @@ class Estimates(Surveyed):
 
     def intervals(self, *, level: float, simultaneous: bool = False) -> list[Estimate]:
         """Return all estimates with intervals at another level, or for all of them at once."""
-        fraction(level=level)
+        level_of(level)
         if simultaneous and self.sampling is not None:  # how samples hang together is not known
             level = shared_out(level, sum(self.counted))
         elif simultaneous:

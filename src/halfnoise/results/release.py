@@ -5,7 +5,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
-from halfnoise.checks import fraction, refuse, unknown
+from halfnoise.checks import level_of, refuse, unknown
 from halfnoise.design.covariance import Shared
 from halfnoise.results import spread
 from halfnoise.results.estimates import Estimates
@@ -182,7 +182,7 @@ class GroupedRelease(Published):
         groups each has to hold with probability level^(1/m). With noise in common, which is
         Gaussian, they hold together at least as often (Royen 2014).
         """
-        each = fraction(level=level)
+        each = level_of(level)
         queries, means = self.template.counted
         if simultaneous and len(self) and self.sampling is not None:
             intervals = (queries + means + self.template.has_size) * len(self)

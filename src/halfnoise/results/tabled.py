@@ -1,6 +1,6 @@
 """A table of a release with its margins: its numbers as arrays, and laid out as one reads it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
 from typing import Any, Self
@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from halfnoise.checks import unknown
+from halfnoise.checks import shown, unknown
 from halfnoise.results import by_place, sampled
 from halfnoise.results.inference import ANYTHING, Errors, Floats, Range, ratios
 from halfnoise.results.labelled import PEOPLE, Labelled
@@ -19,7 +19,7 @@ from halfnoise.results.reliability import LEFT_OUT, Reliability, marked, relativ
 from halfnoise.results.shown import PEOPLE as PEOPLE_KINDS
 from halfnoise.results.shown import places, written
 from halfnoise.results.whole import rounded
-from halfnoise.results.wide import Wide, between
+from halfnoise.results.wide import DASH, OPEN, Wide, between
 from halfnoise.text import short, spelled
 from halfnoise.values import dataclass
 from halfnoise.workload.question import Question
@@ -36,7 +36,7 @@ class Cells(Labelled):
     @classmethod
     def of(cls, release: Tabled, labels: Sequence[object], of: str | None = None) -> Self:
         """Return a table by its labels, in the order in which it is to be shown."""
-        wanted = [*map(spelled, labels)]
+        wanted = [spelled(each) if isinstance(each, Hashable) else shown(each) for each in labels]
         for question in (each.as_table for each in release.questions):
             own = [label for label, _ in question.axes]
             if wanted and named(question) == of and sorted(own) == sorted(wanted):
@@ -202,11 +202,24 @@ class Cells(Labelled):
     ) -> list[list[str]]:
         """Return its numbers as they are shown, by rows and columns, with their totals."""
         if self.question.is_mean:
-            x, std = self._grids(long=long)
-            return self._texts(x[:most], std[:most], digits)
+            x, std = (each[:most] for each in self._grids(long=long))
+            low, high = (self._laid(self._means(place), long=long)[:most] for place in (2, 3))
+            rows = zip(self._texts(x, std, digits), self._open(low, high).tolist(), strict=True)
+            return [[DASH if n else text for text, n in zip(*row, strict=True)] for row in rows]
         at = self.places if digits is None else digits
         grid = self.together(at, long=long)
         return [[written(x, at) for x in row] for row in grid[:most].tolist()]
+
+    def _open(self, low: Floats, high: Floats) -> NDArray[np.bool_]:
+        """Of which means, by their intervals, the noise tells nothing: all there is is in them."""
+        least, most = self.question.limits if self.question.is_mean else ANYTHING
+        return np.asarray((low <= least) & (high >= most))
+
+    @property
+    def told(self) -> NDArray[np.bool_]:
+        """Of which cells the noise tells something; of all, if it is of none."""
+        nothing = self._open(*self.numbers[2:])
+        return ~nothing | nothing.all()
 
     def together(self, at: int, *, long: bool = False) -> Floats:
         """Return counts or sums with totals, rounded to so many places so that they add up."""
@@ -257,6 +270,8 @@ class Cells(Labelled):
         share = relative(x, std, counts=self.kind in PEOPLE_KINDS)[marks != LEFT_OUT]
         cells = f"; relative ones of cells {spread(share)}" if share.size else ""
         yield f"Standard errors: {', '.join(parts)}{cells}."
+        if not self.told.all():
+            yield OPEN
         if self.release.rounded_values and self.kind in ("table", "count"):
             yield f"Rounding moved cells by {short(self.rounding)} (root mean square)."
 
@@ -275,6 +290,6 @@ class Cells(Labelled):
 
 def _kept(table: Cells, rule: Reliability) -> Floats:
     """Return the standard errors of cells that are not left out; of all, if none is there."""
-    x, std = table.numbers[:2]
+    x, std = table.numbers[:2, table.told]
     gone = rule.marks(relative(x, std, counts=table.kind in PEOPLE_KINDS)) == LEFT_OUT
     return np.asarray(std if gone.all() else std[~gone])

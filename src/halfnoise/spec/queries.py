@@ -161,8 +161,8 @@ def weight(flag: str, text: str) -> Weight:
 def _bounded(flag: str, text: str, example: str, *, name: str) -> tuple[str, float, float]:
     column, bounds = column_and_rest(flag, text, name=name)
     low, colon, high = bounds.partition(":")
-    if not colon:
-        raise refuse(flag, "written COLUMN=LOW:HIGH", bounds, f"for example {flag} {example}")
+    if not colon or ":" in high:
+        raise refuse(flag, "written COLUMN=LOW:HIGH", text, f"for example {flag} {example}")
     return column, number(flag, low), number(flag, high)
 
 

@@ -9,6 +9,7 @@ from halfnoise.checks import (
     comparable,
     is_name,
     known_keywords,
+    of_several,
     refuse,
     said_twice,
 )
@@ -162,8 +163,9 @@ def _check_list(name: str, values: object) -> tuple[Any, ...]:
         raise InvalidParameterError(f"{name} must list at least one, got none")
     for value in listed:
         if not comparable(value):
-            raise refuse(name, "text, numbers or dates", value)
+            raise refuse(name, "text, numbers or dates", of_several(values, value))
     check_told(name, listed)
     if (twice := said_twice(listed)) is not None:
+        twice = of_several(values, twice)
         raise refuse(name, "different from each other", twice, "list each one once")
     return listed

@@ -35,6 +35,8 @@ def check_importance(weighed: Weighed, known: Collection[str]) -> tuple[Mapping[
     """Return importances by the names of queries, read-only, and that of the number of people."""
     if weighed.objective not in OBJECTIVES:
         raise refuse("objective", " or ".join(map(repr, OBJECTIVES)), weighed.objective)
+    if not isinstance(weighed.importance, Mapping):
+        raise refuse("importance", "by name", weighed.importance, 'for example {"smoker": 4}')
     for name, weight in weighed.importance.items():
         if name not in known:
             near = get_close_matches(name, known, n=1)

@@ -84,7 +84,7 @@ class Keys(Sequence[Key]):
 
 def check_by(by: object) -> tuple[By, ...]:
     """Return the columns that name groups."""
-    several = [by] if isinstance(by, str | By) or not isinstance(by, Iterable) else list(by)
+    several = [by] if isinstance(by, str) or not isinstance(by, Sequence) else list(by)
     for each in several:
         if not isinstance(each, str | By):
             raise refuse("by", "a column's name, or several", each, "for example by='region'")

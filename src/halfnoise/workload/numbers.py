@@ -14,6 +14,7 @@ from halfnoise.checks import (
     refuse,
     said_twice,
     whole,
+    yes_or_no,
 )
 from halfnoise.errors import InvalidParameterError
 from halfnoise.values import KW_ONLY, dataclass
@@ -254,8 +255,7 @@ class Mean(Bounded):
 
     def __post_init__(self) -> None:
         Bounded.__post_init__(self)
-        if not isinstance(self.variance, bool):
-            raise refuse("variance", "True or False", self.variance)
+        yes_or_no(variance=self.variance)
         if self.variance and self.by:
             remedy = "ask for it in groups (by=...), or leave it out"
             raise refuse("variance", "that of a mean of all, not by cell", self.label, remedy)

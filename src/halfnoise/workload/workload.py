@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Unpack
 
-from halfnoise.checks import known_keywords, refuse
+from halfnoise.checks import known_keywords, refuse, yes_or_no
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.values import KW_ONLY, dataclass, field, fields, replace
@@ -82,13 +82,14 @@ class Workload:
 
     def __post_init__(self) -> None:
         queries = self.queries
-        if not isinstance(queries, Iterable) or isinstance(queries, str):
+        if not isinstance(queries, Sequence | Iterator) or isinstance(queries, str):
             raise refuse("queries", "a list of queries", queries, 'for example [Count("smoker")]')
         _set(self, queries=tuple(queries))
         if not isinstance(self.neighbors, Neighbors):
             raise refuse("neighbors", "Neighbors.ADD_REMOVE or Neighbors.REPLACE", self.neighbors)
         _set(self, where=_check_where(self))
-        sizes = self.unweighted_size or self.effective_size
+        flags = ("unweighted_size", "effective_size", "group_sizes")
+        sizes = any([yes_or_no(**{name: getattr(self, name)}) for name in flags][:2])
         varies = any(isinstance(query, Mean) and query.variance for query in self.queries)
         check_weight(self.weight, self.neighbors, sizes=sizes, varies=varies)
         check_queries(self.asked)

@@ -12,7 +12,7 @@ import narwhals.stable.v2 as nw
 from narwhals.dtypes import DType
 from narwhals.stable.v2.typing import IntoFrame
 
-from halfnoise.checks import is_name, known_keywords, refuse, whole
+from halfnoise.checks import is_name, known_keywords, refuse, whole, yes_or_no
 from halfnoise.data.dialects import options_of
 from halfnoise.data.sources.encodings import Encoding
 from halfnoise.data.sources.lines import SEPARATOR
@@ -86,7 +86,7 @@ class TextFormat:
                 raise refuse(name, "one character that text may hold", mark)
         if self.delimiter is not None and self.delimiter == self.quote:
             raise refuse("quote", "another mark than the delimiter", self.quote)
-        if self.quote_newlines and self.quote is None:
+        if yes_or_no(quote_newlines=self.quote_newlines) and self.quote is None:
             raise refuse("quote_newlines", "left out where nothing is a quote", self.quote_newlines)
         object.__setattr__(self, "skip", whole(least=0, skip=self.skip))
         self._check_places()
