@@ -7,12 +7,13 @@ memory for its own sums.
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from bench.made import ITEMS, copy
 from bench.processes import ours
-from bench.rivals import Match, Most, duckdb_runs, table
+from bench.rivals import Match, Most, duckdb_runs, grid_of, table
+from bench.sheet import Part, Sheet
 
 ROWS = int(os.environ.get("HALFNOISE_BENCH_LARGE", "200000000"))
 PEOPLE, KEYS, FEWER = ROWS // 10, ROWS // 20, ROWS // 4
@@ -28,14 +29,19 @@ DELTA = (f"--memory={MEMORY}", "--no-ledger", "--epsilon=8", "--delta=1e-3", "--
 def main(wanted: Callable[[str], bool] = bool) -> None:
     """Print the table, with those lines alone that are wanted."""
     names = [name for name in MATCHES if wanted(f"large, {name}")]
-
-    def matches() -> Iterator[Match]:
-        with tempfile.TemporaryDirectory(prefix="halfnoise-bench-") as folder:
-            for name in names:
-                yield MATCHES[name](name, Path(folder))
-
     if names:
-        table("large", matches())
+        table("large", _matches(names))
+
+
+def part() -> Part:
+    """Return the table of all lines."""
+    return Part([Sheet.of(grid_of(f"{MEMORY} of memory for the engine", _matches(MATCHES)))])
+
+
+def _matches(names: Iterable[str]) -> Iterator[Match]:
+    with tempfile.TemporaryDirectory(prefix="halfnoise-bench-") as folder:
+        for name in names:
+            yield MATCHES[name](name, Path(folder))
 
 
 def by_row(what: str, folder: Path) -> Match:

@@ -52,11 +52,16 @@ class Match:
 
 def table(title: str, matches: Iterable[Match], *, rival: str = "DuckDB") -> None:
     """Run the matches and print a table of them."""
+    Console(width=WIDTH).print(grid_of(title, matches, rival=rival))
+
+
+def grid_of(title: str, matches: Iterable[Match], *, rival: str = "DuckDB") -> Grid:
+    """Run the matches and return a table of them."""
     columns = (rival, "ours", "times", "at most", "", "peak MB")
     grid = Grid("seconds (of the processor)", *columns, title=title)
     for match in matches:
         grid.add_row(match.what, *_row(match))
-    Console(width=WIDTH).print(grid)
+    return grid
 
 
 def duckdb_runs(query: str | Path) -> list[str]:

@@ -4,7 +4,7 @@ import logging
 import shutil
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from bench.jobs import JOBS
 from bench.made import COUNTS, ITEMS, REGIONS, Maker
 from bench.processes import Took
 from bench.rivals import WIDTH, Most
+from bench.sheet import Part, Sheet
 from bench.timing import medians
 
 ROUNDS = 7  # of which the first are slow: the JVM compiles what runs often
@@ -46,6 +47,7 @@ QUERIES: dict[str, list[Any]] = {
     "by region": TWO,
     "a table": [hn.Table([REGION, hn.Choice("insured", ("yes", "no")), AGE])],
 }
+LINES = [(name, cells) for cells in MOST for name in QUERIES]
 WHOSE = dict.fromkeys(QUERIES, ROW) | {"by a text id": PERSON, "items": PERSON}
 WHOSE |= {"by region": ROW | {"by": "region", "groups": list(REGIONS)}}
 SQL = {name: job.sql for name, job in JOBS.items()} | {
@@ -57,13 +59,19 @@ SQL = {name: job.sql for name, job in JOBS.items()} | {
 
 def main(wanted: Callable[[str], bool] = bool) -> None:
     """Print the table, with those lines alone that are wanted."""
-    names = [(name, cells) for cells in MOST for name in QUERIES]
-    names = [(name, cells) for name, cells in names if wanted(f"Spark, {name}, {cells}")]
-    if not names:
-        return
-    if shutil.which("java") is None:
+    names = [(name, cells) for name, cells in LINES if wanted(f"Spark, {name}, {cells}")]
+    if names and shutil.which("java") is None:
         print("Spark needs Java")
-        return
+    elif names:
+        Console(width=WIDTH).print(_grid(names))
+
+
+def part() -> Part:
+    """Return the table of all lines."""
+    return Part([Sheet.of(_grid(LINES))])
+
+
+def _grid(names: Sequence[tuple[str, str]]) -> Grid:
     logging.getLogger("halfnoise").setLevel(logging.ERROR)
     session = local_session()
     grid = Grid("seconds", "Spark", "ours", "times", "at most", "", title="Spark")
@@ -72,7 +80,7 @@ def main(wanted: Callable[[str], bool] = bool) -> None:
         for name, cells in names:
             grid.add_row(*_row(session, maker, name, cells))
         session.stop()
-    Console(width=WIDTH).print(grid)
+    return grid
 
 
 def _row(session: Any, maker: Maker, name: str, cells: str) -> tuple[str, ...]:

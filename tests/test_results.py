@@ -44,10 +44,12 @@ def test_the_commands_of_the_page_exist() -> None:
 def test_what_falls_short_is_said() -> None:
     """A line that misses its bar stands at the top of the page too."""
     sheet = Sheet("speed", ("what", "measured", ""), [("us", "9 s", "OVER"), ("them", "1 s", "ok")])
-    kept = {"ends": Part([sheet]).plain() | {"machine": "one", "load": 0.1, "versions": {"a": "1"}}}
-    page = results.written(kept)
-    assert "- speed: us, 9 s" in page
+    peaks = Sheet("peaks", ("what", "", "MB"), [("us", "OVER", "5000"), ("less", "ok", "9")])
+    about = {"machine": "one", "load": 0.1, "versions": {"a": "1"}}
+    page = results.written({"ends": Part([sheet, peaks]).plain() | about})
+    assert "- speed: us, 9 s\n- peaks: us, 5000" in page
     assert "- speed: them" not in page
+    assert "- peaks: less" not in page
 
 
 def test_a_sheet_survives_json() -> None:

@@ -52,6 +52,12 @@ class Request:
             object.__setattr__(self, "workload", self.workload.of_rows())
 
     @property
+    def rows(self) -> int | None:
+        """How many rows there are, where the request says so: nothing is counted for it."""
+        plain = self.row_is_person and self.workload.weight is None and not self.workload.who
+        return round(self.known_size) if plain and self.known_size is not None else None
+
+    @property
     def columns(self) -> list[str]:
         """All columns that it names."""
         named = [column for query in self.workload.queries for column in query.columns]

@@ -166,6 +166,13 @@ def test_types_of_duckdb(tmp_path: Path) -> None:
     assert rows(path, "i", "d", "e") == [(1, None, "x"), (2, float("inf"), None)]
 
 
+def test_a_type_that_no_query_takes(tmp_path: Path) -> None:
+    """It is refused as what has no name here, not as something that it is not."""
+    path = in_duckdb(tmp_path / "a.db", "create table t (m map(varchar, double))")
+    with pytest.raises(hn.InvalidParameterError, match="the column 'm' holds Unknown, not"):
+        hn.release(path, [hn.Count("m")], row_is_person=True, privacy=hn.GaussianDP(mu=1))
+
+
 def test_a_database_that_is_open_elsewhere(tmp_path: Path) -> None:
     """Where somebody may write, the same may work later; in SQLite a reader sees one moment."""
     duck = in_duckdb(tmp_path / "a.duckdb", "create table t as select 1 as a")

@@ -80,6 +80,14 @@ def test_whole_numbers() -> None:
     assert totals(rows((1, 2**60 + 1)), near) == [0, WHOLE]
 
 
+def test_a_column_of_another_type() -> None:
+    """It is refused for what it holds, whichever items are listed."""
+    days = pl.DataFrame({"i": ["2026-11-15"]}).with_columns(pl.col("i").str.to_date())
+    for listed in (["a"], [1]):
+        with pytest.raises(hn.InvalidParameterError, match="holds Date, not text or whole"):
+            totals(days.with_columns(id=1), q.Items("i", listed))
+
+
 def test_many_items() -> None:
     """A list of a hundred thousand items is joined, not spelled out."""
     query = q.Items("item", range(100_000), at_most=3)

@@ -98,6 +98,16 @@ def test_postgresql_cells(kind: str) -> None:
         assert read(connection().table("t"))["c"] == [*told, None]
 
 
+@pytest.mark.parametrize("kind", ["integer[]", "interval", "inet"])
+def test_postgresql_types_that_no_query_takes(kind: str) -> None:
+    """They are refused as what has no name here, not as something that they are not."""
+    with (
+        made("t", f"create table t (id integer, c {kind})") as t,
+        pytest.raises(hn.InvalidParameterError, match="the column 'c' holds Unknown, not"),
+    ):
+        Scale([q.Count("c")]).totals(t)
+
+
 def test_postgresql_numbers_are_people() -> None:
     """Numbers without end tell people apart to the last digit; 2.5 and 2.50 are one person."""
     cells = "('NaN'), (1e400), (1e400 + 1), (2.5), (2.50), ('Infinity'), (null)"

@@ -22,11 +22,13 @@ import polars as pl
 import pytest
 
 import halfnoise as hn
+from halfnoise.cli.progress import _Line
 from halfnoise.data.handed import Handed
 from halfnoise.data.sources import connection
 from halfnoise.data.sources.connection import own_connection
 from halfnoise.data.sources.progress import Progress
 from halfnoise.data.sources.room import Room
+from halfnoise.request import Request
 from support.commands import run
 
 ROWS, PEOPLE = 2_400_000, 1_600_000
@@ -219,6 +221,38 @@ def test_progress_is_a_share_of_all_looks() -> None:
     assert (progress.share, len(handed.columns(one, 0)[1])) == (0.75, 1)
     engine.close()
     assert Progress.of(engine).share is None
+
+
+@pytest.mark.parametrize(
+    ("said", "rules", "rows"),
+    [
+        ({"row_is_person": True, "known_size": 200_000_000}, {}, 200_000_000),
+        ({"row_is_person": True}, {}, None),
+        ({"unit": ("id",), "known_size": 900}, {}, None),
+        (
+            {"row_is_person": True, "known_size": 900},
+            {"where": [hn.Where("a", at_least=3)]},
+            None,
+        ),
+        (
+            {"row_is_person": True, "known_size": 900},
+            {"weight": hn.Weight("w", bounds=(0, 5))},
+            None,
+        ),
+    ],
+)
+def test_rows_are_told_where_the_request_says_how_many_there_are(
+    said: dict[str, Any], rules: dict[str, Any], rows: int | None
+) -> None:
+    """Of as many as it says, whatever there are; elsewhere how many were read is a true total."""
+    request = Request(workload=hn.Workload([hn.Count("q")], **rules), **said)
+    assert request.rows == rows
+    progress = Progress(lambda: 0.617)
+    line = _Line("adding up", progress, request.rows)
+    some = ", about 120,000,000 of 200,000,000 rows" if rows else ""
+    assert str(line.__rich__()).endswith(f"61% done, 1 s left{some}")
+    progress.begin(2)
+    assert str(line.__rich__()).endswith(f"30% done, 1 s left{some}{', look 1 of 2' * bool(some)}")
 
 
 @pytest.mark.parametrize("said", ["x" * 5_000, "a/" * 3_000, "a\0b", "\udcff", "gone", __file__])

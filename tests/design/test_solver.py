@@ -14,7 +14,6 @@ from support.convex import (
     least_error_of_two_levels,
     least_error_without_size,
 )
-from support.gaps import GAPS, Gap
 from support.soak import SOAKS
 
 AGREE = 1e-6
@@ -189,9 +188,3 @@ def test_two_levels_are_the_best_of_their_kind(d: int, m: int, most: int) -> Non
     tried = [least_error_of_two_levels(d, m, most, step / 100) for step in range(1, 51)]
     assert ours <= min(tried) * (1 + AGREE)
     assert ours >= min(tried) * (1 - 1e-3)
-
-
-@pytest.mark.parametrize("gap", GAPS, ids=lambda gap: gap.words)
-def test_gaps_are_as_stated(gap: Gap) -> None:
-    """Where a closed form is not the optimum, its error is above by what the docs state."""
-    assert gap.percent - 0.02 <= gap.measure() <= gap.percent

@@ -5,10 +5,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from halfnoise import GaussianDP, plan
 from halfnoise.design.measurement import CenteredMeasurement
 from halfnoise.noise.law import Noise
 from halfnoise.workload.sets import AtMost, OneOf
-from support.fixed_workloads import Floats, every_case, grid_of_kind
+from support.fixed_workloads import KINDS, Floats, every_case, grid_of_kind
+from support.measured import grid_for
 from support.moments import agree
 from support.replay import RELEASES, errors
 from support.soak import SOAKS
@@ -80,6 +82,22 @@ def test_errors_have_the_promised_covariance(kind: str, d: int, design: str) -> 
     found = errors(grid, PEOPLE, max(RELEASES if SOAKS else LEAST, rows_of(grid)))
     assert as_promised(grid, found)
     assert not as_promised(grid, 0.985 * found)
+
+
+@pytest.mark.parametrize(
+    ("kind", "d", "known"),
+    [("means", 4, False), ("mixture", 4, False), ("at_most", 4, True), ("items", 9, True)],
+)
+def test_errors_of_what_is_fitted(kind: str, d: int, *, known: bool) -> None:
+    """So do those of fitted designs; without the noise of the last row they would not."""
+    found = plan(KINDS[kind](d), privacy=GaussianDP(mu=1), known_size=known)
+    assert found.chosen.name == "fitted-gaussian"
+    grid = grid_for(found)
+    rows = max(RELEASES if SOAKS else LEAST, rows_of(grid))
+    one = errors(grid, PEOPLE, rows)
+    assert as_promised(grid, one)
+    assert not as_promised(grid, 0.985 * one)
+    assert not as_promised(grid, errors(grid, PEOPLE, rows, root=0))
 
 
 @pytest.mark.parametrize(("kind", "d", "design"), LEANS)

@@ -24,7 +24,7 @@ from support.slow_cells import SlowCells, is_nothing, literal_day, literal_numbe
 
 Row = Mapping[str, Any]
 AS_EVER = SlowCells()
-PARTS, ROW_BITS, ROW_PARTS = 2**20, 26, 2**28
+PARTS, ROW_BITS, ROW_PARTS = 2**22, 26, 2**28
 
 
 def totals(
@@ -195,7 +195,7 @@ def together(places: Sequence[float]) -> float:
 
 
 def on_grid(x: float, query: Sum | Mean, on: Block) -> int:
-    """Keep a place within its bounds, and return it from the offset, in parts of 2^-20 quanta."""
+    """Keep a place within its bounds, and return it from the offset, in parts of 2^-22 quanta."""
     low, high = (place(bound, on) for bound in query.bounds)
     x = min(max(x, low), high) if isinstance(query, Mean) else x
     start = (nearest(on) - on.offset) / on.quantum

@@ -1,7 +1,8 @@
 """What is shown while the work takes its time: on a terminal, and nowhere else.
 
-The step, the share of it that is done and how long the rest may take. Not how many rows were read:
-that is a true total, and what stands on a terminal is soon in a log.
+The step, the share of it that is done and how long the rest may take. How many rows were read is
+a true total, and what stands on a terminal is soon in a log: so it is told only of as many rows as
+the request says that there are, for which no row was looked at.
 """
 
 import sys
@@ -16,13 +17,16 @@ from halfnoise.values import dataclass, field
 _SOON = 0.02  # of the work, before which nobody knows how long the rest takes
 
 
-def shown(source: Source) -> Step:
-    """Return what shows the step that the work is in, if there is a terminal."""
+def shown(source: Source, rows: int | None = None) -> Step:
+    """Return what shows the step that the work is in, if there is a terminal.
+
+    ``rows``: how many the request says that there are, if it does.
+    """
     if sys.stderr is None or not sys.stderr.isatty():  # None where it is closed
         return nullcontext
     from rich.console import Console
 
-    return lambda step: Console(stderr=True).status(_Line(step, source.progress))
+    return lambda step: Console(stderr=True).status(_Line(step, source.progress, rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +35,20 @@ class _Line:
 
     step: str
     progress: Progress
+    rows: int | None
     began: float = field(default_factory=time.monotonic)
 
     def __rich__(self) -> str:
-        return f"halfnoise: {self.step}{told(self.progress.share, time.monotonic() - self.began)}"
+        took = time.monotonic() - self.began
+        return f"halfnoise: {self.step}{told(self.progress.share, took)}{self._read()}"
+
+    def _read(self) -> str:
+        """Say about how many rows were read, and in which of several looks at them."""
+        if self.rows is None or (share := self.progress.now()) is None:
+            return ""
+        looks, done = self.progress.looks, self.progress.done
+        read = f", about {float(f'{share * self.rows:.2g}'):,.0f} of {self.rows:,} rows"
+        return read if looks == 1 else f"{read}, look {min(done + 1, looks)} of {looks}"
 
 
 def told(share: float | None, seconds: float) -> str:

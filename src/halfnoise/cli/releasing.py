@@ -57,7 +57,7 @@ def release_command(words: Words, data: Sequence[str], instead: Rehearsal | None
         if instead is not None:
             instead(source, request, books, words)
         else:
-            step = shown(source)
+            step = shown(source, request.rows)
             work = partial(carry_out, source, request, about=about, step=step, booking=books)
             _released(lambda: _marked(work(), rule), books, out, words, again=kept is not None)
     save()

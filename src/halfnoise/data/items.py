@@ -53,6 +53,7 @@ class _Listed(NamedTuple):
     def of(cls, query: Items, cell: Cell) -> Self:
         """Return the items in the type of the column, text or whole numbers, each one once."""
         if not cell.is_text:
+            cell.whole()  # refuses what holds no numbers, before it is said that it does
             numbers = [_whole(item, query.label) for item in query.items]
             return cls(_once(numbers, query.label), [0] * len(numbers), several=False)
         codes = query.listed

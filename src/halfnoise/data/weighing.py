@@ -1,8 +1,8 @@
 """How often a person counts: weights as whole parts, and what is multiplied with them.
 
-A weight is at most 2^21 parts and a value at most 2^22 quanta and 2^20 parts of one, so that their
+A weight is at most 2^21 parts and a value at most 2^22 quanta and 2^22 parts of one, so that their
 products stay below 2^44 and, where rounding down in float64 is exact, 2^53. Sums of 2^40 people
-stay below 2^63: what is added up is at most 2^22 quanta and 2^21 parts of one, or 2^21 of a weight.
+stay below 2^63: what is added up is at most 2^22 quanta and 2^23 parts of one, or 2^21 of a weight.
 """
 
 import narwhals.stable.v2 as nw

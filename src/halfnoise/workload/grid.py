@@ -1,7 +1,7 @@
 """The public grid: everything before the noise is an integer.
 
 A value counts from an ``offset``, the middle of its bounds where it is centred there, so that only
-how far it is from there must fit. It is rounded down to 2^-20 of a block's ``quantum``; of all
+how far it is from there must fit. It is rounded down to 2^-22 of a block's ``quantum``; of all
 people the whole quanta and the ``parts`` are added up, each by itself, and the total is rounded to
 a quantum once. **That costs nothing**: where x lies between whole numbers L and H, adding x moves
 the rounded total by a whole number from L to H. So f and n are exact integers on every engine and
@@ -10,7 +10,7 @@ in every order, and one person moves them by a point of K.
 What is measured, h = f - c n, is a whole multiple of a finer ``step``, and noise is drawn in those
 steps: round(q + Z) = q + round(Z) for an integer q, so the release is post-processing of the
 real-valued mechanism. Beyond 2^40 people sums wrap, which is harmless: reducing the sum of value
-and noise modulo 2^64 is post-processing too. Sums of parts must not wrap, and do not below 2^43.
+and noise modulo 2^64 is post-processing too. Sums of parts must not wrap, and do not below 2^41.
 """
 
 import enum
@@ -27,8 +27,9 @@ Ring: TypeAlias = NDArray[np.uint64]  # integers modulo 2^64, one row for each g
 Floats: TypeAlias = NDArray[np.float64]
 
 # A person moves what is measured by at most 2^22 steps, or quanta, so that 2^40 people stay below
-# 2^63. With parts of 2^-20, rounding 2^33 values adds up to 2^-8 of that reach at most.
-REACH_BITS, PART_BITS = 22, 20
+# 2^63. With parts of 2^-22, rounding 2^33 values adds up to 2^-10 of that reach at most: Laplace
+# noise at an epsilon of 10 has a standard error of 2^-2.8 of it.
+REACH_BITS, PART_BITS = 22, 22
 SCALE_BITS, MOST_SCALE_BITS = 20, 36  # scales are near 2^20 steps if they can be, at most 2^36
 # Budgets that protect nobody have scales below 2^10 of such steps. Then steps are finer, of which a
 # person moves 2^30, so that 2^32 people have room; below 2^5 of the finest, rounding would show.

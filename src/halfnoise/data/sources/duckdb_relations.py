@@ -110,7 +110,7 @@ class _Column:
         if self.kind in ("FLOAT", "DOUBLE"):
             cells = without_nan(own)
         elif self.unread:
-            cells = "null::interval"
+            cells = "null::bit"  # of a type without a name here
         elif self.kind == "VARCHAR":
             cells = f'{own} collate "binary"'
         elif self.kind in _AS_TEXT or self.kind.startswith("ENUM("):

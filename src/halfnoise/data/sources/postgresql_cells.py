@@ -90,7 +90,7 @@ _KINDS = {
 _TEXT = _text()
 _LONG = _fractions("DOUBLE", sent="trim_scale({0})", known_as="case when {0} <> 'NaN' then {0} end")
 # Of a type that no query takes; nothing of it is sent.
-_UNREAD = Kind(type="INTERVAL", sent="null::text", read="null")
+_UNREAD = Kind(type="BIT", sent="null::text", read="null")  # which has no name here either
 
 
 def kind_of(column: Any, name: str, category: str) -> Kind:
