@@ -29,6 +29,7 @@ from halfnoise.workload.grid import Floats
 
 CLOSE = 5e-4  # how near the error of what is found comes to the bound
 MOST_ROUNDS, MOST_TURNS, MOST_STEPS = 30, 15, 40
+LEAST_ROUNDS, MUCH, MOST_WORK = 10, 2**31, 2**26  # multiplications in all rounds, and in a step
 FEW, MORE, LITTLE = 2**16, 128, 0.5  # numbers: of more, after the rounds, not all are priced
 FASTER, SLOWER = 1.3, 4.0  # how the power of the costs grows, and shrinks where it was too large
 LEAST_PRICE, LEAST_ROOT, LEAST_PART = 1e-30, 1e-7, 1e-4
@@ -126,11 +127,12 @@ def solve(programme: Programme, close: float = CLOSE) -> Optimum:
     have one, or are the dearest, until these are the dearest of all. Prices of some are prices of
     all, so that the bound holds for all.
     """
-    kinds = len(programme.distances)
-    few = kinds * sum(len(weight) ** 2 for weight in programme.weights) <= FEW
+    kinds, sizes = len(programme.distances), [len(weight) for weight in programme.weights]
+    few = kinds * sum(n**2 for n in sizes) <= FEW
     best, prices = _rounds(programme, close, np.full(kinds, 1 / kinds))
     chosen, cost = (prices > LITTLE / kinds) | few, programme.costs(best.matrices, best.lines)
-    for _ in range(MOST_TURNS if best.bound else 0):
+    work = int(chosen.sum()) * sum(n**3 for n in sizes)
+    for _ in range(min(MOST_TURNS, MOST_WORK // max(1, work)) if best.bound else 0):
         if best.error <= best.bound * (1 + close):
             break
         more = min(MORE, kinds)
@@ -148,7 +150,8 @@ def _rounds(programme: Programme, close: float, prices: Floats) -> tuple[Optimum
     """Go some rounds from such prices; return the best prices as well."""
     roots = [*map(_root, programme.weights)]
     best, kept, power = _NONE, prices, 1.0
-    for _ in range(MOST_ROUNDS):
+    work = sum(4 * len(prices) * n**2 + 20 * n**3 for n in map(len, roots))
+    for _ in range(max(LEAST_ROUNDS, min(MOST_ROUNDS, MUCH // max(1, work)))):
         s, views, lines = _priced(programme, roots, prices)
         found = _information(s, views, lines)
         cost = programme.costs(found.matrices, lines)
