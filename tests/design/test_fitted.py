@@ -174,7 +174,8 @@ def test_the_solver_agrees_with_itself() -> None:
     assert one is not None
     found = solve(one.programme)
     assert found.bound <= found.error <= found.bound * 1.001
-    crowd = Crowd.of(counts(2, groups=3, max_groups=2), counts(2).blocks, Size.UNUSED)
+    several = counts(2, groups=3, max_groups=2)
+    crowd = Crowd.of(several.grouping, several.neighbors, counts(2).blocks, Size.UNUSED, 0.0)
     assert crowd is not None
     both = solve(crowd.programme)
     assert both.bound <= both.error <= both.bound * 1.001

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from halfnoise.design.centered import Centered
+from halfnoise.design.certificate import least_error
 from halfnoise.design.design import Design, Setting
 from halfnoise.design.fitted import Fitted
 from halfnoise.design.fitted_groups import FittedGroups
@@ -40,10 +41,21 @@ def designs(workload: Workload, budget: Budget, *, known_size: bool = False) -> 
 
 
 def _fitted(setting: Setting, closed: Sequence[Design]) -> Iterator[Design]:
-    """Offer fitted designs where they have less error than all closed forms, and fit the grid."""
+    """Offer fitted designs where they have less error than all closed forms, and fit the grid.
+
+    They are not looked for where the bound says that there is no such design.
+    """
     workload = setting.workload
+    if setting.noise is not Noise.GAUSSIAN:
+        return iter(())
     fit = [design for design in closed if design.gives_size or not workload.needs_sizes]
-    least = min((design.error(workload) for design in fit), default=math.inf)
+    best = min(fit, key=lambda design: design.error(workload), default=None)
+    least = math.inf if best is None else best.error(workload)
+    if best is not None:
+        known = setting.known_size
+        bound = least_error(workload, setting.budget, known_size=known, lines=best.lines)
+        if bound is not None and least <= bound * PAYS:
+            return iter(())
     offered = (design for each in FITTED for design in _offers(each, setting))
     pays = (design for design in offered if design.error(workload) * PAYS < least)
     return (design for design in pays if _fits(design, setting))

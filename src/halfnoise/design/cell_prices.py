@@ -21,6 +21,7 @@ from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.folding import Folded
 
 MIN_PIECES = 6  # into which many like values are cut, if all together are too many
+MOST_NUMBERS, FEWEST = 2**20, 20  # in the matrices of all kinds, and kinds of which all are priced
 
 
 class Moments(NamedTuple):
@@ -167,6 +168,7 @@ def _pieces(
 
     All values of a piece are in one state: that is a part of all kinds up to permutations, or all.
     """
+    most = min(most, max(FEWEST, MOST_NUMBERS // (len(states.layers) + 1) ** 2))
     longest = max(map(len, groups), default=1)
     for pieces in range(longest, min(longest, least) - 1, -1):
         each = ((len(_kinds(states.numbers[own[0]], leaves=leaves)), len(own)) for own in groups)

@@ -76,8 +76,10 @@ def laplace_centers(blocks: Sequence[Block], size_importance: float) -> tuple[Ce
 
 
 def _search(blocks: Sequence[Block], fixed: float, charge: float) -> list[float]:
-    """Minimise T over the centres of adjustable blocks; ``fixed`` is the rest of V."""
-    noise = Noise.GAUSSIAN
+    """Minimise T over the centres of adjustable blocks; ``fixed`` is the rest of V.
+
+    T is least where S, at which every block found its centre, is the root of the V of these.
+    """
     # A mean alone has many best centres; a trace of interest in n picks the one that gives it away.
     fixed += 1e-9 * sum(root_weight(block, 1.0) for block in blocks)
 
@@ -85,18 +87,25 @@ def _search(blocks: Sequence[Block], fixed: float, charge: float) -> list[float]
     kinds = [*map(_kind, blocks)]
     alike = dict(zip(kinds, blocks, strict=True))
 
-    def centers(spread: float) -> dict[object, float]:
-        return {kind: _own_center(block, spread / charge) for kind, block in alike.items()}
+    known = list[tuple[float, dict[object, float]]]()
 
-    def total(spread: float) -> float:
+    def centers(spread: float) -> dict[object, float]:
+        found = dict[object, float]()
+        for kind, block in alike.items():  # a centre grows with the spread
+            below = (own[kind] for other, own in known if other <= spread)
+            above = (own[kind] for other, own in known if other >= spread)
+            ends = max(below, default=0.0), min(above, default=block.shape.highest_center)
+            found[kind] = _own_center(block, spread / charge, ends)
+        known.append((spread, found))
+        return found
+
+    def beyond(spread: float) -> float:
         found = centers(spread)
-        costs = {kind: block_cost(b, found[kind], noise) for kind, b in alike.items()}
         leans = {kind: root_weight(b, found[kind]) for kind, b in alike.items()}
-        own, lean = sum(costs[kind] for kind in kinds), sum(leans[kind] for kind in kinds)
-        return own + spread / 2 + charge * (fixed + lean) / (2 * spread)
+        return spread - math.sqrt(charge * (fixed + sum(leans[kind] for kind in kinds)))
 
     highest = fixed + sum(root_weight(b, b.shape.highest_center) for b in blocks)
-    spread = _minimize(total, math.sqrt(charge * fixed), math.sqrt(charge * highest))
+    spread = _crossing(beyond, math.sqrt(charge * fixed), math.sqrt(charge * highest))
     found = centers(spread)
     return [found[kind] for kind in kinds]
 
@@ -110,21 +119,45 @@ def _kind(block: Block) -> tuple[object, object]:
     return (type(shape), f"{weight * shape.width**2:.12g}") if shape.balances else (shape, weight)
 
 
-def _own_center(block: Block, spread: float) -> float:
-    """Return the best centre of one block when V is charged at a rate of 1/(2 spread)."""
+def _own_center(block: Block, spread: float, ends: tuple[float, float] | None = None) -> float:
+    """Return the best centre of one block when V is charged at a rate of 1/(2 spread).
+
+    ``ends``: between which it is, as far as a search tells.
+    """
     rate, noise = root_weight(block, 1.0) / (2 * spread), Noise.GAUSSIAN
     top = block.shape.highest_center
-    return _minimize(lambda c: block_cost(block, c, noise) + rate * c * c, 0.0, top)
+    low, high = sorted(ends or (0.0, top))
+    low, high = max(0.0, low - 2 * NEAR * top), min(top, high + 2 * NEAR * top)
+    return _minimize(lambda c: block_cost(block, c, noise) + rate * c * c, low, high, NEAR * top)
 
 
-def _minimize(f: Callable[[float], float], low: float, high: float) -> float:
+def _crossing(f: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a function gets above zero: false position, halved at an end that stays."""
+    near, x, (below, above), side = NEAR * (high - low), high, (f(low), f(high)), 0
+    for _ in range(STEPS):
+        before = x
+        x = high - above * (high - low) / (above - below) if above > below else low
+        if abs(x - before) <= near or not low < x < high:
+            break
+        if (now := f(x)) > 0:
+            below, side = below / (1 + (side > 0)), 1
+            high, above = x, now
+        else:
+            above, side = above / (1 + (side < 0)), -1
+            low, below = x, now
+    return min(max(x, low), high)
+
+
+def _minimize(
+    f: Callable[[float], float], low: float, high: float, near: float | None = None
+) -> float:
     """Return where a convex function is least: Brent's search, or an end if it is as good.
 
     It goes to where the parabola through the best three points is least, if that is inside and the
     steps get shorter, and else by golden section. It counts its steps: a width may stay above any
     tolerance where floats are farther apart.
     """
-    a, b, near = low, high, NEAR * (high - low)
+    a, b, near = low, high, NEAR * (high - low) if near is None else near
     x = w = v = b - _GOLDEN * (b - a)  # the best point, the second best, and what was that before
     fx = fw = fv = f(x)
     step = before = 0.0

@@ -8,7 +8,8 @@ so the bound still holds, but may be lower than it could be.
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -59,11 +60,10 @@ def least_error(
         workload = as_made(workload, lines)
         weight = workload.size_importance
     size = size_of(Setting(workload=workload, noise=noise, budget=mu, known_size=known_size))
-    blocks, touched = gathered(workload.blocks), 1
+    blocks, touched = tuple(gathered(workload.blocks)), 1
     leaves = workload.neighbors is Neighbors.ADD_REMOVE
     if workload.touched > leaves and not workload.discovers:  # or changes answers in the one group
-        crowd = Crowd.of(workload, blocks, size, PRICED, some=True, interest=weight)
-        bound = None if crowd is None else solve(crowd.programme).bound / crowd.groups
+        bound = _crowded(workload.grouping, workload.neighbors, blocks, size, weight)
     else:
         bound = _least(blocks, size, weight)
         touched = workload.touched if workload.discovers else 1
@@ -89,7 +89,15 @@ def words(error: float, bound: float, objective: str = "total") -> str:
     return f"{own} is {said}; no design here comes nearer."
 
 
-def _least(blocks: Sequence[Block], size: Size, weight: float) -> float | None:
+@lru_cache(maxsize=16)  # for whoever chooses a design, and then says how near it is
+def _crowded(*crowd: Any) -> float | None:
+    """Return the bound at a budget of one where a person moves several groups."""
+    found = Crowd.of(*crowd, fold=PRICED, some=True)
+    return None if found is None else solve(found.programme).bound / found.groups
+
+
+@lru_cache(maxsize=16)
+def _least(blocks: tuple[Block, ...], size: Size, weight: float) -> float | None:
     """Return the bound at a budget of one where a person moves one group."""
     if (people := PRICED(blocks, size, weight) or loosely(blocks, size, weight)) is not None:
         return solve(people.programme).bound
@@ -99,7 +107,7 @@ def _least(blocks: Sequence[Block], size: Size, weight: float) -> float | None:
         return None
     folds = [_some(block.shape, leaves=size is not Size.PUBLIC) for block in blocks]
     some = tuple(fold for fold in folds if fold is not None)
-    people = People(tuple(blocks), some, size, weight)
+    people = People(blocks, some, size, weight)
     if len(some) < len(folds) or len(people.order) > MOST_COORDINATES:
         return None
     return solve(_glimpsed(people)).bound
@@ -111,19 +119,19 @@ def _some(shape: ContributionSet, *, leaves: bool) -> Folded | None:
     return priced(shape, 1, leaves=leaves) if one else folded(shape, leaves=leaves, some=True)
 
 
-def _in_parts(blocks: Sequence[Block], size: Size, weight: float) -> float | None:
+def _in_parts(blocks: tuple[Block, ...], size: Size, weight: float) -> float | None:
     """Return the bound from parts of places inside places.
 
     Where people are replaced, they are in few parts, or one is drawn by prices, and so is who comes
     for them: these move twice what one varies by, 2 (M - m m'), and s is at least
     sqrt(2) (s(M) - sqrt(m'Qm)).
     """
-    others = [block for block in blocks if not isinstance(block.shape, Placed)]
+    others = tuple(block for block in blocks if not isinstance(block.shape, Placed))
     ((tables, shape),) = ((b, b.shape) for b in blocks if isinstance(b.shape, Placed))
     every, beside = [*parts(shape)], 0.0
     if drawn := size is Size.PUBLIC and len(every) > FEW_PARTS:
         beside = (_least(others, size, weight) if others else None) or 0.0
-        others, size, weight = [], Size.MEASURED, 0.0
+        others, size, weight = (), Size.MEASURED, 0.0
     known, found = dict[tuple[Placed, float], float](), list[float]()
     for part in every:
         if part not in known:

@@ -20,7 +20,7 @@ from halfnoise.privacy.definitions import Neighbors
 from halfnoise.values import dataclass
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats
-from halfnoise.workload.workload import Workload
+from halfnoise.workload.groups import Grouping
 
 MOST_SQUARES = 2**20  # numbers in the squares of what everybody moves
 Signs: TypeAlias = tuple[int, ...]
@@ -43,25 +43,25 @@ class Crowd:
     @classmethod
     def of(
         cls,
-        workload: Workload,
+        grouping: Grouping | None,
+        neighbors: Neighbors,
         blocks: Sequence[Block],
         size: Size,
-        fold: Fold = People.of,
+        interest: float,
         *,
+        fold: Fold = People.of,
         some: bool = False,
-        interest: float | None = None,
     ) -> "Crowd | None":
         """List everybody; None where there are too many, or groups are not listed.
 
-        ``fold``: who is listed in one group. ``some``: where there are too many, those who are
-        alike in all of their groups will do. ``interest``: what sizes weigh, if not as declared.
+        ``interest``: what sizes weigh. ``fold``: who is listed in one group. ``some``: where there
+        are too many, those who are alike in all of their groups will do.
         """
-        grouping = workload.grouping
         if grouping is None or grouping.number is None:
             return None
         changed, most = None, grouping.most
-        one = fold(blocks, size, workload.size_weight if interest is None else interest)
-        if workload.neighbors is Neighbors.REPLACE:
+        one = fold(blocks, size, interest)
+        if neighbors is Neighbors.REPLACE:
             changed, most = fold(blocks, Size.PUBLIC, 0.0), 2
             if changed is None:
                 return None

@@ -28,10 +28,12 @@ from halfnoise.values import dataclass, replace
 from halfnoise.workload.grid import Floats
 
 CLOSE = 5e-4  # how near the error of what is found comes to the bound
-MOST_ROUNDS, MOST_TURNS = 1000, 15
-FEW, SOME, MORE, LITTLE = 2**16, 20, 64, 0.5  # numbers: of more, for some rounds, all are priced
+MOST_ROUNDS, MOST_TURNS, MOST_STEPS = 30, 15, 40
+LEAST_ROUNDS, MUCH, MOST_WORK = 10, 2**31, 2**26  # multiplications in all rounds, and in a step
+FEW, MORE, LITTLE = 2**16, 128, 0.5  # numbers: of more, after the rounds, not all are priced
 FASTER, SLOWER = 1.3, 4.0  # how the power of the costs grows, and shrinks where it was too large
 LEAST_PRICE, LEAST_ROOT, LEAST_PART = 1e-30, 1e-7, 1e-4
+LEFT, AHEAD, FIRST = 0.15, 0.9, 0.1  # of a gap, of the way to zero, of what is free at first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +114,11 @@ class Optimum:
         lines, error = self.lines / cost, self.error * cost
         return replace(self, matrices=matrices, lines=lines, error=error)
 
+    def or_better(self, other: "Optimum", bound: float) -> "Optimum":
+        """Return this or another, whichever has less error, with the higher bound."""
+        least = other if other.error < self.error else self
+        return replace(least, bound=max(self.bound, bound))
+
 
 def solve(programme: Programme, close: float = CLOSE) -> Optimum:
     """Return noise whose error is as near to the least as is asked for, if rounds suffice.
@@ -120,67 +127,128 @@ def solve(programme: Programme, close: float = CLOSE) -> Optimum:
     have one, or are the dearest, until these are the dearest of all. Prices of some are prices of
     all, so that the bound holds for all.
     """
-    kinds = len(programme.distances)
-    few = kinds * sum(len(weight) ** 2 for weight in programme.weights) <= FEW
-    best, prices = _solve(programme, close, np.full(kinds, 1 / kinds), MOST_ROUNDS if few else SOME)
-    cost = programme.costs(best.matrices, best.lines)
-    for _ in range(0 if few else MOST_TURNS):
+    kinds, sizes = len(programme.distances), [len(weight) for weight in programme.weights]
+    few = kinds * sum(n**2 for n in sizes) <= FEW
+    best, prices = _rounds(programme, close, np.full(kinds, 1 / kinds))
+    chosen, cost = (prices > LITTLE / kinds) | few, programme.costs(best.matrices, best.lines)
+    work = int(chosen.sum()) * sum(n**3 for n in sizes)
+    for _ in range(min(MOST_TURNS, MOST_WORK // max(1, work)) if best.bound else 0):
         if best.error <= best.bound * (1 + close):
             break
-        dearest = cost >= np.partition(cost, -MORE)[-MORE]
-        chosen = np.flatnonzero(dearest | (prices > LITTLE / kinds))
+        more = min(MORE, kinds)
+        chosen = chosen | (cost >= np.partition(cost, -more)[-more])
         own = np.append(np.maximum(prices[chosen], 1 / kinds), 1 / kinds)
-        found, own = _solve(programme.of(chosen), close / 2, own / own.sum(), 5 * SOME)
+        found, own = _steps(programme.of(np.flatnonzero(chosen)), close / 2, own)
         cost = programme.costs(found.matrices, found.lines)
         found = found.stretched(float(cost.max()))
-        prices = np.zeros(kinds)
         prices[chosen] = own[:-1]
-        bound = max(best.bound, found.bound)
-        best = replace(min(best, found, key=lambda each: each.error), bound=bound)
+        best = best.or_better(found, found.bound)
     return best
 
 
-def _solve(
-    programme: Programme, close: float, prices: Floats, rounds: int
-) -> tuple[Optimum, Floats]:
-    """Go so many rounds from such prices; return the best prices as well."""
-    roots = [_roots(weight)[0] for weight in programme.weights]
-    kept, least, bound, power = prices, np.inf, 0.0, 1.0
-    found: tuple[list[Floats], Floats] = ([], np.empty(0))
-    for _ in range(rounds):
-        s, matrices, lines = _priced(programme, roots, prices)
-        cost = programme.costs(matrices, lines)
+def _rounds(programme: Programme, close: float, prices: Floats) -> tuple[Optimum, Floats]:
+    """Go some rounds from such prices; return the best prices as well."""
+    roots = [*map(_root, programme.weights)]
+    best, kept, power = _NONE, prices, 1.0
+    work = sum(4 * len(prices) * n**2 + 20 * n**3 for n in map(len, roots))
+    for _ in range(max(LEAST_ROUNDS, min(MOST_ROUNDS, MUCH // max(1, work)))):
+        s, views, lines = _priced(programme, roots, prices)
+        found = _information(s, views, lines)
+        cost = programme.costs(found.matrices, lines)
         if not (dearest := float(cost.max())):  # nobody moves anything
             break
-        if s * dearest < least:
-            least, found = s * dearest, ([each / dearest for each in matrices], lines / dearest)
-        if s * s >= bound:
-            kept, moved_by, bound, power = prices, cost / dearest, s * s, FASTER * power
+        if s * s >= best.bound:
+            kept, moved_by, power = prices, cost / dearest, FASTER * power
         else:
             power = max(1.0, power / SLOWER)
-        if least <= bound * (1 + close):
+        best = best.or_better(found.stretched(dearest), s * s)
+        if best.error <= best.bound * (1 + close):
             break
         prices = np.maximum(kept * moved_by**power, LEAST_PRICE)
         prices /= prices.sum()
-    best = Optimum(matrices=tuple(found[0]), lines=found[1], error=float(least), bound=bound)
     return best, kept
+
+
+def _steps(programme: Programme, close: float, prices: Floats) -> tuple[Optimum, Floats]:
+    """Go by Newton's steps from such prices; return the best prices as well.
+
+    Prices that add up to s^2 are best where everybody costs at most one and whoever has a price
+    costs just that: price times what is left of one is zero. It is made small, and smaller. What a
+    step changes of the costs is  -F F' times it.
+    """
+    roots, kinds = [*map(_root, programme.weights)], len(prices)
+    prices = prices / prices.sum()
+    prices = prices * _priced(programme, roots, prices)[0] ** 2
+    best, kept, left = _NONE, prices, np.empty(0)
+    for _ in range(MOST_STEPS):
+        s, views, lines = _priced(programme, roots, prices)
+        found = _information(s, views, lines)
+        cost = programme.costs(found.matrices, lines)
+        bound, free = s * s / float(prices.sum()), 1 - cost
+        left = left if left.size else np.maximum(free, FIRST)
+        kept = prices if bound > best.bound else kept
+        best = best.or_better(found.stretched(float(cost.max())), bound)
+        if best.error <= best.bound * (1 + close):
+            break
+        f = _changes(programme, views, lines, prices)
+        aim = max(LEFT * float(prices @ left), close * s / 4) / kinds
+        step, own = aim / prices - free, prices / left
+        if f.shape[1] < kinds:
+            inner = np.eye(f.shape[1]) + (f.T * own) @ f
+            step = own * (step - f @ np.linalg.solve(inner, f.T @ (own * step)))
+        else:
+            step = np.asarray(np.linalg.solve(f @ f.T + np.diag(1 / own), step), dtype=np.float64)
+        change = f @ (f.T @ step) + free - left
+        if not np.isfinite(change).all():  # weights are too far apart for floats
+            break
+        prices, left = _towards(prices, step), _towards(left, change)
+    return best, kept / kept.sum()
+
+
+def _towards(x: Floats, step: Floats) -> Floats:
+    """Go a step, or most of the way to where one of them is zero."""
+    return x + min(1.0, AHEAD / max(float((-step / x).max()), LEAST_PRICE)) * step
 
 
 def _priced(
     programme: Programme, roots: Sequence[Floats], prices: Floats
 ) -> tuple[float, list[Floats], Floats]:
-    """Return s, and the information that is best for an average person at these prices."""
-    s, matrices = 0.0, []
+    """Return s, and U, where U'U is the information that is best for an average person."""
+    s, views = 0.0, []
     for place, (moved, root) in enumerate(zip(programme.moved, roots, strict=True)):
         average = np.einsum("k,kij->ij", prices, moved)
-        given = programme.given and place == 0
-        to_center = _to_center(average) if given else np.eye(len(average))
-        middle, inverse = _roots(root @ to_center @ average @ to_center.T @ root)
-        matrices.append(to_center.T @ root @ inverse @ root @ to_center)
-        s += float(np.trace(middle))
+        seen = root @ _to_center(average) if programme.given and place == 0 else root
+        values, vectors = np.linalg.eigh(seen @ average @ seen.T)
+        middle = np.sqrt(np.maximum(values, 0.0))
+        s += float(middle.sum())
+        least = max(LEAST_ROOT * middle[-1], LEAST_PRICE)
+        views.append((vectors.T @ seen) / np.sqrt(np.maximum(middle, least))[:, None])
     charged = np.einsum("k,kl->l", prices, programme.distances)
     s += float(np.sqrt(programme.line_weights * charged).sum())
-    return s, matrices, np.sqrt(programme.line_weights / np.maximum(charged, LEAST_PRICE))
+    return s, views, np.sqrt(programme.line_weights / np.maximum(charged, LEAST_PRICE))
+
+
+def _information(s: float, views: Sequence[Floats], lines: Floats) -> Optimum:
+    """Return the information that is best at some prices: an average person costs one."""
+    matrices = tuple(view.T @ view for view in views)
+    return Optimum(matrices=matrices, lines=lines, error=s, bound=0.0)
+
+
+def _changes(
+    programme: Programme, views: Sequence[Floats], lines: Floats, prices: Floats
+) -> Floats:
+    """Return F: of costs, how they change with all prices."""
+    charged = np.maximum(np.einsum("k,kl->l", prices, programme.distances), LEAST_PRICE)
+    found = [programme.distances * np.sqrt(lines / charged / 2)]
+    for place, (moved, view) in enumerate(zip(programme.moved, views, strict=True)):
+        seen, (i, j) = view @ moved @ view.T, np.triu_indices(len(view))
+        root = np.einsum("k,kii->i", prices, seen)
+        root = np.maximum(root, max(LEAST_ROOT * root.max(), LEAST_PRICE))
+        twice = np.where(i == j, 1.0, 2.0) / (root[i] + root[j])
+        found.append(seen[:, i, j] * np.sqrt(twice))
+        if programme.given and place == 0:  # the average person moves, too
+            found.append(moved[:, :, -1] @ view.T * np.sqrt(2 / prices.sum()))
+    return np.concatenate(found, axis=1)
 
 
 def _to_center(average: Floats) -> Floats:
@@ -188,9 +256,11 @@ def _to_center(average: Floats) -> Floats:
     return np.hstack([np.eye(len(average) - 1), -average[:-1, -1:] / average[-1, -1]])
 
 
-def _roots(matrix: Floats) -> tuple[Floats, Floats]:
-    """Return the square root of a matrix that is not negative, and the inverse of that root."""
+def _root(matrix: Floats) -> Floats:
+    """Return the square root of a matrix that is not negative."""
     values, vectors = np.linalg.eigh(matrix)
-    roots = np.sqrt(np.maximum(values, 0.0))
-    inverse = 1 / np.maximum(roots, LEAST_ROOT * roots[-1])
-    return (vectors * roots) @ vectors.T, (vectors * inverse) @ vectors.T
+    found: Floats = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    return found
+
+
+_NONE = Optimum(matrices=(), lines=np.empty(0), error=np.inf, bound=0.0)

@@ -200,7 +200,8 @@ def folding(workload: Workload) -> tuple[Fold, Fold]:
 
 def crowds(workload: Workload, size: Size) -> Iterator[tuple[Crowd, Crowd]]:
     """List everybody in groups, and those who are priced, if there are not too many."""
-    crowd, priced = (Crowd.of(workload, workload.blocks, size, fold) for fold in folding(workload))
+    asked = (workload.grouping, workload.neighbors, workload.blocks, size, workload.size_weight)
+    crowd, priced = (Crowd.of(*asked, fold=fold) for fold in folding(workload))
     if crowd is not None and crowd.one.weights.size and priced is not None:
         yield crowd, priced
 
