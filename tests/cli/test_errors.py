@@ -233,7 +233,11 @@ def _cut(path: Path) -> None:
         ("twice.csv", lambda p: p.write_text("smoker,smoker\n1,1\n"), "have the same name"),
         ("broken.parquet", lambda p: p.write_text("PAR1 no"), "could not be read as parquet"),
         ("cut.csv.gz", _cut, "could not be read"),
-        ("semicolons.csv", lambda p: p.write_text("smoker;id\n1;2\n"), "try --delimiter ';'"),
+        (
+            "semicolons.csv",
+            lambda p: p.write_text("smoker;id\n1;2\n"),
+            "try --delimiter ';'; where numbers have a comma, --decimal ',' too",
+        ),
         ("book.xlsx", lambda p: p.write_text("x"), "could not be read as xlsx"),
     ],
 )

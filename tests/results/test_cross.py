@@ -211,6 +211,8 @@ def test_a_mean_of_nobody_is_a_dash() -> None:
     below = str(table).partition("Standard errors: cells ")[2]
     assert below.startswith(between(table.std[1:].min(), table.std[1:].max()))
     assert OPEN in below
+    marked: Any = table.release
+    assert marked.flagged(0.2, 0.33).table("sex", of="income").wide().lines[last][1] == [DASH]
     part = crossed(table, "")
     assert part.tables[0].below[-1] == OPEN
     drawn = [point.label for each in part.panels for point in each.points]

@@ -27,6 +27,7 @@ from halfnoise.results.formats import FORMATS, Output, as_csv, as_markdown
 from halfnoise.results.lines import EXCEL
 from halfnoise.results.reliability import LEFT_OUT
 from halfnoise.results.render import beside
+from halfnoise.results.wide import DASH
 from support import pages
 from support.commands import refused, run, write_survey
 from support.tabled import everything
@@ -137,6 +138,17 @@ def test_tables_are_laid_out_with_their_totals() -> None:
         first = table.estimates.reshape(-1, table.shape[-1] if table.columns else 1)[0]
         if table.kind == "mean":
             assert grid[0][left : left + len(first)] == pytest.approx(first.tolist())
+
+
+def test_a_mean_of_nobody_is_a_dash_on_a_sheet() -> None:
+    """What a page does not tell, a sheet laid out as one reads it does not either."""
+    release = everything()
+    table, values = release.table("sex", of="income"), release.values.copy()
+    cells = table.cells_of(np.arange(len(values), dtype=np.float64), 1).astype(int)
+    values[cells] = 0.0  # who answered
+    for each, there in ((release, False), (replace(release, values=values), True)):
+        found = {cell.value for page in opened(each) for row in page for cell in row}
+        assert (DASH in found) is there
 
 
 def test_heads_stay_and_numbers_have_their_format() -> None:

@@ -25,6 +25,7 @@ from halfnoise.results.reliability import LEFT_OUT, RELATIVE, Reliability, besid
 from halfnoise.results.shown import kinds, places
 from halfnoise.results.table import of_people, width
 from halfnoise.results.tabled import Cells
+from halfnoise.results.wide import DASH
 from halfnoise.scratch import own_folder
 from halfnoise.text import spelled
 from halfnoise.values import dataclass, field, replace
@@ -225,11 +226,17 @@ def _laid_out(book: Book, release: Released) -> None:
     for place, (heading, table) in enumerate(islice(render.tables(release), MOST_TABLES), start=1):
         wide = table.wide()
         head = f"{heading}{wide.title}"
-        rows = _grid(table, release)
+        rows = zip(wide.lines, _grid(table, release), strict=True)
         titles = [*wide.heads, *wide.titles]
-        lines = ([*heads, *cells] for (heads, _), cells in zip(wide.lines, rows, strict=True))
+        lines = ([*heads, *_told(texts, cells)] for (heads, texts), cells in rows)
         below = ([text] for text in ("", head, *wide.below))
         book.sheet(f"table {place}", titles, _chained(lines, below))
+
+
+def _told(texts: Sequence[str], cells: list[Any]) -> Iterator[Any]:
+    """Go through the cells of a row, with a dash where nobody can tell."""
+    for text, cell in zip(texts, cells, strict=True):
+        yield DASH if text == DASH else cell
 
 
 def _chained(*parts: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:

@@ -249,7 +249,9 @@ class Cells(Labelled):
         if not rule:
             return shown
         pairs = zip(shown, self.laid_out(rule, long=long)[2].tolist(), strict=False)
-        return [[*map(marked, texts, own)] for texts, own in pairs]
+        return [
+            [t if t == DASH else marked(t, m) for t, m in zip(*row, strict=True)] for row in pairs
+        ]
 
     @property
     def places(self) -> int:

@@ -86,7 +86,8 @@ class TextFiles:
         for mark in (",", ";", "\t", "|") if is_text else ():
             if mark != self.text.delimiter and mark in names[0]:
                 said = f"the header is one column containing {mark!r}; try --delimiter {mark!r}"
-                raise InvalidParameterError(said)
+                commas = "; where numbers have a comma, --decimal ',' too" if mark == ";" else ""
+                raise InvalidParameterError(said + commas)
         return told_apart(names)
 
     def _header_line(self, path: Path) -> "_Line":
