@@ -92,14 +92,9 @@ class Xlsx:
         """Return what a part refers to: what it calls it, of which kind it is, and where."""
         folder, name = posixpath.split(part)
         found = self._all(f"{folder}/_rels/{name}.rels".lstrip("/"), "Relationship")
-        return [
-            (
-                each["Id"],
-                posixpath.basename(each["Type"]),
-                posixpath.normpath(posixpath.join("/", folder, each["Target"]))[1:],
-            )
-            for each in found
-        ]
+        targets = [posixpath.normpath(posixpath.join("/", folder, f["Target"]))[1:] for f in found]
+        kinds = [posixpath.basename(each["Type"]) for each in found]
+        return [*zip([each["Id"] for each in found], kinds, targets, strict=True)]
 
     @cached_property
     def strings(self) -> Numbered:
