@@ -88,7 +88,20 @@ def test_plain_files_together(tmp_path: Path) -> None:
         assert read(paths, NAMES[:3], names=names) == expected * 4
     for more in (b"", b"\r\n"):  # which needs a copy
         twice = write(tmp_path / "twice.csv", b"\xef\xbb\xbf\xef\xbb\xbf1\n" + more)
-        assert read(twice, ["aa"], names=["aa"])[0] == ("\ufeff1",)
+        assert read(twice, ["aa"], names=["aa"])[0] == ("1",)
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "jsonl", "jsonl.gz"])
+def test_whoever_comes_first_is_read_as_others(ending: str, tmp_path: Path) -> None:
+    """A mark at the start of a row is left out wherever it stands, not of the first row alone."""
+    marked, plain = "\ufeff1", "\ufeff\ufeff2"
+    asked: dict[str, Any] = {"names": ["aa"]}
+    if ending.startswith("jsonl"):
+        marked, plain, asked = '\ufeff{"aa": 1}', '\ufeff\ufeff{"aa": 2}', {}
+    for lines in ([marked, plain], [plain, marked]):
+        path = write(tmp_path / f"a.{ending}", "".join(f"{line}\n" for line in lines).encode())
+        found = read(path, ["aa"], **asked)
+        assert found == [("1" if line == marked else "2",) for line in lines]
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

@@ -44,6 +44,13 @@ PERSON, ROW = ("person id",), ()
 FEBRUARY = [dt.date(2024, 2, 29), dt.date(2023, 3, 1), DAY, NEXT, dt.date(2026, 12, 1), None]
 DAYS = ["2024-02-29", "2023-02-29", "2026-04-31", "2026-11-15 12:00", "2026-11", "x", None]
 DAYS += ["2021-01-01T02:30:59.5Z", "2020-12-31 20:00-0330", "2021-01-03T23:59 +14", "2026-11-15T24"]
+DAYS += ["2021-01-01 9:05", "2026-11-15 2:30+05:30", "2026-11-15 7", "2024-02-29 7x"]
+DAYS += [
+    "2024-02-29 2:30 PM",
+    "2026-11-15T12:00:59am",
+    "2026-11-15 12:05 p.m.",
+    "2024-02-29 23:59 PM",
+]
 BERLIN, KATHMANDU = "Europe/Berlin", "Asia/Kathmandu"  # many changes of clocks, and few
 # Around a change of clocks in Berlin, and where years and weeks begin.
 INSTANTS = [dt.datetime(2026, 10, 25, hour, 30, tzinfo=dt.UTC) for hour in (0, 1, 22, 23)]
@@ -171,6 +178,12 @@ def moment(text: str) -> dt.date | None:
         day = dt.date.fromisoformat(text[:10])
     except ValueError:
         return None
+    text = re.sub("(?<=^.{10})[T ]([0-9](:|$))", r" 0\1", text)
+    half = re.fullmatch("(.{11})(0[1-9]|1[0-2])(:[0-9:]+) ?([AaPp])[.]?[Mm][.]?", text)
+    if half is not None:
+        start, hour, rest, which = half.groups()
+        text = f"{start}{int(hour) % 12 + 12 * (which in 'pP'):02}{rest}"
+    text = re.sub(" PM$", "", text)  # of an hour that is none of a half day
     try:
         return dt.datetime.fromisoformat(text.replace(" +", "+")) if text[10:] else day
     except ValueError:

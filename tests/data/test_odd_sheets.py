@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import xlsxwriter
 
 import halfnoise as hn
 from halfnoise.data.sources import fetch, ods, open_source, plain_cells, xlsx, xml_parts
@@ -251,3 +252,55 @@ def test_a_file_without_sheets(tmp_path: Path) -> None:
                 open_source(path, text=TextFormat(sheet=sheet)),
             ):
                 pass
+
+
+BOOK, TEXTS, STYLES = "xl/workbook.xml", "xl/sharedStrings.xml", "xl/styles.xml"
+LINKS = "xl/_rels/workbook.xml.rels"
+
+
+def written(path: Path, said: dict[str, str], called: dict[str, str]) -> Path:
+    """Write a sheet as Excel does, of which some parts are said to be, or are called, otherwise."""
+    with xlsxwriter.Workbook(path) as made:
+        day = made.add_format({"num_format": "yyyy-mm-dd"})
+        sheet = made.add_worksheet("S")
+        sheet.write_row(0, 0, ["id", "seen"])
+        sheet.write_row(1, 0, ["p1", 46341], day)
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name).decode() for name in archive.namelist()}
+    for old, new in said.items():
+        parts = {name: content.replace(old, new) for name, content in parts.items()}
+    return zipped(path, **{called.get(name, name): content for name, content in parts.items()})
+
+
+@pytest.mark.parametrize(
+    ("said", "called"),
+    [
+        ({}, {TEXTS: "xl/SharedStrings.xml", STYLES: "xl/Styles.xml"}),
+        ({"sharedStrings.xml": "SharedStrings.xml"}, {}),
+        (
+            {"workbook.xml": "workbook2.xml"},
+            {BOOK: "xl/workbook2.xml", LINKS: "xl/_rels/workbook2.xml.rels"},
+        ),
+        (
+            {"sharedStrings.xml": "texts/1.xml", "styles.xml": "styles3.xml"},
+            {TEXTS: "xl/texts/1.xml", STYLES: "xl/styles3.xml"},
+        ),
+        ({}, {name: name.replace("/", "\\") for name in (BOOK, TEXTS, STYLES, LINKS)}),
+    ],
+)
+def test_parts_are_where_the_file_says(
+    said: dict[str, str], called: dict[str, str], tmp_path: Path
+) -> None:
+    """Some programs call them by other names; no text and no day is lost for it."""
+    assert rows(written(tmp_path / "odd.xlsx", said, called)) == [("p1", "2026-11-15")]
+
+
+@pytest.mark.parametrize("part", [TEXTS, STYLES])
+def test_parts_that_are_said_to_be_there_are(part: str, tmp_path: Path) -> None:
+    """Without them all texts would be missing, and all days numbers."""
+    path = written(tmp_path / "odd.xlsx", {}, {part: "elsewhere.xml"})
+    with (
+        pytest.raises(hn.DataError),
+        open_source(path, text=TextFormat(names=["id", "seen"])),
+    ):
+        pass

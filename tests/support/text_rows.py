@@ -17,9 +17,10 @@ UNREADABLE = "\0\r\x1e"
 
 
 def rows(content: bytes, *, header: bool, encoding: str = "utf-8", **rule: Any) -> list[Row]:
-    """Return the rows of a file of cells."""
-    lines = texts(content, encoding)[1 if header else 0 :]
-    return [row(line, **rule) for line in lines]
+    """Return the rows of a file of cells; without a header none begins with a mark."""
+    if header:
+        return [row(line, **rule) for line in texts(content, encoding)[1:]]
+    return [row(line and line.lstrip("\ufeff"), **rule) for line in texts(content, encoding)]
 
 
 def texts(content: bytes, encoding: str) -> list[str | None]:
@@ -98,7 +99,7 @@ def objects(content: bytes, names: Sequence[str]) -> list[Row]:
     found: list[Row] = []
     for line in texts(content, "utf-8"):
         try:
-            loaded = "" if line is None or "\0" in line else line
+            loaded = "" if line is None or "\0" in line else line.lstrip("\ufeff")
             read = json.loads(loaded, object_pairs_hook=lambda pairs: dict(reversed(pairs)))
         except ValueError:
             read = None

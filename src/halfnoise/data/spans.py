@@ -26,6 +26,9 @@ _SHORTER = r"^[0-9]{4}-(?:02-(?:29|3[01])|(?:04|06|09|11)-31)"
 # What follows the day in text; \z is the end in every engine, as $ is not.
 _HOUR, _SIXTY = "(?:[01][0-9]|2[0-3])", "[0-5][0-9]"
 _TIMED = rf"^[T ]{_HOUR}(?:\z|:{_SIXTY})"
+_ONE_DIGIT = rf"^[T ][0-9](?:\z|:{_SIXTY})"
+_NOON, _HALF = 12 * 3600, r"^[T ](?:0[1-9]|1[0-2]):[0-9:]+[ \x{00A0}\x{202F}]?"  # of a day
+_BEFORE, _AFTER = (rf"{_HALF}{half}\.?[Mm]\.?\z" for half in ("[Aa]", "[Pp]"))
 _MINUTES, _SECONDS = rf"^.{{3}}:{_SIXTY}", rf"^.{{6}}:{_SIXTY}"
 _OFFSET = rf"(?:[Zz]|[+-]{_HOUR}(?::?{_SIXTY})?)\z"
 _AHEAD = rf"^[T ]{_HOUR}:{_SIXTY}(?::{_SIXTY}(?:[.,][0-9]+)?)? ?{_OFFSET}"
@@ -132,6 +135,10 @@ class Span:
         timed = rest.str.contains(_TIMED)
         date = self._date(day, there & timed if self.every == "hour" else there)
         second = _digits(rest.str.slice(1, 2), timed) * 3600
+        second = self.column("clock", second)
+        after, before = is_true(rest.str.contains(_AFTER)), is_true(rest.str.contains(_BEFORE))
+        second = nw.when(after & (second < _NOON)).then(second + _NOON).otherwise(second)
+        second = nw.when(before & (second == _NOON)).then(nw.lit(0)).otherwise(second)
         if self.by.zone is None:
             return date, self.column("second", second), None
         second = second + _digits(rest.str.slice(4, 2), timed & rest.str.contains(_MINUTES)) * 60
@@ -154,11 +161,14 @@ class Span:
         return self.column("written", _digits(digits, there))
 
     def _rest(self) -> nw.Expr:
-        """Return what follows the day in a text."""
+        """Return what follows the day in a text, hours with two digits."""
         text, rest = self.cell.text(), nw.lit("")
         for form in self.cell.spelling.day_forms:
             is_it = is_true(text.str.contains(form.pattern))
             rest = nw.when(is_it).then(text.str.slice(form.length)).otherwise(rest)
+        short = is_true(rest.str.contains(_ONE_DIGIT))
+        full = nw.concat_str([nw.lit(" 0"), rest.str.slice(1)])
+        rest = nw.when(short).then(full).otherwise(rest)
         made = f"hn_{self.cell.name}_{len(self.steps)}_rest"
         self.steps.append({made: rest})
         return nw.col(made)

@@ -41,7 +41,7 @@ def as_text(cell: Plain, decimal: str = ".") -> str | None:
     if isinstance(cell, dt.timedelta):
         seconds = round(cell.total_seconds())
         minutes = abs(seconds) // 60
-        return f"{'-' * (seconds < 0)}{minutes // 60}:{minutes % 60:02}:{abs(seconds) % 60:02}"
+        return f"{'-' * (seconds < 0)}{minutes // 60:02}:{minutes % 60:02}:{abs(seconds) % 60:02}"
     return None if cell is None else str(cell)
 
 

@@ -10,6 +10,9 @@ from halfnoise.data.sources.source import TextFormat
 from halfnoise.values import dataclass
 
 _MISSING = "chr(0)"
+# The engine leaves out a mark of UTF-8 at the start of a file. Where the first line is somebody's
+# row, it is left out of all lines: whoever comes first, each is read alike.
+_BARE = "case when starts_with(line, chr(65279)) then ltrim(line, chr(65279)) else line end"
 CELL, PLACE = "hn_cell", "hn_place"  # a cell, and which of the wanted columns it is of
 Files = Sequence[Readable]
 
@@ -150,7 +153,8 @@ def _split_by_patterns(q: str, d: str, mark: str, quote: str) -> str:
 def _lines(files: Files, *, header: bool, skip: int = 0) -> str:
     """Return what reads the lines of files."""
     paths, line = [file.path for file in files], "{'line': 'VARCHAR'}"
-    return _read_csv(paths, line, SEPARATOR, None, header=header, skip=skip)
+    read = _read_csv(paths, line, SEPARATOR, None, header=header, skip=skip)
+    return read if header else f"(from {read} select {_BARE} as line)"
 
 
 def _shown(files: Files, cells: dict[str, str], rows: str, *more: str) -> str:

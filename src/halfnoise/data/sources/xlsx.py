@@ -22,7 +22,8 @@ from halfnoise.data.sources.xml_parts import (
     begins,
     counted,
     each,
-    parsed,
+    read,
+    stored,
     unzipped,
     whole,
 )
@@ -36,6 +37,7 @@ _NOT_SHOWN = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]', re.IGNOREC
 _DAYS = {*range(14, 18), *range(27, 32), *range(34, 37), *range(50, 59)}
 _CLOCKS, _DURATIONS = {*range(18, 23), 32, 33, 45, 47}, {46}
 _LAST = 2_958_466  # the day after 9999-12-31
+_NEEDED = ("sharedStrings", "styles")  # without these, cells would be read as others
 _DAY = 86_400_000  # milliseconds
 _FROM_1900 = dt.date(1899, 12, 30).toordinal()
 
@@ -56,32 +58,43 @@ class Xlsx:
     @cached_property
     def sheets(self) -> dict[str, str]:
         """The parts that hold the sheets, by the sheets' names."""
-        kinds = {
-            found["Id"]: (found["Type"], found["Target"])
-            for found in self._all("xl/_rels/workbook.xml.rels", "Relationship")
-        }
+        kinds = {own: (kind, part) for own, kind, part in self._links(self._book)}
         listed = [
             (found["name"], kinds[found.get("r:id") or found["id"]])
-            for found in self._all(_BOOK, "sheet")
+            for found in self._all(self._book, "sheet")
         ]
-        return {
-            name: posixpath.normpath(posixpath.join("/xl", target))[1:]
-            for name, (kind, target) in listed
-            if kind.endswith("/worksheet")
-        }
+        return {name: part for name, (kind, part) in listed if kind == "worksheet"}
 
     def begin(self, sheet: str) -> None:
         """Refuse a sheet with a part that is missing or no XML."""
-        texts = [_TEXTS] if _TEXTS in self._archive.namelist() else []
-        for part in (self.sheets[sheet], *texts):
+        said = [part for _, kind, part in self._links(self._book) if kind in _NEEDED]
+        for part in (self.sheets[sheet], *self._kept(), *said):
             begins(self._archive, part)
         _ = self.styles, self.zero
 
     def rows(self, sheet: str) -> Iterator[Row]:
         """Yield the rows of a sheet that hold anything."""
-        with self._archive.open(self.sheets[sheet]) as file:
-            yield from parsed(file, _Rows(self))  # type: ignore[arg-type]
+        yield from read(self._archive, self.sheets[sheet], _Rows(self))
         self.strings.finish()
+
+    @cached_property
+    def _book(self) -> str:
+        """The part that lists the sheets: some programs call it workbook2.xml."""
+        own = [part for _, kind, part in self._links("") if kind == "officeDocument"]
+        return own[0] if own else "xl/workbook.xml"
+
+    def _part(self, kind: str) -> str:
+        """Return where texts or styles are: as the book says, or else as most call it."""
+        said = [part for _, own, part in self._links(self._book) if own == kind]
+        return said[0] if said else f"xl/{kind}.xml"
+
+    def _links(self, part: str) -> list[tuple[str, str, str]]:
+        """Return what a part refers to: what it calls it, of which kind it is, and where."""
+        folder, name = posixpath.split(part)
+        found = self._all(f"{folder}/_rels/{name}.rels".lstrip("/"), "Relationship")
+        targets = [posixpath.normpath(posixpath.join("/", folder, f["Target"]))[1:] for f in found]
+        kinds = [posixpath.basename(each["Type"]) for each in found]
+        return [*zip([each["Id"] for each in found], kinds, targets, strict=True)]
 
     @cached_property
     def strings(self) -> Numbered:
@@ -89,31 +102,33 @@ class Xlsx:
         return Numbered(self._listed)
 
     def _texts(self) -> Generator[str, None, None]:
-        if _TEXTS in self._archive.namelist():
-            with self._archive.open(_TEXTS) as file:
-                yield from parsed(file, _Texts())  # type: ignore[arg-type]
+        for part in self._kept():
+            yield from read(self._archive, part, _Texts())
+
+    def _kept(self) -> list[str]:
+        """Return the part of texts, where there is one."""
+        part = self._part("sharedStrings")
+        return [] if stored(self._archive, part) is None else [part]
 
     @cached_property
     def styles(self) -> dict[str, str]:
         """What some styles show of a number, by their own: ``day``, ``clock`` or ``duration``."""
-        own = {f["numFmtId"]: f.get("formatCode", "") for f in self._all(_STYLES, "numFmt")}
-        found = whole(self._archive, _STYLES, _Styles())
+        styles = self._part("styles")
+        own = {f["numFmtId"]: f.get("formatCode", "") for f in self._all(styles, "numFmt")}
+        found = whole(self._archive, styles, _Styles())
         shown = (_shows(number, own.get(number)) for number in found)
         return {str(i): shows for i, shows in enumerate(shown) if shows}
 
     @cached_property
     def zero(self) -> int:
         """The day from which days are counted, as that of Python."""
-        from_1904 = [found.get("date1904") for found in self._all(_BOOK, "workbookPr")]
+        from_1904 = [found.get("date1904") for found in self._all(self._book, "workbookPr")]
         late = from_1904[:1] in (["1"], ["true"])
         return dt.date(1904, 1, 1).toordinal() if late else _FROM_1900
 
     def _all(self, part: str, wanted: str) -> list[Attributes]:
         found = each(lambda name, attributes: attributes if name == wanted else None)
         return whole(self._archive, part, found)
-
-
-_BOOK, _STYLES, _TEXTS = "xl/workbook.xml", "xl/styles.xml", "xl/sharedStrings.xml"
 
 
 class _Texts(Elements):

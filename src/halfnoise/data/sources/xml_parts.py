@@ -1,7 +1,8 @@
 """Parts of a document that are XML in a zipped file, read piece by piece."""
 
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 from xml.parsers import expat
@@ -100,18 +101,27 @@ def _refuse(*_: object) -> None:
     raise DataError("the file declares XML of its own, which a sheet does not; save it anew")
 
 
+def stored(archive: zipfile.ZipFile, name: str) -> str | None:
+    """Return how a part is called in the file: some write it in other case, or with backslashes."""
+    alike = (part for part in archive.namelist() if part.replace("\\", "/").lower() == name.lower())
+    return name if name in archive.namelist() else next(alike, None)
+
+
+def read(archive: zipfile.ZipFile, name: str, elements: Elements) -> Generator[Any, None, None]:
+    """Yield what elements make of a part; one that is missing is refused."""
+    with archive.open(stored(archive, name) or name) as file:
+        yield from parsed(file, elements)  # type: ignore[arg-type]  # what is read is bytes
+
+
 def whole(archive: zipfile.ZipFile, name: str, elements: Elements) -> list[Any]:
     """Return all that elements make of a part; nothing where there is none."""
-    if name not in archive.namelist():
-        return []
-    with archive.open(name) as file:
-        return [*parsed(file, elements)]  # type: ignore[arg-type]  # what is read is bytes
+    return [] if stored(archive, name) is None else [*read(archive, name, elements)]
 
 
 def begins(archive: zipfile.ZipFile, name: str) -> None:
     """Read a part as far as its root, so that one that is missing or no XML is refused."""
-    with archive.open(name) as file:
-        next(parsed(file, each(lambda root, _: root)), None)  # type: ignore[arg-type]
+    with closing(read(archive, name, each(lambda root, _: root))) as roots:
+        next(roots, None)
 
 
 class Gathered:
