@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import halfnoise as hn
@@ -277,3 +278,17 @@ def test_many_unlike_sums_have_a_close_bound(number: int, most: float) -> None:
     """Of twenty unlike sums the closed form is within 1% of any noise, and the bound says so."""
     workload = hn.Workload(unlike(number))
     assert hn.plan(workload, privacy=MU).chosen.error(workload) <= most * bound_of(workload)
+
+
+def test_no_bound_is_said() -> None:
+    """Where too much differs to bound the least error, plans and releases say that."""
+    sums = [hn.Sum(f"x{i}", bounds=(-1 - i / 300, 1)) for i in range(257)]
+    plan = hn.plan(sums, privacy=MU)
+    assert plan.least_error_bound is None
+    assert certificate.UNKNOWN in str(plan)
+    rows = {f"x{i}": [0.5] for i in range(257)}
+    release = hn.release(pl.DataFrame(rows), sums, privacy=MU, row_is_person=True, ledger=None)
+    assert isinstance(release, hn.Release)
+    assert certificate.UNKNOWN in release.promises()
+    less = hn.plan(sums[:2], privacy=hn.PureDP(epsilon=1))
+    assert certificate.UNKNOWN not in str(less)

@@ -36,6 +36,10 @@ PRICED = partial(People.of, fold=priced)
 ROUNDING = 1e-6  # more than floating point can be off
 MOST_COORDINATES, FEW_PARTS = 256, 4
 NEAR = 0.005  # what is as good as the least
+UNKNOWN = (
+    "How far its squared error is from the least that any Gaussian noise can have is not known:"
+    " too much differs to bound that."
+)
 AT_ENDS = (0.8, 0.2)  # of those who answer: who cost as much, there and in the middle
 LEVELS = (0.0, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0)
 
@@ -71,14 +75,16 @@ def least_error(
     return None if bound is None else bound * touched * (1 - ROUNDING) / one**2
 
 
-def words(error: float, bound: float, objective: str = "total") -> str:
-    """Say how far an error is from the bound.
+def words(error: float, bound: float | None, objective: str = "total") -> str:
+    """Say how far an error is from the bound, if there is one.
 
     >>> words(1.0009, 1.0)
     'Its squared error is within 0.1% of the least that any Gaussian noise can have.'
     >>> words(1.034, 1.0)[:58]
     'Its squared error is at most 3.5% above the least that any'
     """
+    if bound is None:
+        return UNKNOWN
     above = max(0.0, error / bound - 1)
     own, any_ = f"Its {'largest ' * (objective == 'largest')}squared error", "any Gaussian noise"
     if above < NEAR:

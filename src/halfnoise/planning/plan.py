@@ -259,7 +259,7 @@ class Plan(Planned):
             f"The best guess {self.workload.protected} {right};\na coin flip, in 50%.",
             f"\n{self.table()}\n",
             f"Chosen (*): {self.chosen.name}. {self.why}",
-            *([] if bound is None else [certificate.words(error, bound, self.workload.objective)]),
+            *([certificate.words(error, bound, self.workload.objective)] if self.certified else []),
             *self._adding_up(),
             *([] if self.discovery is None else [str(self.discovery)]),
             *tables.compared(self.tables),

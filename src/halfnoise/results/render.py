@@ -82,9 +82,10 @@ def notes(release: Released) -> list[str]:
 
 def certified(facts: Mapping[str, Any]) -> list[str]:
     """Say how far the design is from the least error of any Gaussian noise, where it is known."""
-    both = error_and_bound(facts)
-    goal = facts.get("design", {}).get("objective", "total")
-    return [] if both is None else [certificate.words(*both, goal)]
+    design, both = facts.get("design", {}), error_and_bound(facts)
+    if both is None:
+        return [certificate.UNKNOWN] if design.get("least_error_bound", 0) is None else []
+    return [certificate.words(*both, design.get("objective", "total"))]
 
 
 def error_and_bound(facts: Mapping[str, Any]) -> tuple[float, float] | None:
