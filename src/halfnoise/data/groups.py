@@ -37,12 +37,14 @@ class Named:
     """The columns of text that name groups, as they are stored, and what finds the groups.
 
     Rows may be added up by these first: each text is then read once, not in every row. ``read``:
-    makes text of what is stored, ``place``: finds the group.
+    makes text of what is stored, ``place``: finds the group. ``alone``: whether a name is spelled
+    as it was listed, so that no other one is of its group and spelled so.
     """
 
     columns: tuple[str, ...]
     read: Callable[[Frame], Frame] | None
     place: Callable[[Frame], Frame]
+    alone: nw.Expr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +108,11 @@ class Groups:
             stored = {cell.name: cell.stored for cell in cells if cell.stored is not None}
             own = tuple(stored.get(cell.name, cell.name) for cell in cells)
             read = partial(as_text, stored=stored) if stored else None
-            named = Named(columns=own, read=read, place=place)
+            as_listed = [nw.col(c.name) == nw.col(f"hn_value{i}") for i, c in enumerate(cells)]
+            alone = nw.all_horizontal(
+                nw.col("hn_group") < len(grouping.keys), *as_listed, ignore_nulls=False
+            )
+            named = Named(columns=own, read=read, place=place, alone=alone)
         else:
             rows = place(rows)
         number, columns = len(grouping.keys) + (grouping.other is not None), ("hn_group",)
@@ -192,10 +198,11 @@ def _with_keys(rows: Frame, keys: Sequence[KeyColumn]) -> tuple[Frame, tuple[str
 
 def _listed(listed: Keys, columns: Sequence[KeyColumn]) -> list[Sequence[Any]]:
     """Return the listed keys column by column, refused where two of them read the same."""
-    values = listed.columns
-    read = [part for c, keys in zip(columns, values, strict=True) for part in c.listed(keys)]
+    pairs = [*zip(columns, listed.columns, strict=True)]
+    read = [part for c, keys in pairs for part in c.listed(keys, texts=listed.texts)]
     # What is read as it was written is as different, and so is what differs in one column.
-    same = all(all(map(operator.is_, *pair)) for pair in zip(values, read[1::2], strict=True))
+    both = zip(listed.columns, read[1::2], strict=True)
+    same = all(one is other or all(map(operator.is_, one, other)) for one, other in both)
     if not same and all(len({*part}) < len(listed) for part in read):
         refuse_twice(listed, list(zip(*read, strict=True)))
     return read

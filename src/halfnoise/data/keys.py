@@ -34,6 +34,7 @@ class KeyColumn:
     """A column of keys: ``own`` where one is ``there``, else ``nothing``.
 
     ``read`` turns listed keys into what the column holds, ``back`` such into what users write.
+    ``read_texts``: the same of keys that are texts as they are, where it differs.
     ``steps``: columns that must be made before, one after the other.
     """
 
@@ -43,6 +44,7 @@ class KeyColumn:
     back: Callable[[Sequence[Any]], Sequence[Literal]]
     nothing: Plain
     steps: Sequence[dict[str, nw.Expr]] = ()
+    read_texts: Callable[[Sequence[str]], Sequence[Plain]] | None = None
 
     def columns(self, i: int) -> dict[str, nw.Expr]:
         """Return columns without gaps: 1 where there is no key, so that it comes last; the key."""
@@ -50,10 +52,13 @@ class KeyColumn:
         value = nw.when(self.there).then(self.own).otherwise(nw.lit(self.nothing))
         return {f"hn_absent{i}": absent, f"hn_value{i}": value}
 
-    def listed(self, keys: Sequence[Any]) -> tuple[Sequence[int], Sequence[Plain]]:
-        """Return listed keys as the columns hold them."""
-        if None not in keys:
-            return array("q", bytes(8 * len(keys))), self.read(keys)
+    def listed(
+        self, keys: Sequence[Any], *, texts: bool = False
+    ) -> tuple[Sequence[int], Sequence[Plain]]:
+        """Return listed keys as the columns hold them; ``texts``: they are known to be such."""
+        if texts or None not in keys:
+            read = (texts and self.read_texts) or self.read
+            return array("q", bytes(8 * len(keys))), read(keys)
         rest = iter(self.read([key for key in keys if key is not None]))
         absent = [int(key is None) for key in keys]
         return absent, [self.nothing if gap else next(rest) for gap in absent]
@@ -147,7 +152,9 @@ def _text(cell: Cell, *, listed: bool, missing: str | None) -> KeyColumn:
     def read(keys: Sequence[Literal]) -> Sequence[str]:
         decimal = cell.spelling.decimal
         texts: Sequence[Any] = [shown(key, decimal) for key in keys] if cell.inferred else keys
-        texts = texts if {*map(type, texts)} == {str} else [*map(str, texts)]
+        return read_texts(texts if {*map(type, texts)} == {str} else [*map(str, texts)])
+
+    def read_texts(texts: Sequence[str]) -> Sequence[str]:
         if not _are_bare(texts):
             texts = [text.strip(SPACES) for text in texts]
             texts = [text.lower() if text.lower() in _WORDS else text for text in texts]
@@ -159,7 +166,9 @@ def _text(cell: Cell, *, listed: bool, missing: str | None) -> KeyColumn:
         return [text == "True" if text in ("True", "False") else text for text in texts]
 
     there = cell.present() if name is None else is_true(cell.present() & (own != name))
-    return KeyColumn(own=own, there=there, read=read, back=back, nothing="", steps=steps)
+    given: dict[str, Any] = {"read": read, "back": back, "nothing": "", "steps": steps}
+    given["read_texts"] = None if cell.inferred else read_texts
+    return KeyColumn(own=own, there=there, **given)
 
 
 def _are_bare(texts: Sequence[str]) -> bool:
@@ -175,7 +184,8 @@ def _are_bare(texts: Sequence[str]) -> bool:
     whole = f"\n{whole}\n"
     spaced = any(f"\n{mark}" in whole or f"{mark}\n" in whole for mark in found)
     small, broken = whole.lower(), whole.count("\n") > len(texts) + 1
-    return not (spaced or broken or any(f"\n{word}\n" in small for word in _WORDS))
+    words = (word for word in _WORDS if word in small)  # sooner told, as they are rare
+    return not (spaced or broken or any(f"\n{word}\n" in small for word in words))
 
 
 def _yes_or_no(cell: Cell) -> KeyColumn:

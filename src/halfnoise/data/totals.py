@@ -28,6 +28,7 @@ from halfnoise.data.many import (
     have_types,
 )
 from halfnoise.data.quiet import quietly
+from halfnoise.data.sources.frames import added_up
 from halfnoise.data.sources.source import Source
 from halfnoise.data.tables import TableTotals, table_totals
 from halfnoise.data.together import read_together
@@ -192,11 +193,11 @@ def _together(
         # Keys that are found come in order, and so lie near each other in memory ever after.
         ordered = groups.number is None and added.implementation.is_duckdb()
         return added.sort(*group[1::2]) if ordered else added
-    totals = nw.col(*sums, "heads" if weighing.bits else "people")
+    names = [*sums, "heads" if weighing.bits else "people"]
     if not added.implementation.is_spark_like():  # where a sum has more bits, as DuckDB's 128
-        added = added.with_columns(totals.cast(nw.Int64))
+        added = added.with_columns(nw.col(*names).cast(nw.Int64))
     added = added if named.read is None else named.read(added)
-    return named.place(added).group_by(*group).agg(totals.sum())
+    return added_up(named.place(added), group[0], names, named.alone)
 
 
 def _fetched(groups: Groups, handed: Handed, together: Frame) -> tuple[Ring, ByColumn]:

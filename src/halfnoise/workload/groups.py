@@ -80,7 +80,8 @@ class Grouping:
         if isinstance(said, list):
             parts = [listed_part(part, missing) for part in said]
             several = len(parts) > 1
-            keys = Keys.of([*product(*parts)], len(parts)) if several else Keys((*parts,))
+            texts = missing is None and isinstance(said[0], tuple)
+            keys = Keys.of([*product(*parts)], len(parts)) if several else Keys((*parts,), texts)
         else:
             keys = listed_keys(columns, said, missing)
         keys = without_other(keys, other)
@@ -133,7 +134,7 @@ class Grouping:
         """
         keys = Keys(((),) * len(self.by)) if self.keys is None else self.shown(self.keys)
         others = () if self.other is None else (self.other,)
-        return Keys(tuple((*column, *others) for column in keys.columns))
+        return Keys(tuple(tuple(column) + others for column in keys.columns))
 
     def shown(self, keys: Keys) -> Keys:
         """Return keys as they are released: a missing value may have a name."""

@@ -34,9 +34,12 @@ class Keys(Sequence[Key]):
     >>> keys = Keys((["north", "south"], ["f", "m"]))
     >>> keys[1], ("south", "f") in keys, keys == [("north", "f"), ("south", "m")]
     (('south', 'm'), False, True)
+
+    ``texts``: whether all values are known to be texts, so that nobody has to look again.
     """
 
     columns: tuple[Sequence[Any], ...]
+    texts: bool = False
 
     @classmethod
     def of(cls, keys: Sequence[Key], width: int) -> "Keys":
@@ -48,7 +51,8 @@ class Keys(Sequence[Key]):
     def at(self, places: Iterable[int]) -> Self:
         """Return the keys at some places."""
         some = [*places]
-        return type(self)(tuple([*map(column.__getitem__, some)] for column in self.columns))
+        found = tuple([*map(column.__getitem__, some)] for column in self.columns)
+        return type(self)(found, self.texts)
 
     def __len__(self) -> int:
         return len(self.columns[0]) if self.columns else 0
@@ -98,6 +102,8 @@ def check_by(by: object) -> tuple[By, ...]:
 def read_groups(columns: Sequence[By], groups: object) -> int | list[Any] | tuple[object, ...]:
     """Return how many groups there are; or for each column its list, or None; or keys as tuples.
 
+    A list that is known to hold texts alone, which cells can say, comes as a tuple.
+
     >>> read_groups([By("region"), By("age", bands=[0, 18])], "discover")
     [None, ['0 to 18', '18 and over']]
     """
@@ -111,26 +117,28 @@ def read_groups(columns: Sequence[By], groups: object) -> int | list[Any] | tupl
         return whole("list the groups, or say how many", groups=groups)
     if isinstance(groups, Mapping):
         return _by_column(columns, free, groups)
-    return _from_list(columns, free, list(groups))
+    return _from_list(columns, free, tuple(groups))
 
 
 def _from_list(
-    columns: Sequence[By], free: Sequence[str], listed: list[Any]
+    columns: Sequence[By], free: Sequence[str], listed: tuple[Any, ...]
 ) -> list[Any] | tuple[object, ...]:
     """Return what a list says: keys of one column, lists for several, or keys as tuples."""
     if not listed:
-        raise refuse("groups", "a list of at least one group", listed)
+        raise refuse("groups", "a list of at least one group", [])
     names = [by.column for by in columns]
-    if any(issubclass(kind, tuple) for kind in {*map(type, listed)}):
-        return tuple(listed)
-    if len(names) < 2:
+    if len(names) < 2 and _are_told(listed):
         return [listed]
+    if any(issubclass(kind, tuple) for kind in {*map(type, listed)}):
+        return listed
+    if len(names) < 2:
+        return [[*listed]]
     if all(isinstance(each, list) or _is_discover(each) for each in listed):
         if len(listed) not in (len(names), len(free)):
-            raise refuse("groups", f"{len(names)} lists, one for each column", listed)
+            raise refuse("groups", f"{len(names)} lists, one for each column", [*listed])
         named = names if len(listed) == len(names) else free
         return _by_column(columns, free, dict(zip(named, listed, strict=True)))
-    return _by_column(columns, free, {free[0]: listed}) if len(free) == 1 else tuple(listed)
+    return _by_column(columns, free, {free[0]: listed}) if len(free) == 1 else listed
 
 
 def _unlisted(columns: Sequence[By], free: Sequence[str], groups: object) -> list[Any]:
@@ -168,21 +176,36 @@ def _by_column(columns: Sequence[By], free: Sequence[str], groups: Mapping[Any, 
     return parts
 
 
-def listed_part(values: list[Any], missing: str | None) -> Part:
+def listed_part(values: Sequence[Any], missing: str | None) -> Part:
     """Return the listed values of one column, and a missing one where that has a name."""
     if not values:
         raise refuse("groups", "a list of at least one group for each column", values)
-    found = _checked(values, missing)
+    told = isinstance(values, tuple) and missing is None
+    found = values if told else tuple(_checked(values, missing))
     if missing is not None and None not in found:
-        found.append(None)
+        found = (*found, None)
     if not _surely_differ(found):  # True, 1 and 1.0 are equal, and not the same
         refuse_twice([(v,) for v in found], [(type(v), v) for v in found])
-    return tuple(found)
+    return found
 
 
 def _surely_differ(values: Sequence[object]) -> bool:
-    """Whether no two values have one hash, so that none are equal: sooner told than by a set."""
-    hashes = np.sort(np.fromiter(map(hash, values), np.int64, len(values)))
+    """Whether no two values have one hash, so that none are equal: sooner told than by a set.
+
+    Each is put where some bits of its hash say; those that are overwritten there, and are not what
+    overwrote them, are put once more, by other bits.
+    """
+    hashes = np.fromiter(map(hash, values), np.int64, len(values))
+    last = np.empty(2 << len(values).bit_length(), np.int32)
+    for shift in (0, 20, 40):
+        slots = (hashes >> shift) & (len(last) - 1)
+        last[slots] = own = np.arange(len(hashes), dtype=np.int32)
+        there = last[slots]
+        (lost,) = np.nonzero(there != own)
+        if (hashes[lost] == hashes[there[lost]]).any():
+            return False
+        hashes = hashes[lost]
+    hashes = np.sort(hashes)  # nearly always none
     return bool((hashes[1:] != hashes[:-1]).all())
 
 

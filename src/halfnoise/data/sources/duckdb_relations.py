@@ -179,6 +179,16 @@ def summed(relation: Any, asked: Sequence[tuple[str, Rule]]) -> Any:
     return relation.aggregate(", ".join([*sums, "count() as people"]))
 
 
+def added_up(relation: Any, group: str, sums: Sequence[str], alone: nw.Expr) -> Any:
+    """Return sums by group, perhaps in parts; a row that is ``alone`` is one of them as it is."""
+    marked = _lazy(relation).with_columns(halfnoise_alone=alone).to_native()
+    own, added = ", ".join(sums), ", ".join(f"sum({name})::bigint as {name}" for name in sums)
+    rows = "with marked as materialized (from halfnoise_rows)"
+    as_it_is = f"from marked select {group}, {own} where halfnoise_alone"
+    rest = f"from marked select {group}, {added} where halfnoise_alone is not true group by all"
+    return marked.query("halfnoise_rows", f"{rows} {as_it_is} union all {rest}")
+
+
 def _words(one: Any, rule: Rule) -> str | None:
     """Return what DuckDB says for a rule on a column, which has a name of ours."""
     made = _lazy(one).select(halfnoise_from=nw.lit(0), halfnoise_to=rule(_ONE))

@@ -87,6 +87,17 @@ def summed(frame: nw.LazyFrame[Any], asked: Sequence[tuple[str, Rule]]) -> nw.La
     return found
 
 
+def added_up(
+    frame: nw.LazyFrame[Any], group: str, sums: Sequence[str], alone: nw.Expr
+) -> nw.LazyFrame[Any]:
+    """Return sums by group, of DuckDB perhaps in parts: few rows are not ``alone`` in theirs."""
+    if not frame.implementation.is_duckdb():
+        return frame.group_by(group).agg(nw.col(*sums).sum())
+    made = duckdb_relations.added_up(frame.to_native(), group, sums, alone)
+    found: nw.LazyFrame[Any] = nw.from_native(made).lazy()
+    return found
+
+
 def _from_frame(data: Any, text: TextFormat, stack: ExitStack, room: Room) -> Source:
     package = type(data).__module__.partition(".")[0]
     _check_age(package)
