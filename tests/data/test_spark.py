@@ -234,6 +234,26 @@ def test_names_of_groups_are_read_by_the_full_rules(
         assert sum(found[0][1]) > 0
 
 
+@pytest.mark.parametrize("most", [None, 3])
+@pytest.mark.parametrize("listed", [64, 65, 130, 300])
+def test_items_in_several_words(listed: int, most: int | None, tmp_path: Path) -> None:
+    """However many items are listed, each has the total that it has elsewhere, in each group."""
+    draw, size = random.Random(5), 2000
+    items = [*map(str, range(listed))]
+    columns = {
+        "i": [draw.randrange(listed + 9) for _ in range(size)],
+        "g": draw.choices("pq", k=size),
+    }
+    columns["i"][:4] = [0, 62, 63, listed - 1]
+    table = pa.table({"id": [draw.randrange(300) for _ in range(size)], **columns})
+    scale, found = Scale([hn.Items("i", items, at_most=most)], **TWO), []
+    for data in (engines.spark(table, tmp_path), table):
+        totals = scale.totals(data)
+        found.append(([own.tolist() for own in totals.sums], totals.everyone.tolist()))
+    assert found[0] == found[1]
+    assert all(map(sum, zip(*found[0][0][0], strict=True)))
+
+
 def test_what_may_change_takes_a_snapshot_of_spark(tmp_path: Path) -> None:
     """Where rows might differ from scan to scan, one job more stores them; for one scan, none."""
     session = engines.spark_session()
