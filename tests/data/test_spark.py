@@ -240,7 +240,7 @@ def test_items_in_several_words(listed: int, most: int | None, tmp_path: Path) -
     """However many items are listed, each has the total that it has elsewhere, in each group."""
     draw, size = random.Random(5), 2000
     items = [*map(str, range(listed))]
-    columns = {
+    columns: dict[str, list[Any]] = {
         "i": [draw.randrange(listed + 9) for _ in range(size)],
         "g": draw.choices("pq", k=size),
     }
