@@ -201,6 +201,59 @@ def test_bytes_that_are_no_text_are_no_answer(
             assert found.people.tolist() == people
 
 
+NAMES = ["a", " a", "a\t", "A", "true", "TRUE", " True", "none", "None ", "", " ", None, "a\0", "b"]
+SPELLED: dict[str, dict[str, Any]] = {
+    "some": {"by": "t", "groups": ["a", "True"], "other": None},
+    "a missing one": {"by": "t", "groups": ["b", "a", None], "missing_group": "none"},
+    "none plain": {"by": "t", "groups": ["A", None]},
+    "two": {"by": ["t", "s"], "groups": [("a", "b"), ("true", "A"), ("b", None)]},
+}
+
+
+@pytest.mark.parametrize("asked", SPELLED)
+@pytest.mark.parametrize("ignore_case", [False, True])
+def test_names_of_groups_are_read_by_the_full_rules(
+    asked: str, tmp_path: Path, *, ignore_case: bool
+) -> None:
+    """Texts that are just as listed are found as they stand, all others as on another engine."""
+    pairs = [(t, s) for t in NAMES for s in NAMES]
+    texts = {name: [*column] for name, column in zip("ts", zip(*pairs, strict=True), strict=True)}
+    if ignore_case and asked == "some":
+        texts["t"] = [f" {text} " if text else text for text in texts["t"]]
+    table = pa.table({**texts, "id": [i // 3 for i in range(len(pairs))]})
+    spark = engines.spark(table, tmp_path)
+    workload = hn.Workload([q.Count("s", true=["b"])], **SPELLED[asked])
+    grid = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1)))
+    for unit in (None, ["id"]):
+        found = []
+        for data in (spark, table):
+            with open_source(data, text=TextFormat(ignore_case=ignore_case)) as source:
+                totals = prepared(source, workload, grid.blocks, unit)()
+            found.append(([own.tolist() for own in totals.sums], totals.people.tolist()))
+        assert found[0] == found[1]
+        assert sum(found[0][1]) > 0
+
+
+@pytest.mark.parametrize("most", [None, 3])
+@pytest.mark.parametrize("listed", [64, 65, 130, 300])
+def test_items_in_several_words(listed: int, most: int | None, tmp_path: Path) -> None:
+    """However many items are listed, each has the total that it has elsewhere, in each group."""
+    draw, size = random.Random(5), 2000
+    items = [*map(str, range(listed))]
+    columns: dict[str, list[Any]] = {
+        "i": [draw.randrange(listed + 9) for _ in range(size)],
+        "g": draw.choices("pq", k=size),
+    }
+    columns["i"][:4] = [0, 62, 63, listed - 1]
+    table = pa.table({"id": [draw.randrange(300) for _ in range(size)], **columns})
+    scale, found = Scale([hn.Items("i", items, at_most=most)], **TWO), []
+    for data in (engines.spark(table, tmp_path), table):
+        totals = scale.totals(data)
+        found.append(([own.tolist() for own in totals.sums], totals.everyone.tolist()))
+    assert found[0] == found[1]
+    assert all(map(sum, zip(*found[0][0][0], strict=True)))
+
+
 def test_what_may_change_takes_a_snapshot_of_spark(tmp_path: Path) -> None:
     """Where rows might differ from scan to scan, one job more stores them; for one scan, none."""
     session = engines.spark_session()

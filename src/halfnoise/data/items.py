@@ -20,6 +20,7 @@ from halfnoise.data.handed import Rows
 from halfnoise.data.logic import is_true
 from halfnoise.data.lookup import PLACE, Listed, parts, times
 from halfnoise.data.many import Counted
+from halfnoise.data.sets import MOST, counted_sets
 from halfnoise.data.spelling import folded
 from halfnoise.data.weighing import kept, whole_item
 from halfnoise.errors import InvalidParameterError
@@ -84,20 +85,27 @@ def item_totals(
         rows = _split(rows, own, str(query.split))
     # From here on an item is its place in the list: a number is quicker to group by than text.
     rows = _placed(rows, listed).select(*people, *weight, *group, PLACE)
+    items = len(query.items)
+    most = query.at_most if people and (query.at_most or items) < items else None
+
+    def each(number: nw.Expr) -> nw.Expr:
+        counts = whole_item(block) if most is None else part_of_item(number, most, block)
+        return (counts * times).cast(nw.Int64)
+
+    if people and rows.implementation.is_spark_like() and items <= MOST:
+        return counted_sets(rows, [*people, *weight, *group], group, items, each)
     if people:
         rows = rows.group_by(*people, *weight, *group, PLACE).agg(nw.len().alias("hn_rows"))
-    counts = whole_item(block)
-    if people and query.at_most is not None and query.at_most < len(query.items):
+    if most is not None:
         number = nw.col(PLACE).count().over(*people, *weight, *group).cast(nw.Int64)
         rows = rows.with_columns(hn_number=number)
-        counts = part_of_item(nw.col("hn_number"), query.at_most, block)
-    rows = rows.select(*group, PLACE, hn_total=(counts * times).cast(nw.Int64))
+    rows = rows.select(*group, PLACE, hn_total=each(nw.col("hn_number")))
     totals = rows.group_by(*group, PLACE).agg(nw.col("hn_total").sum())
 
     def added(found: Rows) -> dict[Values, list[int]]:
         sums: dict[Values, list[int]] = {}
         for *values, place, total in found:
-            sums.setdefault(tuple(values), [0] * len(query.items))[int(place)] = int(total)
+            sums.setdefault(tuple(values), [0] * items)[int(place)] = int(total)
         return sums
 
     return Counted(totals, added)
