@@ -87,17 +87,8 @@ def _search(blocks: Sequence[Block], fixed: float, charge: float) -> list[float]
     kinds = [*map(_kind, blocks)]
     alike = dict(zip(kinds, blocks, strict=True))
 
-    known = list[tuple[float, dict[object, float]]]()
-
     def centers(spread: float) -> dict[object, float]:
-        found = dict[object, float]()
-        for kind, block in alike.items():  # a centre grows with the spread
-            below = (own[kind] for other, own in known if other <= spread)
-            above = (own[kind] for other, own in known if other >= spread)
-            ends = max(below, default=0.0), min(above, default=block.shape.highest_center)
-            found[kind] = _own_center(block, spread / charge, ends)
-        known.append((spread, found))
-        return found
+        return {kind: _own_center(block, spread / charge) for kind, block in alike.items()}
 
     def beyond(spread: float) -> float:
         found = centers(spread)
@@ -119,16 +110,11 @@ def _kind(block: Block) -> tuple[object, object]:
     return (type(shape), f"{weight * shape.width**2:.12g}") if shape.balances else (shape, weight)
 
 
-def _own_center(block: Block, spread: float, ends: tuple[float, float] | None = None) -> float:
-    """Return the best centre of one block when V is charged at a rate of 1/(2 spread).
-
-    ``ends``: between which it is, as far as a search tells.
-    """
+def _own_center(block: Block, spread: float) -> float:
+    """Return the best centre of one block when V is charged at a rate of 1/(2 spread)."""
     rate, noise = root_weight(block, 1.0) / (2 * spread), Noise.GAUSSIAN
     top = block.shape.highest_center
-    low, high = sorted(ends or (0.0, top))
-    low, high = max(0.0, low - 2 * NEAR * top), min(top, high + 2 * NEAR * top)
-    return _minimize(lambda c: block_cost(block, c, noise) + rate * c * c, low, high, NEAR * top)
+    return _minimize(lambda c: block_cost(block, c, noise) + rate * c * c, 0.0, top)
 
 
 def _crossing(f: Callable[[float], float], low: float, high: float) -> float:
@@ -148,16 +134,14 @@ def _crossing(f: Callable[[float], float], low: float, high: float) -> float:
     return min(max(x, low), high)
 
 
-def _minimize(
-    f: Callable[[float], float], low: float, high: float, near: float | None = None
-) -> float:
+def _minimize(f: Callable[[float], float], low: float, high: float) -> float:
     """Return where a convex function is least: Brent's search, or an end if it is as good.
 
     It goes to where the parabola through the best three points is least, if that is inside and the
     steps get shorter, and else by golden section. It counts its steps: a width may stay above any
     tolerance where floats are farther apart.
     """
-    a, b, near = low, high, NEAR * (high - low) if near is None else near
+    a, b, near = low, high, NEAR * (high - low)
     x = w = v = b - _GOLDEN * (b - a)  # the best point, the second best, and what was that before
     fx = fw = fv = f(x)
     step = before = 0.0
