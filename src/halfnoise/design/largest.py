@@ -19,6 +19,7 @@ from halfnoise.workload.workload import Workload
 MOST_ROUNDS, CLOSE, CLOSE_ENOUGH = 150, 1e-7, 5e-4  # the last from ``PATIENCE`` rounds on
 PATIENCE = 25
 LEAST, LEAST_POWER = 1e-12, 1e-4  # of weights, and of what they move by
+ROUGH, ROUGH_POWER = 2e-3, 0.05  # the same where designs are only nearly the best
 
 
 def least_largest(
@@ -40,12 +41,12 @@ def least_largest(
         low, high = float(pi @ errors), float(errors.max())
         if high <= least * (1 + CLOSE):  # of those as good, one whose weights say more
             best, least = design, min(high, least)
-        close = CLOSE if number < PATIENCE and not roughly else CLOSE_ENOUGH
+        close = ROUGH if roughly else CLOSE if number < PATIENCE else CLOSE_ENOUGH
         if least <= max(low, bound) * (1 + close):
             break
         if low >= bound:
             kept, moved, bound, power = pi, errors / high, low, 1.2 * power
-        elif (power := power / 4) < LEAST_POWER:
+        elif (power := power / 4) < (ROUGH_POWER if roughly else LEAST_POWER):
             break
         pi = np.maximum(kept * moved**power, LEAST)
         pi /= pi.sum()

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 
 from halfnoise.workload.grid import Grain
-from halfnoise.workload.sets.base import Case, ContributionSet
+from halfnoise.workload.sets.base import Case, Cases, ContributionSet
 from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.folding import Alike, Answering, Coordinate, Folded
 from halfnoise.workload.sets.kinds import Answered, AtMost, Box, OneOf
@@ -77,10 +77,22 @@ def _(shape: Crossed, *, leaves: bool, some: bool = False) -> Folded | None:
     kinds = (view.person if leaves else view.change).near([1.0] * len(view.weights))
     return Folded(
         shape=shape,
-        across=kinds if many else tuple(moves.kinds(leaves=leaves)),
+        across=kinds if many else _everybody(shape, leaves=leaves),
         weights=view.weights,
         root_weight=view.root_weight,
     )
+
+
+def _everybody(shape: Crossed, *, leaves: bool) -> Cases:
+    """List what everybody moves; values that are equal may be on other grids."""
+    return _listed(shape, leaves) if shape.values else _remembered(shape, leaves)
+
+
+def _listed(shape: Crossed, leaves: bool) -> Cases:  # noqa: FBT001  # remembered by place
+    return tuple(shape.moves.kinds(leaves=leaves))
+
+
+_remembered = lru_cache(maxsize=16)(_listed)  # all designs ask for the same
 
 
 def _alike(
