@@ -246,7 +246,7 @@ FAULTS = {
         'rows.group_by(*people, *weight, *group, PLACE).agg(nw.len().alias("hn_rows"))',
         "rows",
     ),
-    "not weighed": ("query.at_most < len(query.items)", "False"),
+    "not weighed": ("(query.at_most or items) < items", "False"),
     "each cell once": ("(counts * times)", "(counts * 1)"),
     "of any length": ("<= LONGEST_CELL", ">= 0"),
     "cells by themselves": ("not people and (splits or listed.several)", "False"),
