@@ -8,7 +8,7 @@ within a group is permuted in each group by itself, so of different groups it is
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
@@ -76,42 +76,45 @@ class Crowd:
         changed = None if self.changed is None else self.changed.on(blocks)
         return Crowd(self.one.on(blocks), changed, self.groups, self.most, self.alike)
 
-    def _who(self) -> Iterator[tuple[Signs, np.ndarray]]:
-        """Go through in how many groups people are, with which sign, and of which kinds.
+    @cached_property
+    def _who(self) -> list[tuple[Signs, np.ndarray]]:
+        """In how many groups people are, with which sign, and of which kinds.
 
         Who is replaced leaves one group and enters another; or comes from, or goes to, none.
         """
-        kinds = range(len(self.one.distances))
+        kinds, found = range(len(self.one.distances)), []
         for number in range(1, self.most + 1):
             several = [(kind,) * number for kind in kinds]
             if not self.alike:
                 several = list(itertools.combinations_with_replacement(kinds, number))
             leaves = self.changed is not None and number > 1
-            yield (1, -1) if leaves else (1,) * number, np.array(several)
+            found.append(((1, -1) if leaves else (1,) * number, np.array(several)))
+        return found
 
-    def moved(self, one: Floats, changed: Floats | None) -> tuple[Floats, Floats]:
-        """Return squared moves of totals and of what lies across groups, from moves in one."""
-        total, across = list[Floats](), list[Floats]()
-        rows = [one[who] * np.array(signs)[:, None] for signs, who in self._who()]
+    def moved(self, one: Floats, changed: Floats | None, *, across: bool) -> Floats:
+        """Return squared moves of totals, or of what lies across groups, from moves in one."""
+        found = list[Floats]()
+        rows = [one[who] * np.array(signs)[:, None] for signs, who in self._who]
         rows += [] if changed is None else [changed[:, None, :]]
         for each in rows:
             added = each.sum(axis=1)
-            mean = added / self.groups
-            others = self.groups - each.shape[1]
-            total.append(added**2)
-            across.append(((each - mean[:, None]) ** 2).sum(axis=1) + others * mean**2)
-        return np.concatenate(total), np.concatenate(across)
+            if not across:
+                found.append(added**2)
+                continue
+            mean, others = added / self.groups, self.groups - each.shape[1]
+            found.append(((each - mean[:, None]) ** 2).sum(axis=1) + others * mean**2)
+        return np.concatenate(found)
 
     @cached_property
     def distances(self) -> Floats:
         """What lies across within groups: of everybody, what all scales are charged with."""
-        found = [self.one.distances[who].sum(axis=1) for _, who in self._who()]
+        found = [self.one.distances[who].sum(axis=1) for _, who in self._who]
         return np.concatenate([*found, *([] if self.changed is None else [self.changed.distances])])
 
     @cached_property
     def programme(self) -> Programme:
         """What noise to look for: on totals over groups, divided by sqrt(m), and across them."""
-        one, several = self.one, [*self._who()]
+        one, several = self.one, self._who
         rows = [one.rows[who] * np.array(signs)[:, None] for signs, who in several]
         spreads = [one.spread[who].sum(axis=1) for _, who in several]
         if (changed := self.changed) is not None:

@@ -76,13 +76,11 @@ class FittedGroups(Design):
     def worst(self) -> arb:
         """Return what the worst person costs: everybody is listed."""
         crowd, cost = self.crowd, np.zeros(len(self.crowd.distances))
-        for place, (rows, scales) in enumerate(
-            ((self.total, self.total_scales), (self.apart, self.apart_scales))
-        ):
-            changed = None if crowd.changed is None else rows.changed(crowd.changed)
-            moved = crowd.moved(rows.moved, changed)[place]
-            cost = cost + (moved / np.array(scales) ** 2).sum(axis=1)
         both = [(self.total, self.total_scales), (self.apart, self.apart_scales)]
+        for place, (rows, scales) in enumerate(both):
+            changed = None if crowd.changed is None else rows.changed(crowd.changed)
+            moved = crowd.moved(rows.moved, changed, across=bool(place))
+            cost = cost + (moved / np.array(scales) ** 2).sum(axis=1)
         return dearest(cost, crowd.distances, self.scales) + rounded_apart(
             both, self.scales, crowd.most
         )
