@@ -11,7 +11,7 @@ START, END = 30, 330  # where a coin flip and certainty stand
 
 def guessing(release: Released) -> list[str]:
     """Say what the noise does, and what somebody may learn of one person at most."""
-    answers = _design(release).get("neighbors") == "replace"
+    answers = release.facts.get("design", {}).get("neighbors") == "replace"
     hidden = "what that person answered" if answers else "whether that person is in the data at all"
     right = at_most(release.guarantee.best_guess)
     noise = "Noise was added to every number before it was published: so much that it hardly"
@@ -31,10 +31,6 @@ def _who(release: Released) -> str:
     if isinstance(unit, list) and unit:
         return f"All rows with the same {' and '.join(map(str, unit))} are one person."
     return "Each row of the data is one person."
-
-
-def _design(release: Released) -> dict[str, object]:
-    return dict(release.facts.get("design", {}))
 
 
 def best_guess(right: float) -> Markup:

@@ -1,11 +1,10 @@
 """How much a squared error counts, relative to others: of a query, and of the number of people."""
 
 from collections.abc import Collection, Mapping, Sequence
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Protocol
 
-from halfnoise.checks import finite, not_negative, positive, refuse
+from halfnoise.checks import finite, meant, not_negative, positive, refuse
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.workload.block import Block
 from halfnoise.workload.sets import Box
@@ -39,9 +38,8 @@ def check_importance(weighed: Weighed, known: Collection[str]) -> tuple[Mapping[
         raise refuse("importance", "by name", weighed.importance, 'for example {"smoker": 4}')
     for name, weight in weighed.importance.items():
         if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else ""
-            raise refuse("importance", "given for the name of a query", name, hint)
+            rule = "given for the name of a query"
+            raise refuse("importance", rule, name, meant(name, known))
         _within_reason(**{f"importance of {name}": weight})
     if size := not_negative(size_importance=weighed.size_importance):
         _within_reason(size_importance=size)
