@@ -71,10 +71,19 @@ def unknown(name: str, value: object, known: Sequence[object]) -> UnknownNameErr
     listed = ", ".join(map(repr, known[:10]))
     listed += f" and {len(known) - 10:,} more" if len(known) > 10 else ""
     # To compare with very many would take long.
-    near = get_close_matches(str(value), map(str, known[:10_000]), n=1)
+    remedy = meant(str(value), map(str, known[:10_000]))
     rule = f"one of {listed}" if known else "found first: there is none"
-    remedy = f"did you mean {near[0]!r}?" if near else ""
     return UnknownNameError(str(refuse(name, rule, value, remedy)))
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """Ask whether the nearest of some names was meant, if any is near.
+
+    >>> meant("smokes", ["smoker", "visits"]), meant("a", ["visits"])
+    ("did you mean 'smoker'?", '')
+    """
+    near = get_close_matches(name, [*known], n=1)
+    return f"did you mean {near[0]!r}?" if near else ""
 
 
 def _number(rule: str, holds: Callable[[float], bool]) -> Callable[..., float]:
@@ -140,8 +149,7 @@ def known_keywords(called: Called) -> Called:
     def checked(*positional: Any, **named: Any) -> Any:
         for name in named:
             if name not in known:
-                near = get_close_matches(name, known, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+                hint = meant(name, known) or f"known are {', '.join(known)}"
                 hint = _ELSEWHERE.get(name, hint)
                 raise InvalidParameterError(f"there is no keyword {name!r}; {hint}")
         return own(*positional, **named)

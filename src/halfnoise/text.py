@@ -1,7 +1,7 @@
 """Plain text tables and numbers as people write them."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import ROUND_CEILING, Decimal
 
 _TURNING = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])  # Unicode, UAX 9
@@ -88,3 +88,30 @@ def spelled(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return "" if value is None else str(value)
+
+
+def named(value: object) -> str:
+    """Return what names a group as text; None, where a key is missing, is (none)."""
+    return "(none)" if value is None else spelled(value)
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Return so many names, and how many more there are.
+
+    >>> listed(["a", "b", "c"], 3), listed(["a", "b", "c"], 1)
+    ('a, b, c', 'a and 2 more')
+    """
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def free(title: str, taken: Iterable[str], mark: str) -> str:
+    """Return a title that no other has, in any case: with a mark behind it where one does.
+
+    >>> free("Std", ["name", "std"], "noise")
+    'Std (noise)'
+    """
+    others = {other.casefold() for other in taken}
+    while title.casefold() in others:
+        title += f" ({mark})"
+    return title

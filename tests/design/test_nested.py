@@ -19,6 +19,7 @@ from halfnoise.workload.sets.residuals import cells, inside, margins_of, place_o
 from halfnoise.workload.sets.tree import Pooled
 from support.levels import MU
 from support.moments import covers
+from support.quadratic import quadratic_form
 from support.soak import MORE, SOAKS, tell
 from support.table_people import costs
 from support.table_releases import Floats, releases
@@ -235,7 +236,7 @@ def wrong(plan: hn.Plan, number: int) -> list[str]:
         weights = np.zeros(len(found.truth))
         weights[own] = draws.normal(size=own.stop - own.start)
         for name, each in (("cell", found.at(own.stop - 1)), ("sum", weights)):
-            if found.covariance.quadratic_form(each) < 1e-12:
+            if quadratic_form(found.covariance, each) < 1e-12:
                 continue  # the number of people, which is known
             held = int((abs(found.error_of(each)) <= 1.959963984540054).sum())
             bad += [] if covers(held, number, 0.95) else [f"{name} {kind} {by}"]

@@ -13,6 +13,7 @@ from halfnoise.workload.sets import crossed
 from halfnoise.workload.sets.residuals import made_of
 from support.levels import MU, axes, tables
 from support.moments import covers
+from support.quadratic import quadratic_form
 from support.soak import SOAKS
 from support.table_people import costs
 from support.table_releases import Floats, Releases, releases
@@ -49,7 +50,7 @@ def tried(found: Releases) -> dict[str, Floats]:
         weights = np.zeros(len(found.truth))
         chosen = rng.random(cells.stop - cells.start) < 0.5
         weights[cells] = chosen if chosen.any() else 1.0
-        if weights[cells].all() and found.covariance.quadratic_form(weights) < 1e-12:
+        if weights[cells].all() and quadratic_form(found.covariance, weights) < 1e-12:
             continue  # the number of people, which is known
         seen[f"total {kind} {by}"] = found.error_of(weights)
         weights[cells] = rng.normal(size=cells.stop - cells.start)

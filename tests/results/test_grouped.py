@@ -8,9 +8,10 @@ import pytest
 from scipy.stats import norm
 
 from halfnoise import InvalidParameterError, PureDP, Release
+from halfnoise.results.inference import NUMBERS
 from halfnoise.results.render import DISCOVERED
 from halfnoise.results.sampling import NOISE_ONLY
-from halfnoise.results.table import COLUMNS, NUMBERS
+from halfnoise.results.table import COLUMNS
 from halfnoise.results.together import simultaneous_level
 from halfnoise.workload.by import By
 from support.grouped import EVERY_TYPE, PEOPLE, made, two_level

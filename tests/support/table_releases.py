@@ -11,6 +11,7 @@ from halfnoise.design.covariance import Covariance
 from halfnoise.workload.block import Block
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.totals import Totals
+from support.quadratic import quadratic_form
 from support.quanta import out_of_quanta
 from support.table_people import corners, measured
 
@@ -40,7 +41,7 @@ class Releases:
     def error_of(self, weights: Floats) -> Floats:
         """Return the errors of a weighted sum of estimates, in standard errors."""
         errors = (self.estimates - self.truth) @ weights
-        return np.asarray(errors / np.sqrt(self.covariance.quadratic_form(weights)))
+        return np.asarray(errors / np.sqrt(quadratic_form(self.covariance, weights)))
 
     def at(self, index: int) -> Floats:
         """Return weights that pick one estimate."""

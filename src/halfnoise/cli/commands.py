@@ -29,8 +29,6 @@ from halfnoise.spec.reader import reading
 from halfnoise.spec.toml import gather
 from halfnoise.spec.words import read, text_format
 
-MARKS = {"flag", "suppress"}  # words for a rule by which numbers are marked
-
 
 def plan_command(words: Words, data: Sequence[str]) -> None:
     """Show what to expect; of the data, at most headers are read."""

@@ -195,9 +195,6 @@ def _ledger(found: Checked) -> str | None:
         state = f"{books.charge.name!r} is {books.charge.state}"
         return f"Ledger {place}: {state}; nothing more would be charged."
     if found.after is not None:
-        return f"Ledger {place}: with this release, {_small(left(found.after))}."
+        after = left(found.after)
+        return f"Ledger {place}: with this release, {after[:1].lower()}{after[1:]}."
     return None if books.ledger.is_there() else f"A new ledger would be made: {place}."
-
-
-def _small(text: str) -> str:
-    return text[:1].lower() + text[1:]

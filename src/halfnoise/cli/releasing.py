@@ -20,7 +20,7 @@ from halfnoise.mechanism import carry_out, read_back
 from halfnoise.request import Request
 from halfnoise.results.formats import Output, as_csv
 from halfnoise.results.release import Released
-from halfnoise.results.reliability import NO_RULE, Reliability
+from halfnoise.results.reliability import Reliability
 from halfnoise.results.sampling import caption
 from halfnoise.spec.header import Header
 from halfnoise.spec.lists import Lists
@@ -29,7 +29,6 @@ from halfnoise.spec.reader import reading
 from halfnoise.spec.toml import gather, recorded
 from halfnoise.spec.words import read, text_format
 
-MARKS = {"flag", "suppress"}  # words for a rule by which numbers are marked
 Rehearsal: TypeAlias = Callable[[Source, Request, Booking, Words], None]
 
 
@@ -42,7 +41,7 @@ def release_command(words: Words, data: Sequence[str], instead: Rehearsal | None
     named = words.get("out") not in (None, "-")
     over, excel = "overwrite" in words, "excel" in words
     out = Output("--out", Path(words["out"]), over, excel) if named else None
-    text, rule = text_format(words), marks(words) if MARKS & words.keys() else NO_RULE
+    text, rule = text_format(words), marks(words)
     with open_source(data, text=text, **reading(words)) as source:
         request = read(words, Header.of(source), data, release=True)
         request = replace(request, spec=recorded(words))

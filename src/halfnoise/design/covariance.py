@@ -9,7 +9,7 @@ the last estimate, its noise is the last term, and whatever leans on it does so 
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -36,7 +36,7 @@ class Covariance:
     array([[4.25, 0.25, 0.5 ],
            [0.25, 4.25, 0.5 ],
            [0.5 , 0.5 , 1.  ]])
-    >>> covariance.quadratic_form([1, -1, 0])
+    >>> covariance.of({0: 1.0, 1: -1.0})
     8.0
     """
 
@@ -46,11 +46,6 @@ class Covariance:
     variances: tuple[Run, ...]
     shared: tuple[Shared, ...] = ()
     tables: CrossErrors | None = None
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The shape of the matrix it stands for."""
-        return (self.size, self.size)
 
     def diagonal(self) -> Vector:
         """Return the variance of every estimate."""
@@ -69,7 +64,9 @@ class Covariance:
     def of(self, weights: Mapping[int, float]) -> float:
         """Return the variance of a weighted sum of a few estimates."""
         crossed = 0.0 if self.tables is None else self.tables.of(weights)
-        return sum([*self._own(weights), *self._common(weights, self.shared), crossed])
+        own = (w**2 * entry(self.variances, i) for i, w in weights.items())
+        common = (term.weight * _held(term, weights) ** 2 for term in self.shared)
+        return sum([*own, *common, crossed])
 
     def between(self, one: int, other: int) -> float:
         """Return the covariance of two estimates."""
@@ -134,8 +131,7 @@ class Covariance:
         return total
 
     def _in_common(self, one: int, other: int) -> float:
-        pairs = ((t.weight, entry(t.loadings, one), entry(t.loadings, other)) for t in self.shared)
-        return sum(weight * a * b for weight, a, b in pairs)
+        return sum(term.weight * term.load(one) * term.load(other) for term in self.shared)
 
     def noises(self, weights: Mapping[int, float]) -> list[float]:
         """Return the variances of the independent noises in a weighted sum of a few estimates."""
@@ -156,8 +152,7 @@ class Covariance:
         found = {i: (entry(self.variances, i), w) for i, w in projected.items()}
         for place, term in enumerate(self.shared, start=-len(self.shared)):
             if term.weight > 0:
-                load = sum(w * entry(term.loadings, i) for i, w in weights.items())
-                found[place] = (term.weight, load)
+                found[place] = (term.weight, _held(term, weights))
         return {place: each for place, each in found.items() if each[0] and each[1]}
 
     def given_last(self) -> tuple["Covariance", Vector]:
@@ -191,10 +186,6 @@ class Covariance:
         *others, last = self.shared
         return replace(self, shared=(*others, replace(last, weight=last.weight + more)))
 
-    def load(self, index: int) -> float:
-        """Return how much of the last noise one estimate holds."""
-        return entry(self.shared[-1].loadings, index)
-
     def alone(self, *, last: bool) -> list[tuple[int, float, float]]:
         """Return the estimates that, given the last noise, are independent of all others.
 
@@ -222,11 +213,6 @@ class Covariance:
             own = slice(self.tables.start, self.tables.stop)
             product[own] += self.tables @ x[own]
         return product
-
-    def quadratic_form(self, weights: object) -> float:
-        """Return the variance of the sum of the estimates times ``weights``."""
-        w = np.asarray(weights, dtype=np.float64)
-        return float(w @ (self @ w))
 
     def dense(self) -> NDArray[np.float64]:
         """Build the full matrix: for a look, or for small tables."""
@@ -261,11 +247,7 @@ class Covariance:
             raise refuse("variances", f"positive, up to {cls.MOST:g} squared", least)
         return found
 
-    def _own(self, weights: Mapping[int, float]) -> Iterator[float]:
-        return (w**2 * entry(self.variances, i) for i, w in weights.items())
 
-    @staticmethod
-    def _common(weights: Mapping[int, float], terms: Iterable[Shared]) -> Iterator[float]:
-        for term in terms:
-            loading = sum(w * entry(term.loadings, i) for i, w in weights.items())
-            yield term.weight * loading**2
+def _held(term: Shared, weights: Mapping[int, float]) -> float:
+    """Return how much of a noise a weighted sum of a few estimates holds."""
+    return sum(w * entry(term.loadings, i) for i, w in weights.items())

@@ -22,10 +22,19 @@ from numpy.typing import NDArray
 from halfnoise.checks import finite, refuse, whole
 from halfnoise.values import dataclass
 from halfnoise.workload.sets.base import Layered
-from halfnoise.workload.sets.residuals import Axes, Levels, cells, made_from, place_of, within
+from halfnoise.workload.sets.residuals import (
+    Axes,
+    Levels,
+    cells,
+    made_from,
+    place_of,
+    projected,
+    within,
+)
 
 Vector = NDArray[np.float64]
 Matrix = tuple[tuple[float, ...], ...]
+STORED = ("start", "levels", "layers", "variances", "loads", "order")
 
 
 @dataclass(frozen=True)
@@ -139,10 +148,13 @@ class CrossErrors:
         total = 0.0
         for part in within(common):
             lie = math.prod((here[i] == there[i]) - 1 / self.levels[i] for i in part)
-            apart = cells(self.levels, (i for i in axes if i not in part))
-            apart *= cells(self.levels, (i for i in axes_ if i not in part))
-            total += self._varies(kind, kind_, part) * lie / apart
+            total += self._varies(kind, kind_, part) * lie / self._apart_by(part, axes, axes_)
         return total
+
+    def _apart_by(self, part: Axes, axes: Axes, axes_: Axes) -> int:
+        """Return by how many cells of two tables a residual of both is shared out."""
+        every = (i for own in (axes, axes_) for i in own if i not in part)
+        return cells(self.levels, every)
 
     def of(self, weights: Mapping[int, float]) -> float:
         """Return the variance of a weighted sum of a few cells, and of what is no cell none."""
@@ -177,9 +189,7 @@ class CrossErrors:
         for part in within(axes):
             if amount := self._varies(kind, kind, part):
                 gone = tuple(place for place, axis in enumerate(axes) if axis not in part)
-                own = weights.mean(axis=gone)
-                for axis in range(own.ndim):
-                    own = own - own.mean(axis=axis, keepdims=True)
+                own = projected(weights.mean(axis=gone), 0)
                 total += amount * float((own**2).sum())
         return total
 
@@ -231,8 +241,7 @@ class CrossErrors:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values, ready for JSON."""
-        names = ("start", "levels", "layers", "variances", "loads", "order")
-        stored = {name: getattr(self, name) for name in names}
+        stored = {name: getattr(self, name) for name in STORED}
         return stored | ({"mixed": self.mixed} if self.mixed else {})
 
     @classmethod

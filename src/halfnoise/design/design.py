@@ -74,7 +74,8 @@ class Measurement(Protocol):
         """Return the same with the threshold at which groups of people in ``most`` groups show."""
 
     def passed(self, noisy: list[Ring]) -> list[int]:
-        """Return the rows of the groups whose noisy size reaches the threshold."""
+        """Return the rows of the groups whose noisy size, the last entry, reaches the threshold."""
+        return [] if self.threshold is None else self.threshold.passed(noisy[0][:, -1])
 
     @property
     def drawn(self) -> "Design":

@@ -61,8 +61,3 @@ class GroupMeasurement(Measurement):
     def discovering(self, most: int, delta: float) -> Self:
         """Refuse: the groups are listed."""
         raise NotImplementedError(most, delta)
-
-    def passed(self, noisy: list[Ring]) -> list[int]:
-        """Return none: the groups are listed."""
-        del noisy
-        return []

@@ -124,7 +124,10 @@ class CenteredMeasurement(Measurement):
         return root if whole == precision else found / whole
 
     def discovering(self, most: int, delta: float) -> Self:
-        """Return the same with the threshold at which groups of people in ``most`` groups show."""
+        """Return the same with the threshold at which groups of people in ``most`` groups show.
+
+        Where heads are counted, they are what comes last, and what has to reach it.
+        """
         if (root := self.root) is None:
             raise AssertionError
         noise, weighing = self.design.noise, self.design.weighing
@@ -133,10 +136,3 @@ class CenteredMeasurement(Measurement):
             root, step, alone = heads, heads.step, Fraction(1)
         limit = threshold(noise, root.scale, step, most=most, delta=delta, alone=alone)
         return replace(self, threshold=limit)
-
-    def passed(self, noisy: list[Ring]) -> list[int]:
-        """Return the rows of the groups whose noisy size, the last entry, reaches the threshold.
-
-        Where heads are counted, they are what comes last.
-        """
-        return [] if self.threshold is None else self.threshold.passed(noisy[0][:, -1])

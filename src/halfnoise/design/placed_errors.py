@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.checks import refuse, whole
-from halfnoise.design.cross_errors import CrossErrors, Vector
+from halfnoise.design.cross_errors import STORED, CrossErrors, Vector
 from halfnoise.values import dataclass, field
 from halfnoise.workload.sets.base import Layered, Span
-from halfnoise.workload.sets.residuals import Axes, cells, distance, place_of, within
+from halfnoise.workload.sets.residuals import Axes, cells, distance, place_of, projected, within
 from halfnoise.workload.sets.tree import Children, Pooled, Tree
 
 
@@ -94,13 +94,9 @@ class PlacedErrors(CrossErrors):
                 if pooled is not None and level >= 0:
                     above = pooled.spread(top)[level_] if level_ >= 0 else varies
                     varies = pooled.carried(level, level_) * above[self.around(one, other)]
-                total += load * varies * self._kernel(part, plain, plain_)
+                moved = float(distance(self.levels, part))
+                total += load * varies * (moved / self._apart_by(part, plain, plain_))
         return total
-
-    def _kernel(self, part: Axes, plain: Axes, plain_: Axes) -> float:
-        apart = cells(self.levels, (i for i in plain if i not in part))
-        apart *= cells(self.levels, (i for i in plain_ if i not in part))
-        return float(distance(self.levels, part)) / apart
 
     def _apart(self, axes: Axes) -> tuple[int, Axes]:
         """Return the level of a table, -1 for none, and its plain axes."""
@@ -124,8 +120,7 @@ class PlacedErrors(CrossErrors):
                 if part not in self._pooled[layer]:
                     continue
                 lie = math.prod((here[i] == there[i]) - 1 / self.levels[i] for i in part)
-                apart = cells(self.levels, (i for i in plain if i not in part))
-                apart *= cells(self.levels, (i for i in plain_ if i not in part))
+                apart = self._apart_by(part, plain, plain_)
                 pooled, top = self._pooled[layer][part]
                 two = (level, here.get(level, 0)), (level_, there.get(level_, 0))
                 total += load * lie / apart * (pooled.between(*two, top) if pooled else top)
@@ -155,9 +150,7 @@ class PlacedErrors(CrossErrors):
         own = weights if level >= 0 else weights[np.newaxis]
         for part in within(plain):
             gone = tuple(1 + at for at, axis in enumerate(plain) if axis not in part)
-            held = own.mean(axis=gone) if gone else own
-            for axis in range(1, held.ndim):
-                held = held - held.mean(axis=axis, keepdims=True)
+            held = projected(own.mean(axis=gone) if gone else own)
             for layer, load in self._shared(kind, kind):
                 total += load * self._quadratic(layer, part, level, held)
         return total
@@ -230,8 +223,7 @@ class PlacedErrors(CrossErrors):
         }
         if any(len(own) > 1 for own in levels) or not {*every, *around} <= found:
             raise refuse("layers", "of all places around those that are measured", "fewer")
-        names = ("start", "levels", "layers", "variances", "loads", "order")
-        return cls(*(getattr(plain, name) for name in names), children=children)
+        return cls(*(getattr(plain, name) for name in STORED), children=children)
 
 
 def errors_of(start: int, made: Layered, variances: Sequence[float]) -> CrossErrors:
@@ -239,5 +231,4 @@ def errors_of(start: int, made: Layered, variances: Sequence[float]) -> CrossErr
     plain = CrossErrors.under(start, made, variances)
     if not made.children:
         return plain
-    about = (plain.levels, plain.layers, plain.variances, plain.loads, plain.order)
-    return PlacedErrors(start, *about, children=made.children)
+    return PlacedErrors(*(getattr(plain, name) for name in STORED), children=made.children)

@@ -107,10 +107,6 @@ class RowMeasurement(Measurement):
         limit = threshold(self.design.noise, size.scale, size.step, most=most, delta=delta)
         return replace(self, threshold=limit)
 
-    def passed(self, noisy: list[Ring]) -> list[int]:
-        """Return the rows of the groups whose noisy size, the last entry, reaches the threshold."""
-        return [] if self.threshold is None else self.threshold.passed(noisy[0][:, -1])
-
 
 def rows_facts(grid: GridRows) -> dict[str, Any]:
     """Return what is public about rows: their steps, and what they are made of."""

@@ -145,7 +145,7 @@ class Charge:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is charged as plain values; amounts are exact."""
-        amounts = {name: _amounts(getattr(self, name)) for name in ("cost", "price")}
+        amounts = {"cost": self.cost.plain, "price": self.price.plain}
         said = {"name": self.name, "request": self.request, "what": self.what}
         return {"kind": "charged", **said, **amounts, "times": self.times, "terms": self.terms}
 
@@ -275,10 +275,6 @@ class History:
 def holds(account: Account) -> bool:
     """Whether a ledger can hold so much: more is no number that anybody could say."""
     return max(account.pure, account.delta) <= MOST and account.squares <= MOST**2
-
-
-def _amounts(account: Account) -> dict[str, str]:
-    return {name: str(getattr(account, name)) for name in ("pure", "squares", "delta")}
 
 
 def _account(found: Mapping[str, str]) -> Account:

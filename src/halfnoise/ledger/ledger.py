@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 from halfnoise.checks import refuse
@@ -56,7 +57,7 @@ class Ledger(Viewed):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the place alone."""
-        return _reopened, (self.store, self._new)
+        return partial(Ledger, self.store, new=self._new), ()
 
     def __repr__(self) -> str:
         return f"Ledger({self.store.name!r})"
@@ -264,10 +265,6 @@ class Ledger(Viewed):
             seen.read(found if seen.last is None else found[1:])
             _check_head(seen, rows)
             return replace(seen, charges=dict(seen.charges))  # others may read on
-
-
-def _reopened(store: Store, new: bool) -> Ledger:  # noqa: FBT001  # pickle knows no keywords
-    return Ledger(store, new=new)
 
 
 def _first(opening: Opening) -> Row:

@@ -58,7 +58,10 @@ def replay(history: History) -> None:
     asked now, since later versions may prove a smaller one.
     """
     allowance, spent = history.allowance, Account()
-    for charge in history.charges.values() if history.spent.pure or _otherwise(history) else ():
+    charges = history.charges.values()
+    # Gaussian noise is charged as what it costs.
+    other = history.spent.pure or any(charge.price != charge.cost for charge in charges)
+    for charge in charges if other else ():
         cost, price = charge.cost, charge.price
         asked = cost if allowance is None else allowance.price(cost, spent)
         if replace(price, squares=asked.squares) != asked or price.squares < asked.squares:
@@ -66,11 +69,6 @@ def replay(history: History) -> None:
         spent += price
     if allowance is not None and not allowance.fits(history.spent):
         raise damaged("more was charged than its limit allows")
-
-
-def _otherwise(history: History) -> bool:
-    """Whether something was not charged as what it costs, which is the price of Gaussian noise."""
-    return any(charge.price != charge.cost for charge in history.charges.values())
 
 
 def _unused(history: History, entry: int) -> str:

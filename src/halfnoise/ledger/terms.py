@@ -79,19 +79,16 @@ def _check(opening: Opening) -> None:
     named = opening.data_set
     if not is_name(named) or len(named) > LONGEST or not named.isprintable():
         raise refuse("data_set", f"a name of up to {LONGEST} letters on one line", named)
-    limit, kept = opening.limit, {"laplace": opening.pure, "discover_delta": opening.delta}
+    limit, mixed = opening.limit, isinstance(opening.limit, ApproxDP)
+    kept = {"laplace": opening.pure, "discover_delta": opening.delta}
     for name, amount in kept.items():
         if amount is None:
             continue
-        if limit is None or isinstance(limit, PureDP) or (name == "laplace" and _in_mu(limit)):
+        if limit is None or isinstance(limit, PureDP) or (name == "laplace" and not mixed):
             remedy = "give a limit of epsilon and delta, or leave it out"
             raise refuse(name, "a part of a limit in epsilon and delta", float(amount), remedy)
     if opening.allowance is not None and not opening.allowance.fits(Account()):
         raise refuse("what is kept", "within the limit", {n: str(a) for n, a in kept.items()})
-
-
-def _in_mu(limit: Privacy) -> bool:
-    return not isinstance(limit, ApproxDP | PureDP)
 
 
 def same(charge: Charge, request: str) -> Charge:

@@ -6,7 +6,7 @@ from typing import Any
 
 from halfnoise.errors import InvalidParameterError
 from halfnoise.ledger.entries import Charge, History, Opening
-from halfnoise.privacy.account import BEYOND, KINDS, Account
+from halfnoise.privacy.account import BEYOND, Account
 from halfnoise.privacy.allowance import Allowance
 from halfnoise.privacy.definitions import ApproxDP, ConcentratedDP, Privacy, PureDP, RenyiDP
 from halfnoise.privacy.words import amounts, upward
@@ -237,7 +237,7 @@ def to_dict(history: History) -> dict[str, Any]:
         "unit": list(opening.unit) or "row",
         "neighbors": opening.neighbors.value,
         "limit": limit,
-        "places": None if box is None else _plain(box.whole),
+        "places": None if box is None else box.whole.plain,
         "spent": amount(history.spent, unit_of(history)),
         "used": used(history),
         "room_for_more_like_the_last": room(history),
@@ -261,18 +261,14 @@ def composed(history: History, document: str) -> dict[str, Any]:
     }
 
 
-def _plain(account: Account) -> dict[str, str]:
-    return {name: str(getattr(account, name)) for name in KINDS}
-
-
 def _release(charge: Charge) -> Mapping[str, Any]:
     return {
         "name": charge.name,
         "time": charge.time,
         "what": charge.what,
         "state": charge.state,
-        "cost": _plain(charge.cost),
-        "price": _plain(charge.price),
+        "cost": charge.cost.plain,
+        "price": charge.price.plain,
         "one_of": charge.times,
         "request": charge.request,
         "result_sha256": charge.document,

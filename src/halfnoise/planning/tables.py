@@ -10,7 +10,7 @@ from halfnoise.design.design import Design
 from halfnoise.planning.choice import best
 from halfnoise.planning.readers import mean_margins
 from halfnoise.privacy.definitions import Budget, GaussianDP, Neighbors
-from halfnoise.text import percent, short
+from halfnoise.text import listed, percent, short
 from halfnoise.views import Grid
 from halfnoise.workload.block import Block, Line
 from halfnoise.workload.categories import Bins, Choice
@@ -22,7 +22,6 @@ from halfnoise.workload.tables import Table
 from halfnoise.workload.workload import Workload
 
 MOST_ROWS = 60  # of a plan as text; as JSON it has all of them
-MOST_NAMED = 5  # tables that are named in a sentence
 NOISY = 0.5  # of an average cell: what has a larger margin of error is mostly noise
 
 
@@ -119,9 +118,8 @@ def noisy(design: Design, level: float, people: float | None) -> Iterator[str]:
             average, relative = share["average_cell"], 100 * share["relative_error"]
             found.append(f"{each.line.label} ({short(average)} people, ±{short(relative)}%)")
     if found:
-        more = f" and {len(found) - MOST_NAMED:,} more" if len(found) > MOST_NAMED else ""
         yield (
-            f"Mostly noise, by an average cell: {', '.join(found[:MOST_NAMED])}{more}; use fewer"
+            f"Mostly noise, by an average cell: {listed(found)}; use fewer"
             " axes, coarser bands or a larger budget before you publish them."
         )
 

@@ -67,6 +67,11 @@ class Account:
         return max(used / most if most else BEYOND * bool(used) for used, most in pairs)
 
     @property
+    def plain(self) -> dict[str, str]:
+        """The sums as plain values, exact."""
+        return {name: str(getattr(self, name)) for name in KINDS}
+
+    @property
     def promise(self) -> Guarantee | MixedDP:
         """What was promised by all of it together, each sum rounded up once.
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.results import table
-from halfnoise.results.inference import ANYTHING, Floats
+from halfnoise.results.inference import ANYTHING, NUMBERS, Floats
 from halfnoise.results.release import GroupedRelease, Release, Released
 from halfnoise.results.reliability import (
     LEFT_OUT,
@@ -22,7 +22,7 @@ from halfnoise.results.reliability import (
 from halfnoise.results.sampled import numbers_of
 from halfnoise.results.shown import error, shown
 from halfnoise.results.wide import DASH
-from halfnoise.text import spelled
+from halfnoise.text import named
 from halfnoise.values import dataclass, replace
 from halfnoise.workload.question import Question
 from halfnoise.workload.weights import HEADS, SQUARES
@@ -152,10 +152,7 @@ class Columns:
         """What names each group."""
         if not isinstance(self.release, GroupedRelease):
             return [()]
-        return [
-            tuple("(none)" if value is None else spelled(value) for value in key)
-            for key in self.release.group_keys[: self.most]
-        ]
+        return [tuple(map(named, key)) for key in self.release.group_keys[: self.most]]
 
     def size(self) -> list[Column]:
         """Return the number of people, if it is given."""
@@ -198,9 +195,7 @@ class Columns:
         some = self.values if groups else np.zeros((1, self.values.shape[1]))  # names all the same
         found = table.columns(self.one, some, asked)
         rows = len(found["name"]) // len(some)
-        numbers = np.stack(
-            [found[name].reshape(len(some), rows)[:groups] for name in table.NUMBERS]
-        )
+        numbers = np.stack([found[name].reshape(len(some), rows)[:groups] for name in NUMBERS])
         pairs = zip(found["name"][:rows].tolist(), found["kind"][:rows].tolist(), strict=True)
         return [
             Column(

@@ -16,7 +16,7 @@ from halfnoise.report.tables import table
 from halfnoise.results.release import GroupedRelease, Released
 from halfnoise.results.shown import error, shown
 from halfnoise.results.wide import Wide
-from halfnoise.text import percent
+from halfnoise.text import listed, percent
 from halfnoise.views import can_draw
 
 # Nothing is fetched from anywhere, and nothing runs.
@@ -60,9 +60,8 @@ def _title(release: Released) -> str:
     """Return what is asked, in a few names."""
     asked = [each for each in release.questions if each.asked]
     names = [each.name for each in asked if not each.of_weights] or [each.name for each in asked]
-    more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
     by = [each.column for each in release.by] if isinstance(release, GroupedRelease) else []
-    said = ", ".join(names[:MOST_NAMES]) + more + (f" by {', '.join(by)}" if by else "")
+    said = listed(names, MOST_NAMES) + (f" by {', '.join(by)}" if by else "")
     return said[:1].upper() + said[1:]
 
 

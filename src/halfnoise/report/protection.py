@@ -11,7 +11,7 @@ START, END = 30, 330  # where a coin flip and certainty stand
 
 def guessing(release: Released) -> list[str]:
     """Say what the noise does, and what somebody may learn of one person at most."""
-    answers = _design(release).get("neighbors") == "replace"
+    answers = release.facts.get("design", {}).get("neighbors") == "replace"
     hidden = "what that person answered" if answers else "whether that person is in the data at all"
     right = at_most(release.guarantee.best_guess)
     noise = "Noise was added to every number before it was published: so much that it hardly"
@@ -33,10 +33,6 @@ def _who(release: Released) -> str:
     return "Each row of the data is one person."
 
 
-def _design(release: Released) -> dict[str, object]:
-    return dict(release.facts.get("design", {}))
-
-
 def best_guess(right: float) -> Markup:
     """Return the picture of a guess: where the best one stands between a coin flip and certainty.
 
@@ -52,7 +48,8 @@ def best_guess(right: float) -> Markup:
     words = []
     for x, share, name, side in ends:
         place = START - 6 if side == "start" else END + 6
-        words.append(_text(place, LINE + 30, f"{share} {name}", side))
+        look = {"text_anchor": side, "fill": "var(--quiet)", "font_size": "12.5"}
+        words.append(tag("text", f"{share} {name}", x=str(place), y=str(LINE + 30), **look))
         words.append(tag("circle", cx=str(x), cy=str(LINE), r="4", fill="var(--quiet)"))
     line = tag("path", d=f"M{START},{LINE}H{END}", stroke="var(--line)", stroke_width="4")
     gain = tag("path", d=f"M{START},{LINE}H{at}", stroke="var(--mark)", stroke_width="4")
@@ -60,11 +57,6 @@ def best_guess(right: float) -> Markup:
     box = {"viewBox": f"0 0 {WIDE} {HIGH}", "width": str(WIDE), "height": str(HIGH)}
     picture = tag("svg", line, gain, *words, dot, **box, role="img", aria_label=said)
     return tag("div", tag("strong", at_most(right)), picture, class_="guess")
-
-
-def _text(x: int, y: int, said: str, anchor: str) -> Markup:
-    look = {"text_anchor": anchor, "fill": "var(--quiet)", "font_size": "12.5"}
-    return tag("text", said, x=str(x), y=str(y), **look)
 
 
 def covered(release: Released) -> list[str]:

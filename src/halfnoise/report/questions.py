@@ -1,10 +1,10 @@
 """How a release was made: what was asked, of whom, with which budget and noise."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from halfnoise.privacy.words import spending
 from halfnoise.results.release import GroupedRelease, Released
-from halfnoise.text import spelled
+from halfnoise.text import listed, spelled
 from halfnoise.workload.question import Question, only_rows
 from halfnoise.workload.weights import HEADS, SQUARES
 
@@ -62,13 +62,8 @@ def _asked(question: Question) -> str:
         by = ", ".join(label for label, _ in question.axes)
         return f"{question.name}: {said}, by {by}"
     if len(question.names) > 1 and not question.is_mean:
-        said += f" {_listed([n.removeprefix(f'{question.name}=') for n in question.names])}"
+        said += f" {listed([n.removeprefix(f'{question.name}=') for n in question.names], MOST)}"
     return f"{question.name}: {said}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST:,} more" if len(names) > MOST else ""
-    return ", ".join(names[:MOST]) + more
 
 
 def _groups(release: GroupedRelease) -> Iterator[str]:

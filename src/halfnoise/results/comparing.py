@@ -11,10 +11,10 @@ from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.privacy.composition import compose
 from halfnoise.results.between import Lines, Places, Side, Two
 from halfnoise.results.comparison import COLUMNS, NUMBERS, Comparison
-from halfnoise.results.definitions import differing, listed
+from halfnoise.results.definitions import differing
 from halfnoise.results.inference import Columns, Floats
-from halfnoise.results.release import GroupedRelease, Release, Released
-from halfnoise.text import at_most, percent, short, spelled
+from halfnoise.results.release import GroupedRelease, Release, Released, template_of, typed
+from halfnoise.text import at_most, listed, percent, short, spelled
 from halfnoise.workload.listing import Key
 from halfnoise.workload.question import SIZE, CellNames, Question
 
@@ -48,11 +48,12 @@ def compare(later: Released, earlier: object, level: float | None, *, shares: bo
         raise InvalidParameterError(f"{same}; compare releases that were drawn separately")
     each = later.level if level is None else level_of(level)
     groups, keys, alone = _groups(later, earlier)
-    sides = [_values(release)[own] for release, own in zip((later, earlier), groups, strict=True)]
-    if shares and not (_template(later).has_size and _template(earlier).has_size):
+    pairs = zip((later, earlier), groups, strict=True)
+    sides = [np.atleast_2d(release.values)[own] for release, own in pairs]
+    if shares and not (template_of(later).has_size and template_of(earlier).has_size):
         lacking = "one of the two does not give the number of people, of which shares are"
         raise NotSupportedError(f"{lacking}; leave shares out")
-    blocks = [[*lines_of(_template(release), shares=shares)] for release in (later, earlier)]
+    blocks = [[*lines_of(template_of(release), shares=shares)] for release in (later, earlier)]
     found, names, kinds = [], list[str](), list[str]()
     for one, other in _matched(*blocks):
         pair = (
@@ -86,14 +87,6 @@ def _table(numbers: Floats, names: Sequence[str], kinds: Sequence[str]) -> Colum
     return table
 
 
-def _template(release: Released) -> Release:
-    return release.template if isinstance(release, GroupedRelease) else release
-
-
-def _values(release: Released) -> Floats:
-    return release.values if release.values.ndim == 2 else release.values[np.newaxis]
-
-
 def _groups(later: Released, earlier: Released) -> tuple[Matched, list[Key], list[str]]:
     """Return where the groups of both stand, their keys, and what is in one of them alone."""
     if not isinstance(later, GroupedRelease) or not isinstance(earlier, GroupedRelease):
@@ -109,8 +102,8 @@ def _groups(later: Released, earlier: Released) -> tuple[Matched, list[Key], lis
             f"groups go by {', '.join(now)} and by {', '.join(before)}; {remedy}"
         )
     order = [before.index(column) for column in now]
-    known = {_typed(key[i] for i in order): place for place, key in enumerate(earlier.group_keys)}
-    pairs = [(place, known.pop(_typed(key), -1)) for place, key in enumerate(later.group_keys)]
+    known = {typed(key[i] for i in order): place for place, key in enumerate(earlier.group_keys)}
+    pairs = [(place, known.pop(typed(key), -1)) for place, key in enumerate(later.group_keys)]
     both = np.array([pair for pair in pairs if pair[1] >= 0], dtype=np.intp).reshape(-1, 2)
     if not len(both):
         raise InvalidParameterError(
@@ -121,10 +114,6 @@ def _groups(later: Released, earlier: Released) -> tuple[Matched, list[Key], lis
     alone = [*_only("groups", "later", new), *_only("groups", "earlier", gone)]
     keys = [later.group_keys[place] for place in both[:, 0].tolist()]
     return Matched(both[:, 0], both[:, 1]), keys, alone
-
-
-def _typed(key: object) -> object:
-    return tuple((type(value), value) for value in key)  # type: ignore[attr-defined]  # a key is a tuple
 
 
 def lines_of(release: Release, *, shares: bool, size: int | None = None) -> Iterator[Lines]:
@@ -209,7 +198,9 @@ def _alone(blocks: Sequence[Sequence[Lines]]) -> list[str]:
 
 def _only(what: str, when: str, names: Sequence[str]) -> list[str]:
     which = f"{what} " if what else ""
-    return [f"Only in the {when} release: {which}{listed(map(spelled, names))}."] if names else []
+    return (
+        [f"Only in the {when} release: {which}{listed([*map(spelled, names)])}."] if names else []
+    )
 
 
 def _beside(later: Released, earlier: Released, level: float, rows: int) -> Iterator[str]:

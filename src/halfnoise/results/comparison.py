@@ -9,7 +9,7 @@ from halfnoise.checks import installed, unknown
 from halfnoise.results.inference import Columns, Estimate
 from halfnoise.results.shown import shown
 from halfnoise.results.wide import Wide
-from halfnoise.text import percent, spelled
+from halfnoise.text import named, percent, spelled
 from halfnoise.values import dataclass
 from halfnoise.views import Viewed
 
@@ -126,14 +126,13 @@ class Comparison(Viewed):
 def _line(row: tuple[Any, ...]) -> tuple[list[str], list[str]]:
     """Return the texts of a row: what it is about, and its numbers as their errors allow."""
     *key, name, kind, before, after, x, std, low, high, t, error, least, most, within = row
-    named = ["(none)" if each is None else spelled(each) for each in key]
     std = min(std, (high - low) / 2)  # within limits, that tells what a digit is worth
     numbers = [shown(each, std, kind) for each in (before, after, x, low, high)]
     cells = [*numbers[:3], f"{numbers[3]} to {numbers[4]}", "", ""]
     if math.isfinite(most):  # else it is to what may be nothing
         ratio, below, above = (shown(each, error) for each in (t, least, most))
         cells[4:] = [ratio, f"{below} to {above}"]
-    return [*named, name], [*cells, WITHIN if within else ""]
+    return [*map(named, key), name], [*cells, WITHIN if within else ""]
 
 
 def _plain(value: Any) -> Any:

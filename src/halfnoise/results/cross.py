@@ -25,6 +25,7 @@ from halfnoise.results.inference import (
 )
 from halfnoise.results.labelled import Labelled
 from halfnoise.results.pairs import Pairs
+from halfnoise.results.sampled import estimate_of
 from halfnoise.results.tabled import Cells
 from halfnoise.results.wide import DASH, OPEN, Wide, between
 from halfnoise.text import spelled
@@ -115,7 +116,7 @@ class CrossTable(Cells):
             rows, bounds = np.array([sums]), self.question.limits
             found = ratios(rows, both, (0, 1), self.level, bounds)
             found = sampled.ratios(release, found, rows, both, (0, 1), bounds=bounds)
-            return _estimate(name, found[:, 0])
+            return estimate_of(name, found[:, 0])
         x, shown = (
             float(self.cells_of(each)[inside].sum()) for each in (release.values, self._shown)
         )
@@ -137,15 +138,15 @@ class CrossTable(Cells):
             pairs = ((a, a + far), (b, b + far))
             wider = None if release.sampling is None else self._wider
             found = apart_by(release.values, release.errors, pairs, self.level, wider)
-            return _estimate(name, found).within(least - most, most - least)
+            return estimate_of(name, found).within(least - most, most - least)
         weights, shown = {a: 1.0, b: -1.0}, float(self._shown[a] - self._shown[b])
         apart = release.errors.linear(name, release.values, weights, self.level)
         return spread.linear(release, apart, weights).moved(shown)
 
     def _wider(self, pair: Pair, numbers: Floats) -> Floats:
         release, limits = self.release, self.question.limits
-        rows = release.values[np.newaxis]
-        return sampled.free_ratios(release, numbers, rows, release.errors, pair, bounds=limits)
+        about = (release.values[np.newaxis], release.errors, pair)
+        return sampled.ratios(release, numbers, *about, bounds=limits, beyond=True)
 
     @property
     def _people(self) -> Floats:
@@ -284,8 +285,3 @@ class CrossTable(Cells):
     def _at(self, cell: tuple[int, ...]) -> int:
         own = [cell[axis] for axis in np.argsort(self.order)]
         return self.question.start + int(np.ravel_multi_index(own, self._own_shape))
-
-
-def _estimate(name: str, numbers: Floats) -> Estimate:
-    x, std, low, high = map(float, numbers)
-    return Estimate(name=name, estimate=x, std=std, low=low, high=high)

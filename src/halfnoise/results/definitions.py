@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from halfnoise.results.release import GroupedRelease, Released
+from halfnoise.text import listed
 from halfnoise.workload.question import Question
 
-NAMED = 5  # so many are named, and how many more
 # What may be another from release to release, and what is told one by one.
 NOT_MEANT = ("design", "grouping", "meaning", "only", "reliability", "spec", "version")
 WORDS = {"where": "who is in the table", "unit": "who is one person"}
@@ -18,13 +18,6 @@ WORDS = {"where": "who is in the table", "unit": "who is one person"}
 def differing(later: Released, earlier: Released) -> list[str]:
     """Say where two releases differ in what their numbers mean."""
     return [*_rules(later, earlier), *_questions(later, earlier), *_groups(later, earlier)]
-
-
-def listed(names: Iterable[str]) -> str:
-    """Return a few names, and how many more there are."""
-    all_of_them = [*names]
-    more = f" and {len(all_of_them) - NAMED:,} more" if len(all_of_them) > NAMED else ""
-    return ", ".join(all_of_them[:NAMED]) + more
 
 
 def _rules(later: Released, earlier: Released) -> Iterator[str]:
@@ -110,5 +103,5 @@ def _said(value: Any) -> str:
         return ", ".join(f"{name} {_said(each)}" for name, each in value.items())
     if isinstance(value, list | tuple):
         numbers = len(value) == 2 and all(isinstance(each, float) for each in value)
-        return f"{value[0]:g} to {value[1]:g}" if numbers else listed(map(str, value))
+        return f"{value[0]:g} to {value[1]:g}" if numbers else listed([*map(str, value)])
     return str(value)

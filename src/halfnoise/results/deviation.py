@@ -6,7 +6,7 @@ import numpy as np
 
 from halfnoise.results import sampled
 from halfnoise.results.inference import Errors, Estimate, Floats
-from halfnoise.results.sampled import Sampled
+from halfnoise.results.sampled import Sampled, estimate_of
 from halfnoise.results.sampling import Curve, ends
 from halfnoise.workload.question import Question
 
@@ -53,8 +53,7 @@ def deviations(release: Sampled, question: Question, values: Floats) -> Floats:
 def deviation(release: Sampled, question: Question) -> Estimate:
     """Return the standard deviation of one release."""
     numbers = deviations(release, question, release.values[np.newaxis])
-    x, std, low, high = numbers[:, 0].tolist()
-    return Estimate(name=question.names[2], estimate=x, std=std, low=low, high=high)
+    return estimate_of(question.names[2], numbers[:, 0])
 
 
 def _noise(errors: Errors, start: int) -> Floats:

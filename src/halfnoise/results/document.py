@@ -7,10 +7,11 @@ from dataclasses import asdict
 from typing import Any
 
 from halfnoise.privacy import words as privacy
+from halfnoise.results.inference import NUMBERS
 from halfnoise.results.reading import SCHEMA, from_json
 from halfnoise.results.release import GroupedRelease, Released
 from halfnoise.results.sampling import caption
-from halfnoise.results.table import COLUMNS, NUMBERS
+from halfnoise.results.table import COLUMNS
 from halfnoise.text import spelled
 from halfnoise.workload.by import By
 from halfnoise.workload.listing import Key

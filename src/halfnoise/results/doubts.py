@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 
 from halfnoise.results import by_place
 from halfnoise.results.release import Release
+from halfnoise.text import listed
 from halfnoise.workload.question import SIZE, Question
 
 SURELY = 1 - 1e-6
-NAMED = 5  # so many names, and how many more
 
 
 def doubts(release: Release) -> list[str]:
@@ -28,12 +28,12 @@ def doubts(release: Release) -> list[str]:
     said = []
     if empty:
         what = "the column, its codes and how its values are written"
-        said.append(f"within the margin of zero, so perhaps nobody: {_listed(empty)}; check {what}")
+        said.append(f"within the margin of zero, so perhaps nobody: {listed(empty)}; check {what}")
     if odd := [question.name for question in release.questions if _impossible(release, question)]:
         what = "known_size (--known-size), which moves every count if it is wrong"
-        said.append(f"below zero or above the number of people: {_listed(odd)}; check {what}")
+        said.append(f"below zero or above the number of people: {listed(odd)}; check {what}")
     if silent:
-        said.append(f"perhaps nobody answered {_listed(silent)}; check how the values are written")
+        said.append(f"perhaps nobody answered {listed(silent)}; check how the values are written")
     return said
 
 
@@ -79,8 +79,3 @@ def _nothing(release: Release, places: Sequence[int]) -> bool:
     weights = dict.fromkeys(places, 1.0)
     total = abs(sum(float(release.values[i]) for i in places))
     return total <= release.errors.margin(weights, release.level)
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more

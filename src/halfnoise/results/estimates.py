@@ -16,6 +16,7 @@ from halfnoise.results.deviation import deviation
 from halfnoise.results.inference import Columns, Errors, Estimate, Floats
 from halfnoise.results.listing import Listed, listed
 from halfnoise.results.reliability import FACT, Reliability
+from halfnoise.results.sampled import estimate_of
 from halfnoise.results.sampling import Sampling
 from halfnoise.results.surveyed import Surveyed, effective
 from halfnoise.results.together import shared_out, simultaneous_level
@@ -259,8 +260,7 @@ class Estimates(Surveyed):
         found = inference.ratios(rows, self.errors, pair, self.level, bounds)
         if bounds != inference.ANYTHING:
             found = sampled.ratios(self, found, rows, self.errors, pair, bounds=bounds)
-        x, std, low, high = found[:, 0].tolist()
-        one = Estimate(name=name, estimate=x, std=std, low=low, high=high)
+        one = estimate_of(name, found[:, 0])
         return spread.quotient(self, one, pair) if bounds == inference.ANYTHING else one
 
     def per_person(self, name: str, index: int, bounds: inference.Range) -> Estimate:

@@ -21,7 +21,7 @@ from halfnoise.errors import AGAIN, DataError, InvalidParameterError, TryAgainEr
 from halfnoise.privacy.words import implied
 from halfnoise.results import document, render, table
 from halfnoise.results.comparison import Comparison
-from halfnoise.results.inference import Columns
+from halfnoise.results.inference import NUMBERS, Columns
 from halfnoise.results.lines import CSV, EXCEL, MARKDOWN, Layout, literal
 from halfnoise.results.published import MANY
 from halfnoise.results.release import GroupedRelease, Released
@@ -169,19 +169,15 @@ def _told(release: Released, columns: Columns) -> Columns:
 
 def as_markdown(release: Released) -> str:
     """Return the release as Markdown: a list of estimates, then tables as one reads them."""
-    return _as_markdown(release).decode()
-
-
-def _as_markdown(release: Released) -> bytes:
     columns, rule = release.columns(tables=False), Reliability.of(release.facts)
     listed = for_eyes(texts(columns, ones=release.rounded_values), columns, rule)
-    blocks = [as_lines(listed, MARKDOWN)]
+    blocks = [as_lines(listed, MARKDOWN).decode()]
     for heading, each in render.tables(release):
         wide = each.wide()
         titled = replace(wide, title=f"{heading}{wide.title}")
-        blocks.append(titled.markdown(MARKDOWN.text).encode())
+        blocks.append(titled.markdown(MARKDOWN.text))
     below = (*rule.told(), caption(release.sampling, weighted="weight" in release.facts))
-    return b"\n".join([*blocks, *(f"{MARKDOWN.text(line)}\n".encode() for line in below)])
+    return "\n".join([*blocks, *(f"{MARKDOWN.text(line)}\n" for line in below)])
 
 
 def as_lines(columns: Columns, layout: Layout, *, mark: bytes = b"") -> bytes:
@@ -268,7 +264,7 @@ def relation(release: Released) -> Any:
         name = '"' + title.replace('"', '""') + '"'
         picked.append(f"{name}::{_type(values)} as {name}")
     # Where there is no group, nothing says that these are text. Names of columns are quoted above.
-    own = ["name::varchar as name", "kind::varchar as kind", *table.NUMBERS]
+    own = ["name::varchar as name", "kind::varchar as kind", *NUMBERS]
     picked[keys:keys] = own
     return duckdb.connect().sql(f"select {', '.join(picked)} from hn_table")  # noqa: S608  # names are quoted
 
@@ -294,7 +290,7 @@ FORMATS: dict[str, Callable[[Released], bytes]] = {
     ".json": lambda release: release.to_json().encode(),
     ".jsonl": lambda release: as_json_lines(release).encode(),
     ".parquet": _as_parquet,
-    ".md": _as_markdown,
+    ".md": lambda release: as_markdown(release).encode(),
     SHEETS: _as_sheets,
     ".html": lambda release: release.to_html().encode(),
 }

@@ -26,6 +26,7 @@ Range: TypeAlias = tuple[float, float]
 Weights: TypeAlias = Mapping[int, float]
 Wider: TypeAlias = Callable[[Floats, Floats], Floats]  # of values and numbers, wider numbers
 ANYTHING = (-math.inf, math.inf)
+NUMBERS = ("estimate", "std", "low", "high")  # of an estimate, in this order
 NOTHING: Weights = MappingProxyType({})
 
 
@@ -230,17 +231,23 @@ def apart(
     numbers = [ratios(each, errors, pair, level) for each in two]
     if wider is not None:
         numbers = [wider(*each) for each in zip(two, numbers, strict=True)]
-    ratio, std, low, high = np.stack(numbers, axis=1)
+    ratio, std, _, _ = found = np.stack(numbers, axis=1)
     bottoms, shared = np.stack([each[:, pair[1]] for each in two]), np.zeros(len(two[0]))
     with np.errstate(divide="ignore", invalid="ignore"):
         for term in between:
             top, bottom = map(term.load, pair)
             shared += term.weight * ((top - ratio * bottom) / bottoms).prod(axis=0)
-        rho = np.nan_to_num(np.clip(shared / std.prod(axis=0), -1.0, 1.0))
-
-    x, down, up = ratio[0] - ratio[1], ratio - low, high - ratio
+        rho = shared / std.prod(axis=0)
     reach = 1.0 if wider is not None else _together(two, errors, pair, level)
-    below, above = _away(down[0], up[1], rho) * reach, _away(up[0], down[1], rho) * reach
+    return _less(found, rho, reach)
+
+
+def _less(found: Floats, rho: Floats, reach: Floats | float = 1.0) -> Floats:
+    """Return the first of two numbers minus the second; ``rho``: how their errors correlate."""
+    (r, s), std, low, high = found
+    rho, x = np.nan_to_num(np.clip(rho, -1.0, 1.0)), r - s
+    below = _away(r - low[0], high[1] - s, rho) * reach
+    above = _away(high[0] - r, s - low[1], rho) * reach
     return np.array([x, _away(std[0], std[1], rho), x - below, x + above])
 
 
@@ -264,17 +271,12 @@ def apart_by(
         numbers = [wider(*each) for each in zip(pairs, numbers, strict=True)]
     found = np.stack([each[:, 0] for each in numbers], 1)
     (a, b), (c, d) = pairs
-    (r, s), std, low, high = found
+    (r, s), std, _, _ = found
     between = errors.covariance.between
     shared = between(a, c) - r * between(b, c) - s * between(a, d) + r * s * between(b, d)
     with np.errstate(divide="ignore", invalid="ignore"):
         rho = errors.copies * shared / (values[b] * values[d]) / np.prod(std)
-    rho, (x, down, up) = (
-        np.nan_to_num(np.clip(rho, -1.0, 1.0)),
-        (r - s, (r, s) - low, high - (r, s)),
-    )
-    below, above = _away(down[0], up[1], rho), _away(up[0], down[1], rho)
-    return np.array([x, _away(std[0], std[1], rho), x - below, x + above])
+    return _less(found, rho)
 
 
 def _together(

@@ -10,6 +10,7 @@ import numpy as np
 from halfnoise.checks import installed, refuse, unknown
 from halfnoise.results.inference import Estimate, Floats
 from halfnoise.results.lines import CSV, MARKDOWN
+from halfnoise.results.sampled import estimate_of
 from halfnoise.results.shown import shown, written
 from halfnoise.results.wide import TOTAL, Wide
 from halfnoise.text import spelled
@@ -74,8 +75,7 @@ class Labelled(Viewed):
     def __getitem__(self, key: object) -> Estimate:
         """Return the estimate of one cell, by its categories in the order of ``labels``."""
         cell: Any = (slice(None), *self._cell(key))
-        x, std, low, high = self.numbers[cell].tolist()
-        return Estimate(name=self._named(key), estimate=x, std=std, low=low, high=high)
+        return estimate_of(self._named(key), self.numbers[cell])
 
     def _cell(self, key: object) -> tuple[int, ...]:
         given = key if isinstance(key, tuple) else (key,)

@@ -1,22 +1,9 @@
 """Which tables a release has, and what they need of it."""
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from halfnoise.results.inference import Floats
 from halfnoise.results.sampled import Sampled
 from halfnoise.workload.question import Question
-
-
-class Tabled(Sampled, Protocol):
-    """A release, as far as its tables go."""
-
-    @property
-    def whole_values(self) -> Floats:
-        """The same with counts in whole numbers."""
-
-    @property
-    def rounded_values(self) -> bool:
-        """Whether whole numbers are shown."""
 
 
 class Listed(NamedTuple):
@@ -32,7 +19,7 @@ def named(question: Question) -> str | None:
     return None if question.kind == "table" else question.name
 
 
-def listed(release: Tabled) -> tuple[Listed, ...]:
+def listed(release: Sampled) -> tuple[Listed, ...]:
     """Return what tables there are, choices too, those that were asked for first."""
     found = [
         Listed(tuple(label for label, _ in question.axes), named(question), question.asked)

@@ -12,7 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from halfnoise.checks import finite, fraction, is_text, not_negative, positive, refuse, whole
+from halfnoise.checks import (
+    finite,
+    fraction,
+    is_text,
+    not_negative,
+    positive,
+    refuse,
+    whole,
+    yes_or_no,
+)
 from halfnoise.design.covariance import Covariance, Shared
 from halfnoise.errors import DataError
 from halfnoise.noise.law import Noise
@@ -92,7 +101,7 @@ def _read(found: dict[str, Any]) -> Released:
         between=between,
         people=None if people is None else _estimate(people),
         most=_many(values["most"]),
-        discovered=_yes_or_no(values["discovered"]),
+        discovered=yes_or_no(found=values["discovered"]),
     )
 
 
@@ -138,7 +147,7 @@ def _template(found: dict[str, Any], values: dict[str, Any]) -> Release:
         privacy=asked,
         level=fraction(level=found["level"]),
         facts=facts,
-        rounded_values=_yes_or_no(values["rounded"]),
+        rounded_values=yes_or_no(rounded=values["rounded"]),
         sampling=how,
     )
 
@@ -229,11 +238,6 @@ def _many(part: object) -> int:
     found = whole(number=part)
     _hold(found <= 2**53)  # a float64 holds it
     return found
-
-
-def _yes_or_no(part: object) -> bool:
-    _hold(isinstance(part, bool))
-    return bool(part)
 
 
 def _hold(condition: object) -> None:

@@ -11,9 +11,10 @@ from halfnoise.results import spread
 from halfnoise.results.estimates import Estimates
 from halfnoise.results.inference import Columns, Errors, Estimate, Floats
 from halfnoise.results.published import Published
+from halfnoise.results.sampled import estimate_of
 from halfnoise.results.sampling import Sampling
 from halfnoise.results.together import shared_out, simultaneous_level
-from halfnoise.text import spelled
+from halfnoise.text import free, named
 from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.by import By
 from halfnoise.workload.listing import Key, Keys
@@ -132,9 +133,7 @@ class GroupedRelease(Published):
             two = (self.values[[one]], self.values[[other]])
             ends, shared = (least, most), self._shared
             own = spread.groups_apart(self.template, two, pair, ends, shared, over=self.most > 1)
-            x, std, low, high = own[:, 0].tolist()
-            difference = Estimate(name=title, estimate=x, std=std, low=low, high=high)
-            return difference.within(least - most, most - least)
+            return estimate_of(title, own[:, 0]).within(least - most, most - least)
         values = self.values[one] - self.values[other]
         noisy = replace(self.template, values=values, sampling=None)
         both = replace(noisy, errors=self._errors(2, together=0.0))
@@ -226,9 +225,7 @@ class GroupedRelease(Published):
         keys: Columns = {}
         for place, by in enumerate(self.by):
             others = (*table, *keys, *(each.column for each in self.by[place + 1 :]))
-            title, taken = by.column, {other.casefold() for other in others}
-            while title.casefold() in taken:
-                title += " (group)"
+            title = free(by.column, others, "group")
             keys[title] = np.repeat(np.fromiter(own.columns[place], object, len(own)), rows)
         return keys | table
 
@@ -240,7 +237,7 @@ class GroupedRelease(Published):
         """Return where a group stands: its key is this, type and all, or alone equal to it."""
         wanted = key if isinstance(key, tuple) else (key,) * len(self.by)  # one value for all
         try:
-            place = self._by_key().get(_reading(wanted))
+            place = self._by_key().get(typed(wanted))
         except TypeError:  # a list or the like, which is no key
             return None
         if place is not None:
@@ -251,7 +248,7 @@ class GroupedRelease(Published):
     def _by_key(self) -> dict[object, int]:
         """Return where each group stands; most releases are never asked."""
         if self._places is None:
-            places = {_reading(key): place for place, key in enumerate(self.group_keys)}
+            places = {typed(key): place for place, key in enumerate(self.group_keys)}
             object.__setattr__(self, "_places", places)
             return places
         return self._places
@@ -264,7 +261,7 @@ class GroupedRelease(Published):
     def title(self, place: int) -> str:
         """Return what the group at some place is called."""
         key = self.group_keys[place]
-        return " · ".join("(none)" if value is None else spelled(value) for value in key)
+        return " · ".join(map(named, key))
 
     def _errors(self, copies: int, *, together: float) -> Errors:
         # Of the noise that all numbers of people share, a sum of k groups holds k times one, and a
@@ -285,9 +282,15 @@ class GroupedRelease(Published):
         return (*self.between, replace(last, weight=self.common))
 
 
-def _reading(key: tuple[Any, ...]) -> object:
+def typed(key: Iterable[object]) -> object:
+    """Return what tells a key from others, its types too."""
     # True, 1 and 1.0 are equal, but name different groups.
     return tuple((type(value), value) for value in key)
 
 
 Released: TypeAlias = Release | GroupedRelease  # what comes out of a release, by group or not
+
+
+def template_of(release: Released) -> Release:
+    """Return what all groups of a release share; without groups it is the release itself."""
+    return release.template if isinstance(release, GroupedRelease) else release

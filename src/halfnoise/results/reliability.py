@@ -15,15 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.checks import positive, refuse
-from halfnoise.results.inference import Columns, Floats
+from halfnoise.results.inference import NUMBERS, Columns, Floats
 from halfnoise.results.shown import PEOPLE
+from halfnoise.text import free
 from halfnoise.values import dataclass
 
 FACT = "reliability"  # where a release keeps the rule
 LEFT_OUT = ".."
 MARKS = tuple(f"({letter})" for letter in "abcdefghijklmnopqrstuvwxyz")
 NOT_BELOW_ZERO = (*PEOPLE, "share")
-NUMBERS = ("estimate", "std", "low", "high")
 RELATIVE, FLAG = "relative_std", "flag"
 
 
@@ -129,7 +129,9 @@ def beside(columns: Columns, rule: Reliability) -> Columns:
     if not rule:
         return found
     marks = rule.marks(errors)
-    found[_free(FLAG, found)] = np.array([rule.meaning(mark) for mark in marks], dtype=object)
+    found[free(FLAG, found, "noise")] = np.array(
+        [rule.meaning(mark) for mark in marks], dtype=object
+    )
     gone = marks == LEFT_OUT
     for title in NUMBERS if gone.any() else ():
         found[title] = columns[title].astype(object)
@@ -159,14 +161,7 @@ def _behind(columns: Columns, title: str, more: NDArray[Any]) -> Columns:
     """Return a table by column with one more behind the standard errors."""
     at = [*columns].index("std") + 1
     first, last = [*columns.items()][:at], [*columns.items()][at:]
-    return dict([*first, (_free(title, columns), more), *last])
-
-
-def _free(title: str, columns: Columns) -> str:
-    taken = {each.casefold() for each in columns}
-    while title.casefold() in taken:
-        title += " (noise)"
-    return title
+    return dict([*first, (free(title, columns, "noise"), more), *last])
 
 
 def _errors(columns: Columns) -> Floats:

@@ -15,7 +15,8 @@ from halfnoise.results.reliability import LEFT_OUT, Reliability, for_eyes
 from halfnoise.results.sampling import caption
 from halfnoise.results.shown import error, shown, texts
 from halfnoise.results.table import COLUMNS
-from halfnoise.text import on_screen, percent, short, spelled, text_table
+from halfnoise.text import named as named_key
+from halfnoise.text import on_screen, percent, short, text_table
 from halfnoise.workload.question import only_rows
 from halfnoise.workload.weights import weighted
 
@@ -57,8 +58,7 @@ def _interval(low: str, high: str) -> str:
 
 def tables(release: Released) -> Iterator[tuple[str, CrossTable]]:
     """Go through the tables that were asked for, each under the name of its group, if any."""
-    template = release.template if isinstance(release, GroupedRelease) else release
-    crossed = (each for each in template.questions if each.axes and each.asked)
+    crossed = (each for each in release.questions if each.axes and each.asked)
     asked = [([label for label, _ in each.axes], named(each)) for each in crossed]
     if not isinstance(release, GroupedRelease):
         yield from (("", CrossTable.of(release, *each)) for each in asked)
@@ -174,7 +174,6 @@ def _first(release: Released) -> tuple[list[str], list[list[str]], list[str]]:
     listed = for_eyes(texts(first, ones=release.rounded_values), first, rule)
     for row in zip(*(each.tolist() for each in listed.values()), strict=True):
         *key, name, _, x, std, share, low, high = row
-        named = ["(none)" if each is None else spelled(each) for each in key]
-        rows.append([*named, name, x, std, share, low, high])
+        rows.append([*map(named_key, key), name, x, std, share, low, high])
     more = number - len(rows)
     return keys, rows, [f"... and {more:,} more"] if more else []

@@ -5,15 +5,13 @@ noise gets them back with that of the sample.
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, Protocol
 
 import numpy as np
 
 from halfnoise.results import sampling
-from halfnoise.results.inference import Errors, Estimate, Floats, Pair, Range
+from halfnoise.results.inference import NUMBERS, Errors, Estimate, Floats, Pair, Range
 from halfnoise.results.pairs import Pairs
+from halfnoise.results.published import Published
 from halfnoise.results.sampling import Reach, Sampling
 from halfnoise.workload.question import Question
 from halfnoise.workload.weights import SQUARES
@@ -29,36 +27,21 @@ NO_SIZE = (
 )
 
 
-class Sampled(Protocol):
-    """A release, as far as its sample goes."""
+class Sampled(Published):
+    """A release, as far as its sample and its tables go."""
+
+    __slots__ = ()
+    questions: tuple[Question, ...]
+    errors: Errors
+    level: float
+    rounded_values: bool
+    known_size: float | None
+    sampling: Sampling | None
 
     @property
-    def questions(self) -> tuple[Question, ...]:
-        """What was asked."""
-
-    @property
-    def values(self) -> Floats:
-        """The estimates, the number of people last where it was measured."""
-
-    @property
-    def errors(self) -> Errors:
-        """Their joint error."""
-
-    @property
-    def level(self) -> float:
-        """How often an interval holds."""
-
-    @property
-    def known_size(self) -> float | None:
-        """The number of people where it is known."""
-
-    @property
-    def sampling(self) -> Sampling | None:
-        """How people came into the table, where intervals cover that."""
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """Public facts, with the column of weights, if there is one."""
+    def whole_values(self) -> Floats:
+        """The same values with counts in whole numbers."""
+        raise NotImplementedError
 
 
 def reach(release: Sampled, values: Floats | None = None) -> Reach:
@@ -112,28 +95,15 @@ def ratios(
     *,
     bounds: Range,
     of: Floats | None = None,
+    beyond: bool = False,
 ) -> Floats:
     """Return numbers of means or shares, one for each row of values, kept within bounds.
 
-    ``of``: whole rows, of which those of values are several cells each.
+    ``of``: whole rows, of which those of values are several cells each. ``beyond``: ends may lie
+    beyond the bounds, as differences need them.
     """
     if release.sampling is None:
         return numbers
-    found = free_ratios(release, numbers, values, errors, pair, bounds=bounds, of=of)
-    return np.stack([*found[:2], *np.clip(found[2:], *bounds)])
-
-
-def free_ratios(
-    release: Sampled,
-    numbers: Floats,
-    values: Floats,
-    errors: Errors | Pairs,
-    pair: Pair,
-    *,
-    bounds: Range,
-    of: Floats | None = None,
-) -> Floats:
-    """Return the same with ends that may lie beyond, as differences need them."""
     whole = values if of is None and values.shape[1] > len(pair) else of
     far = reach(release, whole)
     if of is not None and np.ndim(far.effect):
@@ -141,9 +111,9 @@ def free_ratios(
     top, bottom = pair
     own, under, shared = errors.three(pair)
     two = (values[:, top], values[:, bottom])
-    return sampling.of_ratios(
-        numbers, two, (own, under, shared), bounds, far, squares=_measured(release, values, pair)
-    )
+    squares = _measured(release, values, pair)
+    found = sampling.of_ratios(numbers, two, (own, under, shared), bounds, far, squares=squares)
+    return found if beyond else np.stack([*found[:2], *np.clip(found[2:], *bounds)])
 
 
 def _measured(release: Sampled, values: Floats, pair: Pair) -> Floats | None:
@@ -163,10 +133,9 @@ def numbers_of(found: Estimate) -> Floats:
     return np.array([found.estimate, found.std, found.low, found.high])
 
 
-def with_numbers(found: Estimate, numbers: Floats) -> Estimate:
-    """Return an estimate with other numbers."""
-    x, std, low, high = numbers.tolist()
-    return replace(found, estimate=x, std=std, low=low, high=high)
+def estimate_of(name: str, numbers: Floats) -> Estimate:
+    """Return an estimate from its four numbers."""
+    return Estimate(name=name, **dict(zip(NUMBERS, numbers.tolist(), strict=True)))
 
 
 def at(release: Sampled, place: int) -> Question:

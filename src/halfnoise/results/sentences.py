@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from halfnoise.privacy.definitions import DiscoveryDP, Guarantee, PureDP
 from halfnoise.privacy.words import implied
-from halfnoise.results.release import GroupedRelease, Release, Released
+from halfnoise.results.release import GroupedRelease, Released, template_of
 from halfnoise.results.reliability import Reliability
 from halfnoise.results.render import error_and_bound
 from halfnoise.text import above
@@ -162,20 +162,16 @@ def for_experts(release: Released, composed: Composed | None) -> Iterator[Senten
         yield "version", {"version": Named(release.facts["version"])}
 
 
-def _one(release: Released) -> Release:
-    return release.template if isinstance(release, GroupedRelease) else release
-
-
 def _counts(release: Released) -> bool:
     """Whether any number of people is shown that noise may take below zero."""
-    one = _one(release)
+    one = template_of(release)
     measured = one.has_size and one.known_size is None
     return measured or not all(each.is_sum for each in release.questions)
 
 
 def _divides(release: Released) -> bool:
     """Whether there are means or shares by what was measured."""
-    one, asked = _one(release), [each for each in release.questions if not each.of_weights]
+    one, asked = template_of(release), [each for each in release.questions if not each.of_weights]
     measured = one.has_size and one.known_size is None
     return any(each.is_mean or each.in_tables or measured for each in asked)
 

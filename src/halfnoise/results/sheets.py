@@ -9,7 +9,7 @@ import datetime as dt
 import io
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,9 @@ from halfnoise.checks import installed
 from halfnoise.results import render
 from halfnoise.results.between import Lines, Side
 from halfnoise.results.comparing import lines_of
-from halfnoise.results.inference import Columns, Floats
+from halfnoise.results.inference import NUMBERS, Columns, Floats
 from halfnoise.results.lines import FORMULA
-from halfnoise.results.release import GroupedRelease, Release, Released
+from halfnoise.results.release import GroupedRelease, Release, Released, template_of
 from halfnoise.results.reliability import LEFT_OUT, RELATIVE, Reliability, beside, said
 from halfnoise.results.shown import kinds, places
 from halfnoise.results.table import of_people, width
@@ -30,7 +30,6 @@ from halfnoise.scratch import own_folder
 from halfnoise.text import spelled
 from halfnoise.values import dataclass, field, replace
 
-NUMBERS = ("estimate", "std", "low", "high")
 TITLES = {"std": "standard error", RELATIVE: "relative standard error"}
 MOST_ROWS = 2**20 - 1  # of a sheet, below its titles
 MOST_TABLES = 50  # so many are laid out; the estimates list all of them
@@ -127,7 +126,7 @@ def as_sheets(release: Released) -> bytes:
 
 def _estimates(book: Book, release: Released) -> None:
     """Write what was asked for, and the margins of tables that came with it."""
-    columns, template = release.columns(), _template(release)
+    columns, template = release.columns(), template_of(release)
     asked = np.array([True] * template.has_size + [*_asked(template)])
     every = np.tile(asked, len(columns["name"]) // max(1, len(asked)))
     for name, some in (("estimates", every), ("margins", ~every)):
@@ -190,11 +189,11 @@ def _format(at: int | None) -> str:
 
 def _shares(book: Book, release: Released) -> None:
     """Write counts as shares of all people, where their number is known or measured."""
-    template = _template(release)
+    template = template_of(release)
     asked = replace(template, questions=tuple(q for q in template.questions if q.asked))
     if not template.has_size:
         return
-    values = release.values if release.values.ndim == 2 else release.values[np.newaxis]
+    values = np.atleast_2d(release.values)
     names, found = list[str](), []
     for lines in lines_of(asked, shares=True, size=template.questions[-1].stop):
         if lines.kind == "share":
@@ -230,18 +229,13 @@ def _laid_out(book: Book, release: Released) -> None:
         titles = [*wide.heads, *wide.titles]
         lines = ([*heads, *_told(texts, cells)] for (heads, texts), cells in rows)
         below = ([text] for text in ("", head, *wide.below))
-        book.sheet(f"table {place}", titles, _chained(lines, below))
+        book.sheet(f"table {place}", titles, chain(lines, below))
 
 
 def _told(texts: Sequence[str], cells: list[Any]) -> Iterator[Any]:
     """Go through the cells of a row, with a dash where nobody can tell."""
     for text, cell in zip(texts, cells, strict=True):
         yield DASH if text == DASH else cell
-
-
-def _chained(*parts: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
-    for part in parts:
-        yield from part
 
 
 def _grid(table: Cells, release: Released) -> Iterator[list[Any]]:
@@ -259,7 +253,3 @@ def _grid(table: Cells, release: Released) -> Iterator[list[Any]]:
 def _marked(std: float, mark: str, at: int | None) -> str:
     way = _format(places(std) if at is None else at)
     return f'{way}" {mark}"' if mark else way
-
-
-def _template(release: Released) -> Release:
-    return release.template if isinstance(release, GroupedRelease) else release

@@ -9,18 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfnoise.design.covariance import Shared
-from halfnoise.results import sampling
+from halfnoise.results import sampled, sampling
 from halfnoise.results.inference import Estimate, Floats, Pair, Range, apart, ratios
 from halfnoise.results.sampled import (
     Sampled,
     at,
-    free_ratios,
+    estimate_of,
     inside,
     numbers_of,
     people_in,
     reach,
     varies,
-    with_numbers,
 )
 from halfnoise.workload.question import Question
 
@@ -34,7 +33,9 @@ def linear(release: Sampled, found: Estimate, weights: Mapping[int, float]) -> E
     numbers = numbers_of(found)
     if len(weights) > 1:
         variance, most = spread(release, release.values, used)
-        return with_numbers(found, sampling.of_weighted(numbers, variance, most, reach(release)))
+        return estimate_of(
+            found.name, sampling.of_weighted(numbers, variance, most, reach(release))
+        )
     ((place, w),) = used.items()
     question = at(release, place)
     part, cell = divmod(place - question.start, question.cells)
@@ -68,7 +69,7 @@ def between(
     variance = sum(map(math.sqrt, pairs)) ** 2 if overlap else sum(pairs)
     most = max(effect * each for effect, (_, each) in zip(effects, two, strict=True))
     own = own._replace(effect=1.0)
-    return with_numbers(found, sampling.of_weighted(numbers_of(found), variance, most, own))
+    return estimate_of(found.name, sampling.of_weighted(numbers_of(found), variance, most, own))
 
 
 def quotient(release: Sampled, found: Estimate, pair: Pair) -> Estimate:
@@ -82,7 +83,7 @@ def quotient(release: Sampled, found: Estimate, pair: Pair) -> Estimate:
     variance, most = spread(release, release.values, weights)
     numbers = numbers_of(found)
     both = (variance / bottom**2, most / abs(bottom))
-    return with_numbers(found, sampling.of_weighted(numbers, *both, reach(release)))
+    return estimate_of(found.name, sampling.of_weighted(numbers, *both, reach(release)))
 
 
 def block(release: Sampled, question: Question, found: Estimate, inside: float | None) -> Estimate:
@@ -94,7 +95,7 @@ def block(release: Sampled, question: Question, found: Estimate, inside: float |
     bounds = question.limits if question.is_sum else (0.0, 1.0)
     numbers = numbers_of(found).reshape(4, 1, 1)
     wider = sampling.of_sums(numbers, (people, over), bounds, reach(release))
-    return with_numbers(found, wider.ravel())
+    return estimate_of(found.name, wider.ravel())
 
 
 def cells(release: Sampled, question: Question, found: Estimate, w: Floats) -> Estimate:
@@ -103,9 +104,8 @@ def cells(release: Sampled, question: Question, found: Estimate, w: Floats) -> E
         return found
     places = np.arange(question.cells)
     std, most = of_question(release, release.values, question, places, w.ravel())
-    return with_numbers(
-        found, sampling.of_weighted(numbers_of(found), std**2, most, reach(release))
-    )
+    wider = sampling.of_weighted(numbers_of(found), std**2, most, reach(release))
+    return estimate_of(found.name, wider)
 
 
 def parts_of_sums(
@@ -184,7 +184,7 @@ def groups_apart(
     errors, level = template.errors, template.level
 
     def wider(rows: Floats, numbers: Floats) -> Floats:
-        return free_ratios(template, numbers, rows, errors, pair, bounds=bounds)
+        return sampled.ratios(template, numbers, rows, errors, pair, bounds=bounds, beyond=True)
 
     if template.sampling is None or not over:
         own = None if template.sampling is None else wider

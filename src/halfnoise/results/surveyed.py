@@ -1,31 +1,21 @@
 """What a survey asks of a release: who was asked, and how values vary."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Self
+from typing import Self
 
 from halfnoise.checks import refuse
 from halfnoise.errors import NotSupportedError
-from halfnoise.results import sampled
 from halfnoise.results.deviation import deviation
-from halfnoise.results.inference import Errors, Estimate, Floats
-from halfnoise.results.published import Published
+from halfnoise.results.inference import Estimate
+from halfnoise.results.sampled import Sampled, fault
 from halfnoise.results.sampling import Sampling
-from halfnoise.workload.question import Question
 
 
-class Surveyed(Published):
+class Surveyed(Sampled):
     """A release, as far as a survey goes."""
 
     __slots__ = ()
-    questions: tuple[Question, ...]
-    values: Floats
-    errors: Errors
-    level: float
-    known_size: float | None
-    sampling: Sampling | None
-    facts: Mapping[str, Any]
 
     @property
     def has_size(self) -> bool:
@@ -42,7 +32,7 @@ class Surveyed(Published):
         give on average.
         """
         how = Sampling.of(method, design_effect)
-        if how is not None and (lacks := sampled.fault(self, sized=self.has_size)):
+        if how is not None and (lacks := fault(self, sized=self.has_size)):
             raise NotSupportedError(lacks)
         return replace(self, sampling=how)  # type: ignore[type-var]  # its heirs are dataclasses
 

@@ -8,13 +8,12 @@ import numpy as np
 
 from halfnoise.results import by_place, sampled
 from halfnoise.results.deviation import deviations
-from halfnoise.results.inference import Columns, Floats, Range, ratios
+from halfnoise.results.inference import NUMBERS, Columns, Floats, Range, ratios
 from halfnoise.results.release import Release
 from halfnoise.results.whole import whole
-from halfnoise.text import spelled
+from halfnoise.text import free, spelled
 from halfnoise.workload.question import SIZE, CellNames, Question
 
-NUMBERS = ("estimate", "std", "low", "high")
 COLUMNS = ("name", "kind", *NUMBERS)
 
 
@@ -151,9 +150,7 @@ def _axes(asked: Sequence[Question], sized: int) -> Columns:
     labels = dict.fromkeys(label for question in asked for label, _ in question.axes)
     found: Columns = {}
     for label in labels:
-        title, taken = label, {each.casefold() for each in (*COLUMNS, *found)}
-        while title.casefold() in taken:
-            title += " (axis)"
+        title = free(label, (*COLUMNS, *found), "axis")
         column = np.empty(sized + sum(map(width, asked)), dtype=object)
         at = sized
         for question in asked:

@@ -12,10 +12,11 @@ from halfnoise.checks import shown, unknown
 from halfnoise.results import by_place, sampled
 from halfnoise.results.inference import ANYTHING, Errors, Floats, Range, ratios
 from halfnoise.results.labelled import PEOPLE, Labelled
-from halfnoise.results.listing import Listed, Tabled, listed, named, said
+from halfnoise.results.listing import Listed, listed, named, said
 from halfnoise.results.nest import Nest
 from halfnoise.results.pairs import Pairs
 from halfnoise.results.reliability import LEFT_OUT, Reliability, marked, relative, spread
+from halfnoise.results.sampled import Sampled
 from halfnoise.results.shown import PEOPLE as PEOPLE_KINDS
 from halfnoise.results.shown import places, written
 from halfnoise.results.whole import rounded
@@ -29,12 +30,12 @@ from halfnoise.workload.question import Question
 class Cells(Labelled):
     """A table by the axes ``labels``; ``order``: which axis of the question each label is."""
 
-    release: Tabled
+    release: Sampled
     question: Question
     order: tuple[int, ...]
 
     @classmethod
-    def of(cls, release: Tabled, labels: Sequence[object], of: str | None = None) -> Self:
+    def of(cls, release: Sampled, labels: Sequence[object], of: str | None = None) -> Self:
         """Return a table by its labels, in the order in which it is to be shown."""
         wanted = [spelled(each) if isinstance(each, Hashable) else shown(each) for each in labels]
         for question in (each.as_table for each in release.questions):
@@ -45,7 +46,7 @@ class Cells(Labelled):
         raise unknown("table", said(Listed(tuple(wanted), of, asked=True)), known)
 
     @classmethod
-    def _made(cls, release: Tabled, question: Question, order: tuple[int, ...]) -> Self:
+    def _made(cls, release: Sampled, question: Question, order: tuple[int, ...]) -> Self:
         axes = [question.axes[axis] for axis in order]
         return cls(
             release=release,

@@ -7,10 +7,9 @@ is the table of a file with several: ``file-table`` in other words.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any
 
-from halfnoise.checks import number, refuse, said_twice, unknown
+from halfnoise.checks import meant, number, refuse, said_twice, unknown
 from halfnoise.spec.lists import ANYWHERE, Lists
 from halfnoise.workload.categories import Bins, Choice
 from halfnoise.workload.crossing import used
@@ -99,11 +98,10 @@ def _known_axis(flag: str, label: str, known: Sequence[str], asked: Sequence[Ask
     if label in known:
         return
     kinds = [query.kind for query in asked if query.label == label]
-    near = get_close_matches(label, known, n=1)
     remedy = f"say what its categories are too: --choice {label}=A,B,C or --bins {label}=0,18,65"
     remedy = f"--{kinds[0]} {label} has no categories; {remedy}" if kinds else remedy
-    remedy = f"did you mean {near[0]!r}?" if near and not kinds else remedy
-    raise refuse(flag, _AXES, label, remedy)
+    near = "" if kinds else meant(label, known)
+    raise refuse(flag, _AXES, label, near or remedy)
 
 
 def by_cell(words: Mapping[str, Any], asked: Sequence[Asked]) -> list[Asked]:
@@ -156,9 +154,8 @@ def spec_tables(value: object) -> list[Any]:
 def _spec_table(said: Mapping[str, Any]) -> dict[str, Any]:
     for name in said:
         if name not in _PARTS:
-            near = get_close_matches(name, _PARTS, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else ""
-            raise refuse("a word of a table of the spec", f"one of {', '.join(_PARTS)}", name, hint)
+            rule = f"one of {', '.join(_PARTS)}"
+            raise refuse("a word of a table of the spec", rule, name, meant(name, _PARTS))
     axes = said.get("axes")
     if not isinstance(axes, list) or not all(isinstance(axis, str) and axis for axis in axes):
         remedy = 'for example axes = ["sex", "age"]'

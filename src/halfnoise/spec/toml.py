@@ -3,11 +3,10 @@
 import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from halfnoise.checks import is_text, refuse
+from halfnoise.checks import is_text, meant, refuse
 from halfnoise.errors import InvalidParameterError
 from halfnoise.files import is_among
 from halfnoise.request import Request
@@ -207,9 +206,7 @@ def _filled(value: dict[str, Any], parameters: Mapping[str, str]) -> dict[str, A
 
 def _as_words(name: str, value: Any) -> Any:
     if name not in WORDS:
-        near = get_close_matches(name, WORDS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else ""
-        raise refuse("a word of the spec", f"one of {', '.join(WORDS)}", name, hint)
+        raise refuse("a word of the spec", f"one of {', '.join(WORDS)}", name, meant(name, WORDS))
     if name in _OWN:
         return _OWN[name](value)
     if name in YES:

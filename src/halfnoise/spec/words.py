@@ -150,12 +150,11 @@ def _sampling(words: Words) -> Sampling | None:
 
 def for_plans(request: Request, words: Words) -> Iterator[InvalidParameterError]:
     """Yield what can be planned but not released."""
+    rule = "given a column to release"
     for query in request.workload.queries:
         if not isinstance(query, Table | Nested) and query.column in NAMELESS:
-            rule = "given a column to release"
             yield refuse(f"--{query.kind}", rule, query.label, "a plan does without")
     if (own := request.workload.weight) is not None and own.column == NAMELESS_WEIGHT:
-        rule = "given a column to release"
         yield refuse("--weight", rule, words.get("weight"), "a plan does without")
     if "known-size" in words and request.known_size is None:
         yield InvalidParameterError("--known-size needs the number of people, for example 200000")

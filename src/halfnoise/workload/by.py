@@ -7,7 +7,7 @@ from halfnoise.checks import check_column, check_literals, is_name, known_keywor
 from halfnoise.errors import InvalidParameterError
 from halfnoise.values import KW_ONLY, dataclass
 from halfnoise.workload.bands import band_names, check_edges
-from halfnoise.workload.conditions import Literal
+from halfnoise.workload.conditions import Coded, Literal
 from halfnoise.workload.spans import EVERY
 
 BANDS = "bands"
@@ -18,7 +18,7 @@ SPANS = "hour, day, week, month, quarter or year"
 
 @known_keywords
 @dataclass(frozen=True, slots=True)
-class By:
+class By(Coded):
     """A column whose values name groups.
 
     Days and moments go by ``every`` hour, day, week (of ISO 8601), month, quarter or year, as
@@ -74,11 +74,6 @@ class By:
     def names(self) -> tuple[str, ...]:
         """The names of its bands, of which there are none without edges."""
         return () if self.bands is None else band_names(tuple(self.bands))
-
-    @property
-    def codes(self) -> tuple[Literal, ...]:
-        """The codes for no answer."""
-        return check_literals("missing", self.missing)
 
     def __str__(self) -> str:
         edges = ",".join(str(edge).removesuffix(".0") for edge in self.bands or ())

@@ -1,12 +1,12 @@
 """What all queries of a table share."""
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 from halfnoise.checks import check_column, check_literals, is_name, refuse
 from halfnoise.errors import InvalidParameterError
-from halfnoise.values import KW_ONLY, dataclass, replace
-from halfnoise.workload.conditions import Literal, Where
+from halfnoise.values import KW_ONLY, dataclass
+from halfnoise.workload.conditions import Coded, Literal, Where
 from halfnoise.workload.grid import Grain
 from halfnoise.workload.sets import AtMost, ContributionSet, OneOf
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnQuery:
+class ColumnQuery(Coded):
     """What all queries share: ``column`` is its name, or an expression, which needs a ``name``.
 
     ``name``: what it is called in the result, if not like the column. ``where``: only people who
@@ -39,15 +39,6 @@ class ColumnQuery:
         if self.where is not None and not isinstance(self.where, Where):
             raise refuse("where", "a Where", self.where, 'for example Where("age", at_least=18)')
         object.__setattr__(self, "missing", check_literals("missing", self.missing))
-
-    @property
-    def codes(self) -> tuple[Literal, ...]:
-        """The codes for no answer."""
-        return check_literals("missing", self.missing)
-
-    def coded(self, codes: Collection[Literal]) -> Self:
-        """Return the same with further codes for no answer."""
-        return replace(self, missing=(*self.codes, *codes)) if codes else self
 
     @property
     def label(self) -> str:

@@ -24,9 +24,26 @@ Literal: TypeAlias = str | float | bool | dt.date  # what a cell is compared wit
 WORDS = ("at_least", "above", "below", "up_to", "between", "equals", "is_in")
 
 
+class Coded:
+    """What reads cells of which some hold codes for no answer."""
+
+    __slots__ = ()
+    missing: Literal | Collection[Literal]
+
+    @property
+    def codes(self) -> tuple[Literal, ...]:
+        """The codes for no answer."""
+        return check_literals("missing", self.missing)
+
+    def coded(self, codes: Collection[Literal]) -> Self:
+        """Return the same with further codes for no answer."""
+        more = (*self.codes, *codes)
+        return replace(self, missing=more) if codes else self  # type: ignore[type-var]  # its heirs are dataclasses
+
+
 @known_keywords
 @dataclass(frozen=True, slots=True)
-class Where:
+class Where(Coded):
     """One condition on ``column``; exactly one of the words must be given.
 
     >>> Where("age", at_least=65).word
@@ -95,15 +112,6 @@ below, up_to, between, equals, is_in, got none
         if self.word in ("equals", "is_in"):
             return None
         return "number" if None in map(as_date, self.values) else "day"
-
-    @property
-    def codes(self) -> tuple[Literal, ...]:
-        """The codes for no answer."""
-        return check_literals("missing", self.missing)
-
-    def coded(self, codes: Collection[Literal]) -> Self:
-        """Return the same with further codes for no answer."""
-        return replace(self, missing=(*self.codes, *codes))
 
     def _check_order(self) -> None:
         days = [day for day in map(as_date, self.values) if day is not None]

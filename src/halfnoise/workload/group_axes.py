@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from halfnoise.checks import is_name
 from halfnoise.errors import InvalidParameterError
@@ -16,43 +16,25 @@ from halfnoise.workload.queries import Asked
 from halfnoise.workload.tables import Table
 
 
-class Grouped(Protocol):
-    """What a workload says of groups, and what it asks."""
-
-    @property
-    def queries(self) -> Sequence[Asked]:
-        """What is asked."""
-
-    @property
-    def by(self) -> object:
-        """The columns that name groups."""
-
-    @property
-    def groups(self) -> object:
-        """Which groups there are, if anybody said so."""
-
-    @property
-    def other(self) -> str | None:
-        """What all other groups are called."""
-
-    @property
-    def importance(self) -> Mapping[str, float]:
-        """What errors count, by the names of queries."""
-
-
-def by_axes(workload: Grouped) -> dict[str, Any]:
+def by_axes(
+    queries: Sequence[Asked],
+    by: object,
+    groups: object,
+    other: str | None,
+    importance: Mapping[str, float],
+) -> dict[str, Any]:
     """Return how a workload differs whose groups are by choices or bands that it asks for.
 
     The groups are those of the list; inside them no table is by it, as each group is one category.
     Where groups are said as well, an axis of tables is refused.
     """
-    if workload.by is None:
+    if by is None:
         return {}
-    columns = check_by(workload.by)
+    columns = check_by(by)
     plain = {each.column for each in columns if each.every is None and each.bands is None}
-    axes = _lists(workload.queries, plain)
-    if workload.groups is not None:
-        _refuse_axes(workload.queries, [axis.label for axis in axes])
+    axes = _lists(queries, plain)
+    if groups is not None:
+        _refuse_axes(queries, [axis.label for axis in axes])
         return {}
     listed = _one_each(axes)
     if plain - listed.keys() or not listed:
@@ -60,20 +42,20 @@ def by_axes(workload: Grouped) -> dict[str, Any]:
     known = [_banded(each, listed.get(each.column)) for each in columns]
     lists = {column: _groups(a) for column, a in listed.items() if isinstance(a, Choice)}
     gone = {axis.label for axis in listed.values()}
-    tables = [query for query in workload.queries if isinstance(query, Table)]
+    tables = [query for query in queries if isinstance(query, Table)]
     smaller = {each.label for each in tables if set() < gone & {*each.labels} < {*each.labels}}
-    lost = {name: weight for name, weight in workload.importance.items() if name in smaller}
-    kept = _without(workload.queries, gone, lost)
+    lost = {name: weight for name, weight in importance.items() if name in smaller}
+    kept = _without(queries, gone, lost)
     if not kept:
         rule = f"groups by {known[0].column!r} have nothing to be asked inside them"
         raise InvalidParameterError(f"{rule}; leave by out: the choice itself counts people")
     found: dict[str, Any] = {"by": tuple(known), "queries": tuple(kept)}
     names = {*(axis.other for axis in listed.values())}
-    if workload.other == OTHER and len(names) == 1 and is_name(other := names.pop()):
-        found["other"] = other
+    if other == OTHER and len(names) == 1 and is_name(own := names.pop()):
+        found["other"] = own
     if lists:
         found["groups"] = lists if len(columns) > 1 else next(iter(lists.values()))
-    return found | {"importance": {n: w for n, w in workload.importance.items() if n not in lost}}
+    return found | {"importance": {n: w for n, w in importance.items() if n not in lost}}
 
 
 def _lists(queries: Sequence[Asked], columns: Collection[str]) -> list[Choice | Bins]:

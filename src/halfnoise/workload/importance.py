@@ -1,11 +1,9 @@
 """How much a squared error counts, relative to others: of a query, and of the number of people."""
 
 from collections.abc import Collection, Mapping, Sequence
-from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Protocol
 
-from halfnoise.checks import finite, not_negative, positive, refuse
+from halfnoise.checks import finite, meant, not_negative, positive, refuse
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.workload.block import Block
 from halfnoise.workload.sets import Box
@@ -15,37 +13,22 @@ OBJECTIVES = ("total", "largest")
 COMES_ALONG = 0.01  # what weighs so much costs little: margins of tables, and sizes of groups
 
 
-class Weighed(Protocol):
-    """What a workload says of how much squared errors count."""
-
-    @property
-    def importance(self) -> Mapping[str, float]:
-        """By the names of queries."""
-
-    @property
-    def size_importance(self) -> float:
-        """Of the number of people; zero makes it a by-product."""
-
-    @property
-    def objective(self) -> str:
-        """Whether the total or the largest of them is made least."""
-
-
-def check_importance(weighed: Weighed, known: Collection[str]) -> tuple[Mapping[str, float], float]:
+def check_importance(
+    importance: object, size_importance: float, objective: str, known: Collection[str]
+) -> tuple[Mapping[str, float], float]:
     """Return importances by the names of queries, read-only, and that of the number of people."""
-    if weighed.objective not in OBJECTIVES:
-        raise refuse("objective", " or ".join(map(repr, OBJECTIVES)), weighed.objective)
-    if not isinstance(weighed.importance, Mapping):
-        raise refuse("importance", "by name", weighed.importance, 'for example {"smoker": 4}')
-    for name, weight in weighed.importance.items():
+    if objective not in OBJECTIVES:
+        raise refuse("objective", " or ".join(map(repr, OBJECTIVES)), objective)
+    if not isinstance(importance, Mapping):
+        raise refuse("importance", "by name", importance, 'for example {"smoker": 4}')
+    for name, weight in importance.items():
         if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else ""
-            raise refuse("importance", "given for the name of a query", name, hint)
+            rule = "given for the name of a query"
+            raise refuse("importance", rule, name, meant(name, known))
         _within_reason(**{f"importance of {name}": weight})
-    if size := not_negative(size_importance=weighed.size_importance):
+    if size := not_negative(size_importance=size_importance):
         _within_reason(size_importance=size)
-    found = {name: float(weight) for name, weight in weighed.importance.items()}
+    found = {name: float(weight) for name, weight in importance.items()}
     return MappingProxyType(found), size
 
 
@@ -62,9 +45,9 @@ def importance_of_dial(size_dial: float, d: int) -> float:
     return max(0.0, (dial**4 - d) / 4)
 
 
-def dialled(weighed: Weighed, blocks: Sequence[Block], dial: float) -> float:
+def dialled(size_importance: float, blocks: Sequence[Block], dial: float) -> float:
     """Return the importance of the number of people where it is said the paper's way."""
-    if weighed.size_importance:
+    if size_importance:
         rule = "give size_importance or size_dial, not both"
         raise InvalidParameterError(f"{rule}: they say the same")
     d = sum(block.shape.size for block in blocks)

@@ -112,13 +112,10 @@ class Nested:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What its levels are called."""
+        """What its levels are called, which are all names: places are found by their paths."""
         return self.columns
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """No names but those of its levels: places are found by their paths."""
-        return self.columns
+    names = labels
 
     @property
     def meaning(self) -> str:
@@ -237,7 +234,11 @@ def _checked(listed: object, columns: Sequence[str], other: str) -> tuple[Place,
         path = tuple(line)
         while path and path[-1] in ("", None):
             path = path[:-1]
-        if not path or len(line) > deep or not all(map(_is_named, path)):
+        if (
+            not path
+            or len(line) > deep
+            or not all(comparable(name) and name != "" for name in path)
+        ):
             rule = f"{deep} names, one for each level; fewer where nothing inside it is listed"
             raise refuse("a place", rule, line, example)
         if other in path:
@@ -263,7 +264,3 @@ def _refuse_alike(found: Sequence[Place]) -> None:
         if (known := named.setdefault(INSIDE.join(map(str, path)), path)) != path:
             remedy = "give one of them another name"
             raise refuse("places", f"shown differently, as {known!r} is", path, remedy)
-
-
-def _is_named(name: object) -> bool:
-    return comparable(name) and name != ""

@@ -3,7 +3,7 @@
 import operator
 from collections.abc import Sequence
 from itertools import repeat
-from typing import Any, ClassVar, Protocol, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 from halfnoise.checks import (
     check_literals,
@@ -28,19 +28,7 @@ _SAID = operator.attrgetter(*WORDS)
 FARTHEST = 2**20  # bounds from zero, in their width: beyond, floats do not tell means apart
 
 
-class Broken(Protocol):
-    """What may be broken down by the cells of tables."""
-
-    @property
-    def by(self) -> Sequence[str]:
-        """The labels of what it is broken down by."""
-
-    @property
-    def within(self) -> Sequence[Sequence[str]]:
-        """Further tables that it is asked in."""
-
-
-def check_cells(query: Broken) -> None:
+def check_cells(query: "Count | Bounded") -> None:
     """Check the labels by which a query is broken down."""
     by = _labels("by", query.by)
     if isinstance(query.within, str) or not isinstance(query.within, Sequence):

@@ -53,3 +53,16 @@ def check_weight(weight: object, neighbors: Neighbors, *, sizes: bool, varies: b
             "weight goes with add-remove alone, got replace: another weight changes the size, which"
             " could then not be public; use add-remove, or leave the weight out"
         )
+
+
+def check_where(where: object, neighbors: Neighbors) -> tuple[Where, ...]:
+    """Return the conditions on who is in the table, which go with add-remove alone."""
+    who = Where.several(where)
+    if who and neighbors is Neighbors.REPLACE:
+        # Another answer could move somebody in or out, and the number of people would tell it.
+        raise NotSupportedError(
+            "where for the whole table goes with add-remove alone, got replace: who is in the table"
+            " would depend on answers, and its size could not be public; use add-remove, or give"
+            " the condition to each query: Count('smoker', where=Where('age', at_least=18))"
+        )
+    return who

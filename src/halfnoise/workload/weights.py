@@ -19,7 +19,7 @@ from typing import Self
 
 from halfnoise.checks import check_column, check_literals, finite, known_keywords, refuse
 from halfnoise.values import KW_ONLY, dataclass
-from halfnoise.workload.conditions import Literal
+from halfnoise.workload.conditions import Coded, Literal
 from halfnoise.workload.grid import SCALE_BITS, power
 
 SQUARES, HEADS = "sum of squared weights", "unweighted number of people"
@@ -45,7 +45,7 @@ number of people is the sum of weights.
 
 @known_keywords
 @dataclass(frozen=True, slots=True)
-class Weight:
+class Weight(Coded):
     """How often a person counts: ``column`` says it, kept within ``bounds``.
 
     ``missing``: codes for no weight. Where there is none, it is the lowest; where a person's rows
@@ -75,11 +75,6 @@ class Weight:
             raise refuse("bounds of a weight", rule, (low, high), "divide all weights by a number")
         object.__setattr__(self, "bounds", (low, high))
         object.__setattr__(self, "missing", check_literals("missing", self.missing))
-
-    @property
-    def codes(self) -> tuple[Literal, ...]:
-        """The codes for no weight."""
-        return check_literals("missing", self.missing)
 
     @property
     def meaning(self) -> str:

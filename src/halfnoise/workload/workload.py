@@ -22,7 +22,7 @@ from halfnoise.workload.nested import Nested
 from halfnoise.workload.numbers import Mean, Squares
 from halfnoise.workload.queries import Asked, check_queries
 from halfnoise.workload.question import Question, only_rows
-from halfnoise.workload.rules import Rules, check_weight
+from halfnoise.workload.rules import Rules, check_weight, check_where
 from halfnoise.workload.weights import HEADS, Weight
 
 
@@ -87,17 +87,20 @@ class Workload:
         _set(self, queries=tuple(queries))
         if not isinstance(self.neighbors, Neighbors):
             raise refuse("neighbors", "Neighbors.ADD_REMOVE or Neighbors.REPLACE", self.neighbors)
-        _set(self, where=_check_where(self))
+        _set(self, where=check_where(self.where, self.neighbors))
         flags = ("unweighted_size", "effective_size", "group_sizes")
         sizes = any([yes_or_no(**{name: getattr(self, name)}) for name in flags][:2])
         varies = any(isinstance(query, Mean) and query.variance for query in self.queries)
         check_weight(self.weight, self.neighbors, sizes=sizes, varies=varies)
         check_queries(self.asked)
-        _set(self, **by_axes(self))
+        _set(self, **by_axes(self.queries, self.by, self.groups, self.other, self.importance))
         _set(self, **as_choices(self.queries, self.importance, largest=self.objective == "largest"))
         check_queries(self.asked)
         named = {query.label for query in self.asked if not isinstance(query, Nested)}
-        weights, size = check_importance(self, {*named, *used([], [], self.asked)})
+        known = {*named, *used([], [], self.asked)}
+        weights, size = check_importance(
+            self.importance, self.size_importance, self.objective, known
+        )
         _set(self, grouping=_check_groups(self), importance=weights, size_importance=size)
         found = blocks_of(self.asked, self.importance, self.at_most)
         _set(self, blocks=weighed(found, self.weight))
@@ -106,7 +109,7 @@ class Workload:
             remedy = "make the groups a Choice and an axis of tables"
             raise NotSupportedError(f"{rule}, whose numbers would not add up; {remedy}")
         if self.size_dial is not None:
-            _set(self, size_importance=dialled(self, self.blocks, self.size_dial))
+            _set(self, size_importance=dialled(self.size_importance, self.blocks, self.size_dial))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy what was said; the rest is worked out again."""
@@ -266,18 +269,6 @@ class Workload:
 def _set(workload: Workload, **fields: object) -> None:
     for name, value in fields.items():
         object.__setattr__(workload, name, value)
-
-
-def _check_where(workload: Workload) -> tuple[Where, ...]:
-    who = Where.several(workload.where)
-    if who and workload.neighbors is Neighbors.REPLACE:
-        # Another answer could move somebody in or out, and the number of people would tell it.
-        raise NotSupportedError(
-            "where for the whole table goes with add-remove alone, got replace: who is in the table"
-            " would depend on answers, and its size could not be public; use add-remove, or give"
-            " the condition to each query: Count('smoker', where=Where('age', at_least=18))"
-        )
-    return who
 
 
 def _check_groups(workload: Workload) -> Grouping | None:
