@@ -131,7 +131,7 @@ def times(x: Ring, factor: Fraction) -> Ring:
 def carried(whole: Ring, parts: Ring) -> Ring:
     """Return totals from those of whole quanta and of parts, rounded half up.
 
-    >>> carried(np.array([7], np.uint64), np.array([3 * 2**19], np.uint64))
+    >>> carried(np.array([7], np.uint64), np.array([3 * 2 ** (PART_BITS - 1)], np.uint64))
     array([9], dtype=uint64)
     """
     return whole + ((parts + np.uint64(2 ** (PART_BITS - 1))) >> np.uint64(PART_BITS))
