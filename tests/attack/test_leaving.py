@@ -31,6 +31,7 @@ import sys, time
 import duckdb
 import halfnoise.data.handed as handed
 from halfnoise.cli import main
+from halfnoise.ledger.booking import NO_LEDGER
 
 def busy(*_):
     print("ready", flush=True)
@@ -257,8 +258,9 @@ def test_the_log_tells_steps_and_durations_alone(caplog: pytest.LogCaptureFixtur
     asked: list[Any] = [alone, hn.Table(choices)]
     with caplog.at_level(logging.DEBUG, "halfnoise"):
         hn.release(people, asked, row_is_person=True, privacy=hn.GaussianDP(mu=1))
-    said = [record.getMessage() for record in caplog.records]
+    *said, last = [record.getMessage() for record in caplog.records]
     assert {record.name for record in caplog.records} == {"halfnoise"}
+    assert last == NO_LEDGER  # of a frame
     assert all(re.fullmatch(r"[a-z ]+: done after \d+\.\d{3} s", each) for each in said), said
     steps = ["planning", "looking at columns", "adding up", "adding noise"]
     assert [each.partition(":")[0] for each in said] == steps
