@@ -20,6 +20,7 @@ import pytest
 
 import halfnoise as hn
 import halfnoise.cli.releasing
+from halfnoise.ledger.booking import NO_LEDGER
 from halfnoise.scratch import LOCK, MARK, own_folder, sweep
 from support.commands import EXACT, SURVEY, run, write_survey
 from support.fuzz import spent
@@ -31,7 +32,6 @@ import sys, time
 import duckdb
 import halfnoise.data.handed as handed
 from halfnoise.cli import main
-from halfnoise.ledger.booking import NO_LEDGER
 
 def busy(*_):
     print("ready", flush=True)

@@ -15,7 +15,7 @@ from narwhals.dtypes import DType
 
 from halfnoise.data.cells import Cell
 from halfnoise.data.handed import ByColumn
-from halfnoise.data.keys import KeyColumn, each, key_column
+from halfnoise.data.keys import KeyColumn, each, key_column, usual_first
 from halfnoise.data.lookup import Listed
 from halfnoise.data.sources.frames import as_text
 from halfnoise.data.sources.spark_frames import functions_of, window_of
@@ -30,7 +30,6 @@ from halfnoise.workload.weights import ALIKE, Weighing
 
 Values = tuple[Any, ...]  # what the columns of a group hold in the table
 Frame = nw.LazyFrame[Any]
-_USUAL = "hn_usual"  # the group of a text that is just as listed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +105,7 @@ class Groups:
 
         named = None
         if are_names and places.table is None:
-            rows = _usual_first(rows, grouping, cells, listed, place)
+            rows = usual_first(rows, grouping, cells, listed, place)
         elif are_names and not people:
             stored = {cell.name: cell.stored for cell in cells if cell.stored is not None}
             own = tuple(stored.get(cell.name, cell.name) for cell in cells)
@@ -189,36 +188,6 @@ def _are_names(grouping: Grouping, cells: Sequence[Cell]) -> bool:
     """Whether the columns of groups hold text that is taken as it is, so that few may differ."""
     plain = all(by.every is None and by.bands is None for by in grouping.by)
     return plain and all(cell.is_text for cell in cells)
-
-
-def _usual_first(
-    rows: Frame,
-    grouping: Grouping,
-    cells: Sequence[Cell],
-    listed: Sequence[Sequence[Any]],
-    place: Callable[..., Frame],
-) -> Frame:
-    """Return rows of Spark in few groups, the texts that are just as listed found as they stand.
-
-    Only the others are read by the full rules, which make nothing of nothing quickly.
-    """
-    odd = ["", *(cell.as_code(grouping.missing) for cell in cells if grouping.missing is not None)]
-    keys = zip(zip(*listed[::2], strict=True), zip(*listed[1::2], strict=True), strict=True)
-    usual = {
-        texts: rank
-        for rank, (absent, texts) in enumerate(keys)
-        if not any(absent) and not any(text in odd for text in texts)
-    }
-    if not usual:
-        return place(rows)
-    found = Listed.of(rows, [*zip(*usual, strict=True)], [*usual.values()], _USUAL)
-    rows = found.find(rows, [cell.stored or cell.name for cell in cells])
-    other = nw.col(_USUAL).is_null()
-    rows = rows.with_columns(**{c.name: nw.when(other).then(nw.col(c.name)) for c in cells})
-    group = nw.when(other).then(nw.col("hn_group")).otherwise(nw.col(_USUAL)).cast(nw.Int64)
-    rows = place(rows, elsewhere=True).with_columns(hn_group=group)
-    last = len(listed[0])
-    return rows if grouping.other is not None else rows.filter(nw.col("hn_group") < last)
 
 
 def _with_keys(rows: Frame, keys: Sequence[KeyColumn]) -> tuple[Frame, tuple[str, ...]]:
