@@ -14,6 +14,7 @@ from halfnoise.design import certificate, largest, place_parts, place_prices, pr
 from halfnoise.design.cell_prices import Averaged
 from halfnoise.design.place_prices import _Prices
 from halfnoise.workload.sets.squared import Squared
+from support.corners import corners
 from support.levels import MU, axes, tables
 from support.soak import MORE
 from support.table_solver import least_largest, least_total
@@ -103,7 +104,7 @@ def small(seed: int) -> hn.Workload | None:
     """Return a mixture with places that the solver can do, if that is one."""
     workload = in_places(seed)
     most = 24 if workload.neighbors is hn.Neighbors.ADD_REMOVE else 12
-    few = workload.size <= 40 and len(list(workload.corners())) <= most
+    few = workload.size <= 40 and len(list(corners(workload))) <= most
     plain = workload.objective == "total" and all(b.kind != "mean" for b in workload.blocks)
     return workload if few and plain else None
 

@@ -18,6 +18,7 @@ from halfnoise.design.rows import Rows
 from halfnoise.planning.choice import best
 from halfnoise.privacy.definitions import Budget
 from support.any_workload import NEAR, any_workload, enumerated, hold_to_its_bound
+from support.corners import corners
 from support.gaps import CHOICE, GAPS, MEAN, Gap, chosen, counts, least
 from support.soak import MORE
 
@@ -64,7 +65,7 @@ def test_the_bound_is_that_of_a_solver(turn: int) -> None:
     # Small enough for the solver: it is slow, and not exact, where there is much to choose.
     while (
         workload.size_weight != workload.size_importance
-        or len(list(workload.corners())) > (4 if workload.grouped else 16)
+        or len(list(corners(workload))) > (4 if workload.grouped else 16)
         or workload.size > 6
     ):
         workload = any_workload(chance)
@@ -90,7 +91,7 @@ def test_what_is_measured_costs_what_is_declared(turn: int) -> None:
     done = fitted = 0
     while done < 20:
         workload, mu = any_workload(chance), 10 ** chance.uniform(-2, 1)
-        if workload.grouped and len(list(workload.corners())) > 12:
+        if workload.grouped and len(list(corners(workload))) > 12:
             continue
         found = ready(workload, mu)
         fitted += found is not None

@@ -12,6 +12,7 @@ from halfnoise.design.centered import Centered
 from halfnoise.workload import crossing
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.sets import ByCell, Crossed
+from support.corners import residuals_of
 from support.levels import MU as ONE
 from support.levels import tables
 from support.measured import closed
@@ -111,8 +112,8 @@ def rounded_apart(bits: int, monkeypatch: pytest.MonkeyPatch) -> float:
     assert isinstance(block, TableBlock)
     shape, own, scales = block.shape, block.shape.values[0], np.asarray(ready.scales[0])
     most = int(Fraction(own.high) / own.quantum)
-    sizes = [math.prod(shape.levels[axis] for axis in axes) for _, axes in shape.residuals]
-    valued = [layer.value is not None for layer, _ in shape.residuals]
+    sizes = [math.prod(shape.levels[axis] for axis in axes) for _, axes in residuals_of(shape)]
+    valued = [layer.value is not None for layer, _ in residuals_of(shape)]
     stops, cell = np.cumsum(sizes), (0, 0, 0)
     for other in itertools.product(*map(range, shape.levels)):
         for low, high in itertools.product((-most, most - 1), repeat=2):

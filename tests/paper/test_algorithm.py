@@ -6,6 +6,7 @@ import pytest
 import halfnoise as hn
 from halfnoise.design.centered import Centered
 from support.brute_force import Matrix, exact_cost
+from support.corners import corners
 from support.small_workloads import design_of
 
 DIMENSIONS = [1, 2, 3, 4, 9, 16, 50]
@@ -51,7 +52,7 @@ def test_lem_l2sens_in_injection(d: int, stretch: float) -> None:
     dial = stretch * d**0.25
     design = release(d, dial=dial)
     assert design.size_scale is not None
-    people = np.array([(*corner, 1) for corner in hn.Workload((hn.Counts(d),)).corners()])
+    people = np.array([(*corner, 1) for corner in corners(hn.Workload((hn.Counts(d),)))])
     sensitivity = np.linalg.norm(people @ injection(d, dial).T, axis=1).max()
     assert sensitivity == pytest.approx(math.sqrt(d + dial**2), rel=1e-14)
     assert 2 * design.scales[0][0] == pytest.approx(sensitivity, rel=1e-12)
@@ -125,7 +126,7 @@ def test_fig_geometric_intuition() -> None:
     assert standard.query_std[0] == pytest.approx(math.sqrt(2), rel=1e-14)
     assert known.query_std[0] == pytest.approx(math.sqrt(2) / 2, rel=1e-14)
     ellipse = np.linalg.inv(release(2).covariance.dense()[:2, :2])
-    costs = sorted(np.array(x) @ ellipse @ np.array(x) for x in workload.corners())
+    costs = sorted(np.array(x) @ ellipse @ np.array(x) for x in corners(workload))
     assert 0.97 < costs[-1] < 0.98
     assert costs[0] == 0
 
@@ -133,11 +134,11 @@ def test_fig_geometric_intuition() -> None:
 @pytest.mark.parametrize("d", [1, 2, 3, 5])
 def test_fig_geometric_intuition_touching_corners(d: int) -> None:
     """All 2^d changes of all answers touch the sphere of sqrt(d); of people added, one each way."""
-    corners = np.array(list(hn.Workload((hn.Counts(d),)).corners()))
+    ends = np.array(list(corners(hn.Workload((hn.Counts(d),)))))
     radius = design_of(hn.Workload((hn.Counts(d),)), "standard-gaussian").query_std[0]
-    changes = {tuple(a - b) for a in corners for b in corners}
+    changes = {tuple(a - b) for a in ends for b in ends}
     touching = [x for x in changes if np.linalg.norm(x) == pytest.approx(radius)]
-    added = [x for x in corners if np.linalg.norm(x) == pytest.approx(radius)]
+    added = [x for x in ends if np.linalg.norm(x) == pytest.approx(radius)]
     assert len(touching) == 2**d
     assert 2 * len(added) == 2
 

@@ -8,6 +8,7 @@ import pytest
 import halfnoise as hn
 from halfnoise.design.centered import Centered
 from support.brute_force import exact_cost
+from support.corners import corners
 from support.small_workloads import design_of
 
 REPLACE = hn.Neighbors.REPLACE
@@ -75,8 +76,7 @@ def test_alg_correlated_gaussian_groups_listing_versus_proof(d: int) -> None:
 @pytest.mark.parametrize("d", [1, 2, 4])
 def test_lem_correlated_noise_groups(d: int) -> None:
     """With C = sqrt(d) staying and leaving both move g by 2 sqrt(d), and the design is mu-GDP."""
-    corners = [2 * np.array(x) - 1 for x in grouped(d).corners()]
-    rows = [np.append(x, math.sqrt(d)) for x in corners]
+    rows = [np.append(2 * np.array(x) - 1, math.sqrt(d)) for x in corners(grouped(d))]
     stay = max(np.linalg.norm(a - b) for a, b in itertools.product(rows, repeat=2))
     leave = max(np.linalg.norm(np.append(a, -b)) for a, b in itertools.product(rows, repeat=2))
     assert stay == pytest.approx(leave)
@@ -201,7 +201,7 @@ def test_sec_related_privacy_loss(mu: float) -> None:
     workload = hn.Workload((hn.Counts(4),))
     design = design_of(workload, privacy=hn.GaussianDP(mu=mu))
     inverse = np.linalg.inv(design.covariance.dense())
-    for corner in workload.corners():
+    for corner in corners(workload):
         x = np.append(corner, 1)
         # The loss is x^T S^-1 Z + x^T S^-1 x / 2 for noise Z of covariance S.
         assert x @ inverse @ x == pytest.approx(mu**2, rel=1e-11)

@@ -9,6 +9,7 @@ from scipy.stats import norm
 import halfnoise as hn
 from halfnoise.privacy.definitions import Privacy
 from support.brute_force import covariance_cost, exact_cost
+from support.corners import corners
 from support.small_workloads import design_of, maker
 
 REPLACE = hn.Neighbors.REPLACE
@@ -53,7 +54,7 @@ def test_sec_intro_no_less_than_half_of_replacement(d: int) -> None:
 def test_def_neighboring_datasets() -> None:
     """Neighbours differ by one corner when added, by two corners when replaced."""
     added, replaced = counts(3), counts(3, neighbors=REPLACE)
-    assert set(added.corners()) == set(itertools.product((0.0, 1.0), repeat=3))
+    assert set(corners(added)) == set(itertools.product((0.0, 1.0), repeat=3))
     design = design_of(added, STANDARD)
     assert exact_cost(design, added) == exact_cost(design, replaced)
     shifted = hn.Workload((hn.Sum("x", bounds=(5, 6)),))
@@ -115,7 +116,7 @@ def test_remark_other_definitions(privacy: Privacy, sigma: float, queries: str) 
 def test_def_l2_sens(d: int, mu: float) -> None:
     """The standard noise is the largest norm of what a person adds, over mu."""
     workload = hn.Workload(tuple(hn.Sum(f"x{i}", bounds=(-2, 1)) for i in range(d)))
-    sensitivity = max(np.linalg.norm(corner) for corner in workload.corners())
+    sensitivity = max(np.linalg.norm(corner) for corner in corners(workload))
     design = design_of(workload, STANDARD, hn.GaussianDP(mu=mu))
     for std in design.query_std:
         assert std == pytest.approx(sensitivity / mu, rel=1e-14)
@@ -125,7 +126,7 @@ def test_def_sensitivity_space() -> None:
     """What a person may add is K, and the noise of every design covers all of it."""
     workload = hn.Workload((hn.Counts(2), hn.Sum("x", bounds=(-1, 3))))
     space = {(a, b, x) for a in (0, 1) for b in (0, 1) for x in (-1, 3)}
-    assert set(workload.corners()) == space
+    assert set(corners(workload)) == space
     for design in hn.plan(workload, privacy=hn.GaussianDP(mu=1)).designs:
         assert covariance_cost(design, workload) == pytest.approx(1, rel=1e-12)
 
@@ -145,7 +146,7 @@ def test_lem_post_processing(queries: str) -> None:
     """Whatever is computed from a release, no person costs more in it than in the release."""
     workload = maker(queries)()
     cov = design_of(workload).covariance.dense()
-    people = np.array([(*corner, 1.0) for corner in workload.corners()])
+    people = np.array([(*corner, 1.0) for corner in corners(workload)])
     rng = np.random.default_rng(3)
     for rows in (1, 2, len(cov) - 1):
         release = rng.normal(size=(rows, len(cov)))

@@ -17,6 +17,7 @@ from halfnoise.privacy.definitions import Budget
 from halfnoise.workload.block import Block
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.totals import Totals
+from support.corners import corners_of
 from support.table_people import corners as in_quanta
 
 NEAR = 1.005  # of the squared error of the best noise there is
@@ -71,7 +72,7 @@ def any_workload(chance: random.Random, *, groups: bool = True) -> hn.Workload:
 def corners(blocks: Sequence[Block]) -> list[Corner]:
     """List what one person can add at the extreme."""
     assert not any(isinstance(block, TableBlock) for block in blocks)
-    return list(itertools.product(*(list(block.shape.corners()) for block in blocks)))
+    return list(itertools.product(*(list(corners_of(block.shape)) for block in blocks)))
 
 
 def people(workload: hn.Workload, own: Sequence[Corner]) -> Iterator[Person]:

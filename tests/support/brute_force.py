@@ -25,6 +25,7 @@ from halfnoise.design.two_level import TwoLevel
 from halfnoise.noise.law import Noise
 from halfnoise.workload.block import Block
 from halfnoise.workload.sets import Answered, Squared
+from support.corners import corners
 
 SEEN = Fraction(27, 32)  # of the largest square, from where squares are seen
 Matrix = NDArray[np.floating]
@@ -90,18 +91,18 @@ def joint_covariance(design: Design, groups: int) -> Matrix:
 
 def people(workload: Workload) -> Iterator[Person]:
     """List everybody who could be in the table; unlisted groups are one more than one can be in."""
-    corners = list(workload.corners())
+    own = list(corners(workload))
     grouping = workload.grouping
     if grouping is None:
-        yield from ((corner,) for corner in corners)
+        yield from ((corner,) for corner in own)
         return
     groups = range(grouping.number or grouping.most + 1)
     fewest = 0 if grouping.other is None and not grouping.discovers else 1
     for number in range(fewest, grouping.most + 1):
         for chosen in itertools.combinations(groups, number):
-            for there in itertools.product(corners, repeat=number):
-                own = dict(zip(chosen, there, strict=True))
-                yield tuple(own.get(group) for group in groups)
+            for there in itertools.product(own, repeat=number):
+                at = dict(zip(chosen, there, strict=True))
+                yield tuple(at.get(group) for group in groups)
 
 
 def measurements(design: Design) -> Iterator[tuple[Coefficients, float]]:

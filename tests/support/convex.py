@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from halfnoise import Workload
 from halfnoise.workload.sets import Answered
 from support.brute_force import people
+from support.corners import corners
 from support.small_workloads import design_of
 
 Vector = NDArray[np.floating]
@@ -46,13 +47,13 @@ def least_error(people: Iterable[object], estimates: Iterable[object]) -> float:
 
 def least_error_of(workload: Workload) -> float:
     """Return the least error of a workload when the number of people is measured too."""
-    people = [(*corner, 1.0) for corner in workload.corners()]
+    people = [(*corner, 1.0) for corner in corners(workload)]
     return least_error(people, _estimates(workload))
 
 
 def least_error_without_size(workload: Workload) -> float:
     """Return the least error of a workload when the number of people is not measured."""
-    return least_error(workload.corners(), [row[:-1] for row in _estimates(workload)])
+    return least_error(corners(workload), [row[:-1] for row in _estimates(workload)])
 
 
 def error_of(workload: Workload, name: str = "correlated-gaussian") -> float:
@@ -86,7 +87,7 @@ def least_error_at_known_size(workload: Workload) -> float:
 
     With b = M c a person costs  (x-c)^T M (x-c) = x^T M x - 2 b^T x + b^T M^-1 b.
     """
-    rows = np.array(list(workload.corners()))
+    rows = np.array(list(corners(workload)))
     wanted = np.array(_estimates(workload))[:, :-1]
     unit: Vector = abs(rows).max(axis=0)
     rows, wanted = rows / unit, wanted * unit
@@ -107,11 +108,11 @@ def least_error_of_change(workload: Workload) -> float:
 
     Every group gets the same noise independently; who changes group costs twice what a person does.
     """
-    corners = [np.array(corner) for corner in workload.corners()]
-    changes = [one - other for one in corners for other in corners]
+    ends = [np.array(corner) for corner in corners(workload)]
+    changes = [one - other for one in ends for other in ends]
     if not workload.grouped:
         return least_error(changes, [row[:-1] for row in _estimates(workload)])
-    moved = [2**0.5 * np.append(corner, 1.0) for corner in corners]
+    moved = [2**0.5 * np.append(corner, 1.0) for corner in ends]
     return least_error([*(np.append(x, 0.0) for x in changes), *moved], _estimates(workload))
 
 

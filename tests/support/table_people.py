@@ -20,6 +20,7 @@ from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Ring
 from halfnoise.workload.sets import Squared
 from halfnoise.workload.totals import Totals
+from support.corners import corners_of
 from support.measured import closed
 from support.quanta import in_quanta, on_curve
 
@@ -41,7 +42,7 @@ def corners(block: Block) -> Iterator[list[int]]:
         yield from on_curve(block, FEW)
         return
     if not isinstance(block, TableBlock):
-        yield from (in_quanta(corner, block) for corner in block.shape.corners())
+        yield from (in_quanta(corner, block) for corner in corners_of(block.shape))
         return
     levels, values = block.shape.levels, block.shape.values
     # What rounding may make of values at the ends, in a change, is a little more.

@@ -12,6 +12,7 @@ from halfnoise.workload.block import Block
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.sets import Answered, Squared
 from support.convex import cp, least_error
+from support.corners import corners_of
 
 Vector = NDArray[np.floating]
 CURVE = 9
@@ -29,7 +30,7 @@ def people(workload: hn.Workload) -> list[Vector]:
 def _people_of(block: Block) -> Iterator[tuple[float, ...]]:
     """Go through corners; values with their squares lie on a curve, of which there are points."""
     if not isinstance(shape := block.shape, Squared):
-        yield from block.shape.corners()
+        yield from corners_of(block.shape)
         return
     middle, half = float(shape.middle), shape.width / 2
     yield (0.0, 0.0, 0.0)

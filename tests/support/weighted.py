@@ -13,6 +13,7 @@ from halfnoise.noise.law import Noise
 from halfnoise.workload.block import Block
 from halfnoise.workload.totals import Totals
 from halfnoise.workload.workload import Workload
+from support.corners import corners_of
 
 Corner = tuple[tuple[float, ...], ...]  # block by block
 
@@ -31,7 +32,7 @@ def people(workload: Workload, grid: CenteredMeasurement) -> Iterator[Person]:
     weighing = grid.blocks[0].weighing
     low, high = weighing.low, weighing.high
     weights = sorted({low, (low + high) // 2, high - 1, high})
-    corners = itertools.product(*(list(block.shape.corners()) for block in workload.blocks))
+    corners = itertools.product(*(list(corners_of(block.shape)) for block in workload.blocks))
     for corner, weight, up in itertools.product(corners, weights, (False, True)):
         yield Person(corner, weight, up)
 

@@ -40,12 +40,6 @@ class Assembly:
         """Whether the number of people is; otherwise it is known, or nothing leans on it."""
         return self.people.size is Size.MEASURED
 
-    @property
-    def _size(self) -> Floats:
-        """How much of each noise the number of people holds."""
-        found: Floats = self.held[-1] if self.measured else np.zeros(len(self.stds))
-        return found
-
     def _each(self) -> Iterator[tuple[int, Block, Folded, Scales]]:
         places = range(len(self.people.blocks))
         return zip(places, self.people.blocks, self.people.folds, self.scales, strict=True)
@@ -56,7 +50,8 @@ class Assembly:
         for place, block, fold, scales in self._each():
             held = self.held[self.people.own(place)] * self.stds
             if isinstance(fold, Cells) and isinstance(block, TableBlock):
-                found += line_parts(fold, block, scales, np.vstack([held, self._size * self.stds]))
+                people = self.stds * (self.held[-1] if self.measured else 0.0)
+                found += line_parts(fold, block, scales, np.vstack([held, people]))
             elif fold.coordinates:
                 found += fold.parts(scales, held.tolist())
             else:

@@ -54,8 +54,6 @@ class Workload:
     >>> workload = Workload([Count("smoker"), Count("over_65"), Sum("visits", bounds=(0, 20))])
     >>> [(block.kind, block.queries) for block in workload.blocks]
     [('count', 2), ('sum', 1)]
-    >>> len(list(workload.corners()))
-    8
     """
 
     queries: Sequence[Asked]
@@ -259,11 +257,6 @@ class Workload:
         blocks = (b.weighed([*itertools.islice(rest, len(b.lines))]) for b in self.blocks)
         _set(found, blocks=tuple(blocks), size_importance=size)
         return found
-
-    def corners(self) -> Iterator[tuple[float, ...]]:
-        """List the corners of K: everything that one person may add at the extreme."""
-        for parts in itertools.product(*(list(block.shape.corners()) for block in self.blocks)):
-            yield tuple(itertools.chain.from_iterable(parts))
 
 
 def _set(workload: Workload, **fields: object) -> None:

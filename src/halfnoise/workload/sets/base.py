@@ -7,7 +7,7 @@ is how far its corners lie from the centre, in p-th powers (a ``View``): a perso
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias
 
@@ -189,10 +189,6 @@ class ContributionSet(ABC):
         cases = Listed(tuple((distance,) for distance in person))
         other = Listed(((change,),))
         return View(person=cases, change=other, weights=(d,), root_weight=d * c**2)
-
-    @abstractmethod
-    def corners(self) -> Iterator[tuple[float, ...]]:
-        """List the corners of K."""
 
     def parts(self, center: Number | None, scales: Scales, root: float) -> Parts:
         """Return the noises in a ``sum``: its own and, through the centre, that of n."""

@@ -6,7 +6,6 @@ people. All of these move by the same D_A times how far the value is from its ce
 the worst is so for every residual, and the cost is what all of them cost together.
 """
 
-import itertools
 import math
 from collections.abc import Iterator
 from fractions import Fraction
@@ -30,7 +29,6 @@ from halfnoise.workload.sets.base import (
     View,
 )
 from halfnoise.workload.sets.by_cell import SHARE, ByCell, Layer, Wanted, apart_by_table
-from halfnoise.workload.sets.corners import corners
 from halfnoise.workload.sets.moves import Changing, Coming, Moves
 from halfnoise.workload.sets.residuals import (
     Axes,
@@ -116,11 +114,6 @@ class Crossed(ContributionSet):
         return share * max(each.inside for each in self.classes)
 
     @property
-    def residuals(self) -> list[tuple[Layer, Axes]]:
-        """All that is measured, in the order of its scales and of what comes out."""
-        return [(layer, axes) for layer in self.layers for axes in layer.axes]
-
-    @property
     def tables(self) -> list[tuple[int, Axes]]:
         """All that comes out, in order: of which layer, and by what.
 
@@ -142,14 +135,6 @@ class Crossed(ContributionSet):
             weights=tuple(each.weight for each in self.classes),
             root_weight=self.root,
         )
-
-    def corners(self) -> Iterator[tuple[float, ...]]:
-        """List every cell, with the ends of every value."""
-        return corners(self.levels, self.cells(), self.residuals, self.values)
-
-    def cells(self) -> Iterator[tuple[int, ...]]:
-        """List where one person may be, by attribute."""
-        return itertools.product(*map(range, self.levels))
 
     def made_of(self, value: int | None, table: Axes) -> Iterator[int]:
         """Return the classes of the residuals that a table is made of, in order."""

@@ -109,7 +109,7 @@ def _alike(
             round((d + sign * math.sqrt(d)) / 2) + step for sign in (-1, 1) for step in (-1, 0, 1)
         )
         numbers = sorted({min(most, max(0, j)) for j in (*near, *peaks)})
-    people = [_ones(d, j) for j in numbers]
+    people = [(Fraction(j), Fraction(j * (d - j), d)) for j in numbers]  # along, across squared
     if not leaves:
         signed = sorted(sign * j for j in numbers for sign in (-1, 1)[not j :])
         people = _dearest([_swaps(d, most, more) for more in signed])
@@ -121,11 +121,6 @@ def _alike(
         across=tuple((width**2 * distance,) if d > 1 else () for _, distance in people),
         weights=(d - 1,) if d > 1 else (),
     )
-
-
-def _ones(d: int, j: int) -> tuple[Fraction, Fraction]:
-    """Return what somebody adds for whom j of d queries hold: along, and across squared."""
-    return Fraction(j), Fraction(j * (d - j), d)
 
 
 def _dearest(people: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:

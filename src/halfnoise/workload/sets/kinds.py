@@ -1,8 +1,6 @@
 """The sets there are: ranges, counts, categories of which one holds, and values not all give."""
 
-import itertools
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import ClassVar, Self
 
@@ -54,10 +52,6 @@ class Box(ContributionSet):
         low, high = self.ends(c)
         reach = max(self.size_of(low - c), self.size_of(high - c))
         return (self.size * reach**p,), self.size * (high - low) ** p
-
-    def corners(self) -> Iterator[tuple[float, ...]]:
-        """List all combinations of the two ends."""
-        return itertools.product((self.low, self.high), repeat=self.size)
 
     def reach(self, center: Center) -> float:
         """Return how far a value can be from the middle, or from zero if it is not centred."""
@@ -118,11 +112,6 @@ class AtMost(ContributionSet):
         ones = self.most * self.size_of(1 - c) ** p + (self.size - self.most) * self.size_of(c) ** p
         return (ones, self.size * self.size_of(c) ** p), min(2 * self.most, self.size)
 
-    def corners(self) -> Iterator[tuple[float, ...]]:
-        """List all rows of zeros and at most ``most`` ones."""
-        rows = itertools.product((0.0, 1.0), repeat=self.size)
-        return (row for row in rows if sum(row) <= self.most)
-
 
 @dataclass(frozen=True, slots=True)
 class OneOf(ContributionSet):
@@ -147,10 +136,6 @@ class OneOf(ContributionSet):
         """Return the block with the projection where it is centred."""
         plain = ContributionSet.view(self, center, p)
         return plain if center is None else replace(plain, weights=(self.size - 1,))
-
-    def corners(self) -> Iterator[tuple[float, ...]]:
-        """List the categories."""
-        return (tuple(float(i == chosen) for i in range(self.size)) for chosen in range(self.size))
 
     def parts(self, center: Number | None, scales: Scales, root: float) -> Parts:
         """Return its own noise, projected where it is centred, and that of the number of people."""
@@ -236,10 +221,6 @@ class Answered(ContributionSet):
             weights=(1, weight),
             root_weight=width**2 * c**2,
         )
-
-    def corners(self) -> Iterator[tuple[float, ...]]:
-        """List no answer, the lowest and the highest."""
-        return iter([(0.0, 0.0), (self.low, 1.0), (self.high, 1.0)])
 
     def parts(self, center: Number | None, scales: Scales, root: float) -> Parts:
         """Return the noises of the sum, of who answered, and of  value - midpoint * answered."""

@@ -11,9 +11,7 @@ optimal where the tree is even, by the proof for plain tables with levels for ax
 is that of a class of residuals of r = r_l - r_(l+1). Then levels are brought together (``tree``).
 """
 
-import itertools
 import math
-from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -62,14 +60,6 @@ class Placed(Crossed):
         seen = zip(people.axes, people.squares, strict=True)
         told = math.fsum(math.sqrt(x) for axes, x in seen if axes == place_of(axes, self.deep))
         return replace(Crossed.view(self, center, p), root_told=told)
-
-    def cells(self) -> Iterator[tuple[int, ...]]:
-        """List where one person may be, by attribute: in a smallest place and those around it."""
-        last = self.deep - 1
-        around = (self.tree.above(last, level).tolist() for level in range(last + 1))
-        places = zip(*around, strict=True)
-        plain = itertools.product(*map(range, self.levels[self.deep :]))
-        return ((*place, *cell) for place, cell in itertools.product(places, [*plain]))
 
     def pooled(self, layer: int, plain: Axes, scales: Scales) -> Pooled | None:
         """Return how a residual of all levels comes together; None where it is of no place."""

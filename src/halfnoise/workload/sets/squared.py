@@ -10,7 +10,7 @@ tangents at u and v meet, at the value  (u + v)/2,  or  u v  for p = 2, and at t
 or  u + v - u v.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -143,11 +143,6 @@ class Squared(Answered):
             weights=(two.weights[0], answers, 1 / self.extent**2),
             root_weight=root,
         )
-
-    def corners(self) -> Iterator[tuple[float, ...]]:
-        """List no answer, the lowest, the highest, and the middle."""
-        most, middle = float(self.largest), float(self.middle)
-        return iter([(0, 0, 0), (self.low, 1, most), (self.high, 1, most), (middle, 1, 0)])
 
     def parts(self, center: Number | None, scales: Scales, root: float) -> Parts:
         """Return the noises of its sums, and of value and square less their middles * answered."""
