@@ -20,7 +20,7 @@ from halfnoise.data.handed import Rows
 from halfnoise.data.logic import is_true
 from halfnoise.data.lookup import PLACE, Listed, parts, times
 from halfnoise.data.many import Counted
-from halfnoise.data.sets import MOST, counted_sets
+from halfnoise.data.spark_items import MOST, counted_sets
 from halfnoise.data.spelling import folded
 from halfnoise.data.weighing import kept, whole_item
 from halfnoise.errors import InvalidParameterError
