@@ -5,6 +5,7 @@ compares otherwise by default, or that lives in another time zone, is not comput
 """
 
 import re
+import secrets
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -183,10 +184,12 @@ def added_up(relation: Any, group: str, sums: Sequence[str], alone: nw.Expr) -> 
     """Return sums by group, perhaps in parts; a row that is ``alone`` is one of them as it is."""
     marked = _lazy(relation).with_columns(halfnoise_alone=alone).to_native()
     own, added = ", ".join(sums), ", ".join(f"sum({name})::bigint as {name}" for name in sums)
-    rows = "with marked as materialized (from halfnoise_rows)"
-    as_it_is = f"from marked select {group}, {own} where halfnoise_alone"
-    rest = f"from marked select {group}, {added} where halfnoise_alone is not true group by all"
-    return marked.query("halfnoise_rows", f"{rows} {as_it_is} union all {rest}")
+    # By a name that nothing else has: what is read may stand under any other.
+    name = f"halfnoise_{secrets.token_hex(8)}"
+    rows = f"with {name}_once as materialized (from {name}) from {name}_once"
+    as_it_is = f"select {group}, {own} where halfnoise_alone"
+    rest = f"from {name}_once select {group}, {added} where halfnoise_alone is not true"
+    return marked.query(name, f"{rows} {as_it_is} union all {rest} group by all")
 
 
 def _words(one: Any, rule: Rule) -> str | None:
