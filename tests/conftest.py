@@ -1,5 +1,6 @@
 """How tests are shared out among workers: those that share something dear run on one of them."""
 
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,6 +30,12 @@ TOGETHER = (
         "browser",
     ),
 )
+
+
+def pytest_configure() -> None:
+    """Take Ctrl-C also where a shell that began the tests in the background has it ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(optionalhook=True)
