@@ -1,5 +1,7 @@
 import gzip
+import io
 import random
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import halfnoise as hn
+from halfnoise.data.sources import lines
+from support.soak import MORE
 
 NUMBERS = random.Random(1).choices(range(10**9), k=20_000)
 LINES = {
@@ -52,3 +56,38 @@ def test_cut_parquet(cut: str, tmp_path: Path) -> None:
     path.write_bytes(CUTS[cut](path.read_bytes()))
     with pytest.raises(hn.DataError, match="complete"):
         released(path)
+
+
+def damaged(draw: random.Random) -> bytes:
+    """Return a zipped file in parts, whole or cut, with a wrong bit, or with more behind it."""
+    sizes = [draw.choice([0, 1, 10, 1000, 70_000]) for _ in range(draw.choice([1, 1, 2, 3]))]
+    parts = [gzip.compress(bytes(draw.choices(b"ab,1\n", k=k)), draw.randint(0, 9)) for k in sizes]
+    whole = b"".join(part + bytes(draw.choice([0, 0, 1, 7, 600])) for part in parts)
+    kind, at = draw.randint(0, 4), draw.randrange(len(whole))
+    wrong = whole[at] ^ 1 << draw.randrange(8)
+    more = bytes(draw.choices(range(256), k=draw.choice([1, 2, 30])))
+    found = [whole, whole[:at], whole[: -draw.randint(1, 8)], whole + more]
+    return [*found, whole[:at] + bytes([wrong]) + whole[at + 1 :]][kind]
+
+
+def unzipped(zipped: bytes, size: int) -> bytes | None:
+    """Return what a zipped file holds, read in blocks; None where it cannot be read."""
+    file, found = lines._unzipped(io.BytesIO(zipped)), list[bytes]()
+    try:
+        while block := file.read(size):
+            found.append(block)
+    except Exception:  # noqa: BLE001  # of either reader, which is told in one sentence
+        return None
+    return b"".join(found)
+
+
+def test_either_reader_of_gzip_reads_and_refuses_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where ISA-L is not installed, Python's own gzip gives the same bytes of the same files."""
+    draw = random.Random(7)
+    files = [(damaged(draw), draw.choice([100, 2**12, 2**17])) for _ in range(600 * MORE)]
+    quick = [unzipped(*each) for each in files]
+    assert type(lines._unzipped(io.BytesIO())).__module__ == "isal.igzip"
+    monkeypatch.setitem(sys.modules, "isal.igzip", None)
+    assert type(lines._unzipped(io.BytesIO())).__module__ == "gzip"
+    assert quick == [unzipped(*each) for each in files]
+    assert 100 < quick.count(None) < len(files) - 100

@@ -7,10 +7,10 @@ three marks that would confuse the engine, and the whole of a line that is too l
 
 import codecs
 import concurrent.futures
-import gzip
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
@@ -51,7 +51,7 @@ class Lines:
         end = raw.read()
         raw.seek(0)
         zipped = path.name.lower().endswith(".gz")
-        file = cast("BinaryIO", gzip.GzipFile(fileobj=raw)) if zipped else raw
+        file = _unzipped(raw) if zipped else raw
         return cls(path, raw, file, end, Encoding.of(encoding, file.read(4)))
 
     def close(self) -> None:
@@ -139,6 +139,15 @@ class Lines:
                 written = writer.submit(target.write, text)
             written.result()
         return Readable(path, spoiled=spoiled)
+
+
+def _unzipped(raw: BinaryIO) -> BinaryIO:
+    """Return what a file holds, unzipped: by ISA-L, four times faster, where that is installed."""
+    try:
+        unzip: Any = importlib.import_module("isal.igzip").IGzipFile
+    except ImportError:
+        unzip = importlib.import_module("gzip").GzipFile
+    return cast("BinaryIO", unzip(fileobj=raw))
 
 
 def _without_marks(lines: bytes) -> bytes:
