@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from halfnoise.design.centered import Centered
-from halfnoise.design.certificate import least_error
+from halfnoise.design.certificate import fairly, least_error
 from halfnoise.design.design import Design, Setting
 from halfnoise.design.fitted import Fitted
 from halfnoise.design.fitted_groups import FittedGroups
+from halfnoise.design.goals import Fair
 from halfnoise.design.largest import least_largest
 from halfnoise.design.optimum import OptimalWithoutSize
 from halfnoise.design.two_level import TwoLevel
@@ -35,19 +36,21 @@ def designs(workload: Workload, budget: Budget, *, known_size: bool = False) -> 
         pays = noise is Noise.GAUSSIAN or not workload.gaussian_only
         if pays and (amount := noise.amount(budget)) is not None:
             setting = Setting(workload=workload, noise=noise, budget=amount, known_size=known_size)
-            found = [design for each in CANDIDATES for design in _offers(each, setting)]
+            largest, gaussian = workload.objective == "largest", noise is Noise.GAUSSIAN
+            fair = fairly(workload, amount, known_size=known_size) if largest and gaussian else None
+            found = [design for each in CANDIDATES for design in _offers(each, setting, fair)]
             yield from found
-            yield from _fitted(setting, found)
+            if gaussian and not (largest and fair is None):
+                yield from _fitted(setting, fair, found)
 
 
-def _fitted(setting: Setting, closed: Sequence[Design]) -> Iterator[Design]:
+def _fitted(setting: Setting, fair: Fair | None, closed: Sequence[Design]) -> Iterator[Design]:
     """Offer fitted designs where they have less error than all closed forms, and fit the grid.
 
-    They are not looked for where the bound says that there is no such design.
+    They are not looked for where the bound says that there is no such design. ``fair``: how goals
+    weigh where the largest error is least.
     """
     workload = setting.workload
-    if setting.noise is not Noise.GAUSSIAN:
-        return iter(())
     fit = [design for design in closed if design.gives_size or not workload.needs_sizes]
     best = min(fit, key=lambda design: design.error(workload), default=None)
     least = math.inf if best is None else best.error(workload)
@@ -55,10 +58,12 @@ def _fitted(setting: Setting, closed: Sequence[Design]) -> Iterator[Design]:
         known = setting.known_size
         bound = least_error(workload, setting.budget, known_size=known, lines=best.lines)
         if bound is not None and least <= bound * PAYS:
-            return iter(())
-    offered = (design for each in FITTED for design in _offers(each, setting))
-    pays = (design for design in offered if design.error(workload) * PAYS < least)
-    return (design for design in pays if _fits(design, setting))
+            return
+    asked = replace(setting, workload=fair.workload, largest=workload) if fair else setting
+    for candidate in FITTED if workload.weight is None else ():
+        for design in candidate.offers(asked):
+            if design.error(workload) * PAYS < least and _fits(design, setting):
+                yield design
 
 
 def _fits(design: Design, setting: Setting) -> bool:
@@ -70,7 +75,7 @@ def _fits(design: Design, setting: Setting) -> bool:
     return True
 
 
-def _offers(candidate: type[Design], setting: Setting) -> Iterator[Design]:
+def _offers(candidate: type[Design], setting: Setting, fair: Fair | None) -> Iterator[Design]:
     """List what a candidate offers, each for the objective of the workload."""
     workload = setting.workload
     if workload.weight is not None and not candidate.takes_weights:
@@ -81,5 +86,5 @@ def _offers(candidate: type[Design], setting: Setting) -> Iterator[Design]:
             offered = candidate.offers(replace(setting, workload=weighed))
             return next(each for each in offered if each.name == name)
 
-        largest, roughly = workload.objective == "largest", candidate in FITTED
-        yield least_largest(design, again, workload, roughly=roughly) if largest else design
+        largest = workload.objective == "largest"
+        yield least_largest(design, again, workload, fair) if largest else design

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfnoise.design.cell_states import CellStates, Places, alike
-from halfnoise.values import dataclass, field
+from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.grid import Floats
+from halfnoise.workload.sets.base import ContributionSet
 from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.folding import Folded
 
@@ -62,9 +63,13 @@ class Averaged(Folded):
         """How what a kind adds to all coordinates varies."""
         return self.varies
 
-    def matrices(self) -> Iterator[tuple[Floats, Floats]]:
-        """Go through what is measured with noises that it shares: of each kind P, and Q."""
-        return iter(self.own)
+    def matrices(self) -> Iterator[Floats]:
+        """Go through what is measured with noises that it shares: P of each kind."""
+        return (moved for moved, _ in self.own)
+
+    def matrix_weights(self) -> Iterator[Floats]:
+        """Go through what errors of that weigh: Q."""
+        return (weight for _, weight in self.own)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,8 +133,21 @@ class PricedCells(Folded):
         found: Floats = spread / (1 if self.leaves else 4)
         return found
 
-    def matrices(self) -> Iterator[tuple[Floats, Floats]]:
-        """Go through the kinds of residuals: what each kind of person moves, and Q."""
+    def matrix_weights(self) -> Iterator[Floats]:
+        """Go through the kinds of residuals: Q."""
+        return map(self.states.weights, self.states.residuals)
+
+    def weighed(self, shape: ContributionSet) -> "PricedCells":
+        """Return the same of a set that differs in what squared errors weigh alone."""
+        if not isinstance(shape, Crossed):
+            raise TypeError
+        states = CellStates(shape)
+        made = states.coordinates(leaves=self.leaves)
+        own: Any = {"shape": shape, "states": states, "coordinates": made}
+        return replace(self, **own, root_weight=states.root_weight)
+
+    def matrices(self) -> Iterator[Floats]:
+        """Go through the kinds of residuals: what each kind of person moves."""
         for kind in self.states.residuals:
             at = np.array([*kind.own, len(self.states.layers)])
             pick = (slice(None), at[:, None], at)
@@ -138,7 +156,7 @@ class PricedCells(Folded):
                 kappas = np.array([*map(float, self.states.kappas(kind, self.sets))])
                 both = self.moments.both + self.moments.both.transpose(0, 2, 1)
                 moved = moved - kappas[self.change][:, None, None] * both[pick]
-            yield moved, self.states.weights(kind)
+            yield moved
 
 
 def moments_of(states: CellStates, most: int, *, leaves: bool) -> Moments | None:

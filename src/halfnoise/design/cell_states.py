@@ -140,7 +140,8 @@ class CellStates:
         levels, found = self.shape.levels, dict[object, list[Axes]]()
         for axes in self.shape.layers[0].axes:
             seen = (each.get(axes) for each in self._squares)
-            key = (cells(levels, axes), rank(levels, axes), *seen)
+            own = (None if x is None else f"{x:.{DIGITS}g}" for x in seen)
+            key = (cells(levels, axes), rank(levels, axes), *own)
             found.setdefault(key, []).append(axes)
         return tuple(self._kind(tuple(every)) for every in found.values())
 

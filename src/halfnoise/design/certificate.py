@@ -9,23 +9,25 @@ so the bound still holds, but may be lower than it could be.
 import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from halfnoise.design.crowd import Crowd
 from halfnoise.design.design import Setting
-from halfnoise.design.duality import Programme, solve
-from halfnoise.design.largest import as_made
+from halfnoise.design.duality import solve
+from halfnoise.design.goals import Fair, balanced, shares, weighed
 from halfnoise.design.people import People, Size, adds_by_cell, size_of
 from halfnoise.design.place_parts import average, parts
 from halfnoise.design.prices import loosely, priced
+from halfnoise.design.programme import Programme
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.text import percent
 from halfnoise.values import replace
 from halfnoise.workload.block import Block, Line
 from halfnoise.workload.grid import Floats
+from halfnoise.workload.groups import Grouping
 from halfnoise.workload.likeness import gathered
 from halfnoise.workload.sets import ContributionSet, Placed, Squared
 from halfnoise.workload.sets.folding import Folded
@@ -35,6 +37,7 @@ from halfnoise.workload.workload import Workload
 PRICED = partial(People.of, fold=priced)
 ROUNDING = 1e-6  # more than floating point can be off
 MOST_COORDINATES, FEW_PARTS = 256, 4
+CrowdOf: TypeAlias = tuple[()] | tuple[Grouping | None, Neighbors]
 NEAR = 0.005  # what is as good as the least
 UNKNOWN = (
     "How far its squared error is from the least that any Gaussian noise can have is not known:"
@@ -59,20 +62,56 @@ def least_error(
     >>> round(least_error(Workload([Counts(2)]), 1.0), 3)
     2.667
     """
-    noise, weight = Noise.GAUSSIAN, workload.size_weight
-    if workload.objective == "largest":
-        workload = as_made(workload, lines)
-        weight = workload.size_importance
-    size = size_of(Setting(workload=workload, noise=noise, budget=mu, known_size=known_size))
-    blocks, touched = tuple(gathered(workload.blocks)), 1
-    leaves = workload.neighbors is Neighbors.ADD_REMOVE
-    if workload.touched > leaves and not workload.discovers:  # or changes answers in the one group
-        bound = _crowded(workload.grouping, workload.neighbors, blocks, size, weight)
-    else:
-        bound = _least(blocks, size, weight)
-        touched = workload.touched if workload.discovers else 1
+    size, weight, bound = _size(workload, known_size=known_size), workload.size_weight, None
+    largest, crowd = workload.objective == "largest", _crowd_of(workload)
+    if largest and (found := _balanced(crowd, *_about(workload, size))) is not None:
+        bound, _ = found
+    elif largest:
+        workload = weighed(workload, shares(workload, lines))
+        weight = workload.size_weight
+    if bound is None:
+        blocks, _ = gathered(workload.blocks)
+        bound = _crowded(*crowd, blocks, size, weight) if crowd else _least(blocks, size, weight)
+    touched = workload.touched if workload.discovers else 1
     one = mu / float(workload.blocks[0].weighing.heaviest)  # what a person of weight one may cost
     return None if bound is None else bound * touched * (1 - ROUNDING) / one**2
+
+
+def fairly(workload: Workload, mu: float, *, known_size: bool = False) -> Fair | None:
+    """Return the workload weighed so that the least error is of noise whose largest one is least.
+
+    None where that is not known.
+    """
+    size = _size(workload, known_size=known_size)
+    found = _balanced(_crowd_of(workload), *_about(workload, size))
+    if found is None:
+        return None
+    left, (blocks, places) = iter(found[1].tolist()), gathered(workload.blocks)
+    shares = [[next(left) for _ in block.lines] for block in blocks]
+    own = [
+        share * block.queries / blocks[place].queries if len(shares[place]) == 1 else share
+        for block, place in zip(workload.blocks, places, strict=True)
+        for share in shares[place]
+    ]
+    least = least_error(workload, mu, known_size=known_size) or 0.0
+    return Fair(weighed(workload, np.array([*own, *left])), least)
+
+
+def _size(workload: Workload, *, known_size: bool) -> Size:
+    noise, mu = Noise.GAUSSIAN, 1.0
+    return size_of(Setting(workload=workload, noise=noise, budget=mu, known_size=known_size))
+
+
+def _crowd_of(workload: Workload) -> CrowdOf:
+    """Return who moves several groups, or changes answers in the one group; empty for others."""
+    leaves = workload.neighbors is Neighbors.ADD_REMOVE
+    several = workload.touched > leaves and not workload.discovers
+    return (workload.grouping, workload.neighbors) if several else ()
+
+
+def _about(workload: Workload, size: Size) -> tuple[tuple[Block, ...], Size, float]:
+    blocks, _ = gathered(workload.blocks)
+    return blocks, size, workload.size_weight
 
 
 def words(error: float, bound: float | None, objective: str = "total") -> str:
@@ -96,10 +135,28 @@ def words(error: float, bound: float | None, objective: str = "total") -> str:
 
 
 @lru_cache(maxsize=16)  # for whoever chooses a design, and then says how near it is
+def _balanced(crowd: CrowdOf, *asked: Any) -> tuple[float, Floats] | None:
+    """Return the bound of the largest error at a budget of one, and the shares of all goals."""
+    blocks, size, interest = asked
+
+    def listed(blocks: Sequence[Block]) -> Crowd | People | None:
+        return _crowd(*crowd, blocks, size, 0.0) if crowd else PRICED(blocks, size, 0.0)
+
+    if (found := balanced(listed, blocks, interest)) is None:
+        return None
+    who, best = found
+    return best.bound / (who.groups if isinstance(who, Crowd) else 1), best.shares
+
+
+@lru_cache(maxsize=16)
 def _crowded(*crowd: Any) -> float | None:
     """Return the bound at a budget of one where a person moves several groups."""
-    found = Crowd.of(*crowd, fold=PRICED, some=True)
+    found = _crowd(*crowd)
     return None if found is None else solve(found.programme).bound / found.groups
+
+
+def _crowd(*crowd: Any) -> Crowd | None:
+    return Crowd.of(*crowd, fold=PRICED, some=True)
 
 
 @lru_cache(maxsize=16)

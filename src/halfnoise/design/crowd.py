@@ -14,8 +14,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from halfnoise.design.duality import Programme
 from halfnoise.design.people import People, Size
+from halfnoise.design.programme import Programme
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.values import dataclass
 from halfnoise.workload.block import Block
@@ -111,6 +111,19 @@ class Crowd:
         found = [self.one.distances[who].sum(axis=1) for _, who in self._who]
         return np.concatenate([*found, *([] if self.changed is None else [self.changed.distances])])
 
+    @property
+    def asked(self) -> tuple[list[Floats], Floats]:
+        """What squared errors weigh: of totals, of what lies across groups, and in each group."""
+        m, (weights, line_weights) = self.groups, self.one.asked
+        own = [self.one.weights] * bool(self.one.weights.size)
+        both = [times * weight for weight in own for times in (1, m - 1)[: min(m, 2)]]
+        return [*both, *(m * weight for weight in weights[len(own) :])], m * line_weights
+
+    def weighed(self, blocks: Sequence[Block], interest: float) -> "Crowd":
+        """Return the same people where squared errors weigh otherwise."""
+        one = self.one.weighed(blocks, interest)
+        return Crowd(one, self.changed, self.groups, self.most, self.alike)
+
     @cached_property
     def programme(self) -> Programme:
         """What noise to look for: on totals over groups, divided by sqrt(m), and across them."""
@@ -130,18 +143,14 @@ class Crowd:
             share = (np.einsum("ki,kj->kij", total, total) + spread) / self.groups
             along.append(share)
             across.append(np.einsum("kgi,kgj->kij", each, each) + spread - share)
-        weights, m = [one.weights, (self.groups - 1) * one.weights], self.groups
-        moved = [np.concatenate(each) for each in (along, across)[: min(m, 2)]]
-        weights = weights[: len(moved)]
-        for place, (each, weight) in enumerate(one.matrices):  # each group has its own
-            more = [] if changed is None else [changed.matrices[place][0]]
+        levels = (along, across)[: min(self.groups, 2) if one.weights.size else 0]
+        moved = [np.concatenate(each) for each in levels]
+        for place, each in enumerate(one.matrices):  # each group has its own
+            more = [] if changed is None else [changed.matrices[place]]
             moved.append(np.concatenate([*(each[who].sum(axis=1) for _, who in several), *more]))
-            weights.append(m * weight)
+        weights, line_weights = self.asked
         return Programme(
-            moved=moved,
-            weights=weights,
-            distances=self.distances,
-            line_weights=m * self.one.line_weights,
+            moved=moved, weights=weights, distances=self.distances, line_weights=line_weights
         )
 
 

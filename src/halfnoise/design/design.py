@@ -33,12 +33,17 @@ class Recovered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What designs are offered for: a workload, one kind of noise, and what it may cost."""
+    """What designs are offered for: a workload, one kind of noise, and what it may cost.
+
+    ``largest``: the workload whose largest error is to be least, where the first weighs its goals
+    so that they come out alike.
+    """
 
     workload: Workload
     noise: Noise
     budget: float
     known_size: bool = False
+    largest: Workload | None = None
 
 
 class Measurement(Protocol):
@@ -226,7 +231,7 @@ class Design(Protocol):
     def errors(self, workload: Workload) -> list[float]:
         """Return the squared error of each line and of the size, each times its importance."""
         seen = zip(workload.lines, self._squares(workload.lines), strict=True)
-        size, found = workload.size_importance, [line.goal * error for line, error in seen]
+        size, found = workload.size_weight, [line.goal * error for line, error in seen]
         return [*found, size * (self.size_std or 0.0) ** 2] if size else found
 
     def error(self, workload: Workload) -> float:

@@ -12,6 +12,11 @@ from below by s^2; and  G = Q^1/2 (Q^1/2 M Q^1/2)^-1/2 Q^1/2  divided by what th
 is noise that keeps the promise. Who costs more than the average gets a higher price, by a power of
 the cost that grows as long as the bound does, until the two agree.
 
+Where the largest of several errors is to be least, each with a Q of its own, they have shares as
+people have prices: the least largest error is the largest s^2 for any shares, of which Q is the
+sum, and any prices. For s = min over X of (tr(M X) + tr(Q X^-1))/2 is concave in both together, and
+what changes with X as people pay for it are costs, errors otherwise.
+
 After symmetry X has blocks: small matrices, and ``lines``, numbers that each stand for the same
 information in many directions. (Averaging over permutations of like queries never hurts.)
 
@@ -19,11 +24,11 @@ Where the number of people is given, everybody is measured from a centre that is
 for given prices is the average person, and M is what people differ by from it.
 """
 
-from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from halfnoise.design.programme import LEAST_PRICE, Programme
 from halfnoise.values import dataclass, replace
 from halfnoise.workload.grid import Floats
 
@@ -32,75 +37,23 @@ MOST_ROUNDS, MOST_TURNS, MOST_STEPS = 30, 15, 40
 LEAST_ROUNDS, MUCH, MOST_WORK = 10, 2**31, 2**26  # multiplications in all rounds, and in a step
 FEW, MORE, LITTLE = 2**16, 128, 0.5  # numbers: of more, after the rounds, not all are priced
 FASTER, SLOWER = 1.3, 4.0  # how the power of the costs grows, and shrinks where it was too large
-LEAST_PRICE, LEAST_ROOT, LEAST_PART = 1e-30, 1e-7, 1e-4
+LEAST_SHARE, LEAST_ROOT = 1e-12, 1e-7
 LEFT, AHEAD, FIRST = 0.15, 0.9, 0.1  # of a gap, of the way to zero, of what is free at first
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Programme:
-    """Kinds of people, and what errors weigh.
-
-    ``moved``: for each matrix block of the information, P of every kind of person; ``weights``: Q
-    of each. ``distances``: for every kind what a line is charged with; ``line_weights``: what the
-    error of each line weighs. ``given``: the number of people, last in every P of the first block
-    and not in Q, is.
-    """
-
-    moved: Sequence[Floats]
-    weights: Sequence[Floats]
-    distances: Floats
-    line_weights: Floats
-    given: bool = False
-
-    @property
-    def lifted(self) -> "Programme":
-        """The same where nothing weighs so little that its noise would have no place on a grid.
-
-        Along an axis with noise of its own, what weighs w and is moved by P costs sqrt(w P) in s:
-        each costs at least its share of ``LEAST_PART`` of all, by which s grows at most.
-        """
-        axes, own, far = [], [], list[Floats]()
-        for moved, weight in zip(self.moved, self.weights, strict=True):
-            values, vectors = np.linalg.eigh(weight)
-            axes.append(vectors)
-            own.append(np.maximum(values, 0.0))
-            along = np.einsum(
-                "kij,ia,ja->ka", moved[:, : len(values), : len(values)], *[vectors] * 2
-            )
-            far.append(along.max(axis=0))
-        own, far = [*own, self.line_weights], [*far, self.distances.max(axis=0, initial=0.0)]
-        pairs = [*zip(own, far, strict=True)]
-        part = LEAST_PART * sum(float(np.sqrt(w * p).sum()) for w, p in pairs)
-        part /= sum(map(len, own))
-        *found, lines = (np.maximum(w, part**2 / np.maximum(p, LEAST_PRICE)) for w, p in pairs)
-        weights = [(v * w) @ v.T for v, w in zip(axes, found, strict=True)]
-        return replace(self, weights=weights, line_weights=lines)
-
-    def of(self, chosen: NDArray[np.intp]) -> "Programme":
-        """Return the same for some kinds of people, and last an average person: who moves all."""
-        *moved, far = (
-            np.concatenate([each[chosen], each.mean(axis=0, keepdims=True)])
-            for each in (*self.moved, self.distances)
-        )
-        return replace(self, moved=moved, distances=far)
-
-    def costs(self, matrices: Sequence[Floats], lines: Floats) -> Floats:
-        """Return what everybody costs under noise of such information."""
-        cost = np.einsum("kl,l->k", self.distances, lines)  # threads of BLAS would not pay
-        for moved, matrix in zip(self.moved, matrices, strict=True):
-            cost = cost + np.einsum("kij,ij->k", moved, matrix)
-        found: Floats = np.maximum(cost, 0.0)
-        return found
+SMALL = 1e-3  # of an equal share, at least, where steps begin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Optimum:
-    """The information that was found, at a cost of one, its error, and the bound for any noise."""
+    """The information that was found, at a cost of one, its error, and the bound for any noise.
+
+    ``shares``: of the goals in what errors weigh where the bound is.
+    """
 
     matrices: tuple[Floats, ...]
     lines: Floats
     error: float
     bound: float
+    shares: Floats
 
     @property
     def sound(self) -> bool:
@@ -114,10 +67,11 @@ class Optimum:
         lines, error = self.lines / cost, self.error * cost
         return replace(self, matrices=matrices, lines=lines, error=error)
 
-    def or_better(self, other: "Optimum", bound: float) -> "Optimum":
+    def or_better(self, other: "Optimum") -> "Optimum":
         """Return this or another, whichever has less error, with the higher bound."""
         least = other if other.error < self.error else self
-        return replace(least, bound=max(self.bound, bound))
+        known = other if other.bound > self.bound else self
+        return replace(least, bound=known.bound, shares=known.shares)
 
 
 def solve(programme: Programme, close: float = CLOSE) -> Optimum:
@@ -128,8 +82,8 @@ def solve(programme: Programme, close: float = CLOSE) -> Optimum:
     all, so that the bound holds for all.
     """
     kinds, sizes = len(programme.distances), [len(weight) for weight in programme.weights]
-    few = kinds * sum(n**2 for n in sizes) <= FEW
-    best, prices = _rounds(programme, close, np.full(kinds, 1 / kinds))
+    few, goals = kinds * sum(n**2 for n in sizes) <= FEW, len(programme.every.line_weights)
+    best, prices, shares = _rounds(programme, close)
     chosen, cost = (prices > LITTLE / kinds) | few, programme.costs(best.matrices, best.lines)
     work = int(chosen.sum()) * sum(n**3 for n in sizes)
     for _ in range(min(MOST_TURNS, MOST_WORK // max(1, work)) if best.bound else 0):
@@ -138,62 +92,67 @@ def solve(programme: Programme, close: float = CLOSE) -> Optimum:
         more = min(MORE, kinds)
         chosen = chosen | (cost >= np.partition(cost, -more)[-more])
         own = np.append(np.maximum(prices[chosen], 1 / kinds), 1 / kinds)
-        found, own = _steps(programme.of(np.flatnonzero(chosen)), close / 2, own)
+        some = programme.of(np.flatnonzero(chosen))
+        found, own, shares = _steps(some, close / 2, own, np.maximum(shares, SMALL / goals))
         cost = programme.costs(found.matrices, found.lines)
-        found = found.stretched(float(cost.max()))
         prices[chosen] = own[:-1]
-        best = best.or_better(found, found.bound)
+        best = best.or_better(found.stretched(float(cost.max())))
     return best
 
 
-def _rounds(programme: Programme, close: float, prices: Floats) -> tuple[Optimum, Floats]:
-    """Go some rounds from such prices; return the best prices as well."""
-    roots = [*map(_root, programme.weights)]
-    best, kept, power = _NONE, prices, 1.0
-    work = sum(4 * len(prices) * n**2 + 20 * n**3 for n in map(len, roots))
+def _rounds(programme: Programme, close: float) -> tuple[Optimum, Floats, Floats]:
+    """Go some rounds from equal prices; return the best prices and shares as well."""
+    kinds, goals = len(programme.distances), len(programme.every.line_weights)
+    least = np.repeat([LEAST_PRICE, LEAST_SHARE], [kinds, goals])
+    kept = both = np.repeat([1 / kinds, 1 / goals], [kinds, goals])
+    best, power = _NONE, 1.0
+    work = sum(4 * kinds * n**2 + 20 * n**3 for n in map(len, programme.weights))
     for _ in range(max(LEAST_ROUNDS, min(MOST_ROUNDS, MUCH // max(1, work)))):
-        s, views, lines = _priced(programme, roots, prices)
-        found = _information(s, views, lines)
-        cost = programme.costs(found.matrices, lines)
+        seen = _Seen.at(programme, both[:kinds], both[kinds:])
+        cost, errors = seen.far(programme)
         if not (dearest := float(cost.max())):  # nobody moves anything
             break
-        if s * s >= best.bound:
-            kept, moved_by, power = prices, cost / dearest, FASTER * power
+        if seen.s**2 >= best.bound:
+            moved_by = np.concatenate([cost / dearest, errors / errors.max()])
+            kept, power = both, FASTER * power
         else:
             power = max(1.0, power / SLOWER)
-        best = best.or_better(found.stretched(dearest), s * s)
+        best = best.or_better(seen.noise(dearest, errors))
         if best.error <= best.bound * (1 + close):
             break
-        prices = np.maximum(kept * moved_by**power, LEAST_PRICE)
-        prices /= prices.sum()
-    return best, kept
+        both = np.maximum(kept * moved_by**power, least)
+        both[:kinds] /= both[:kinds].sum()
+        both[kinds:] /= both[kinds:].sum()
+    return best, kept[:kinds], kept[kinds:]
 
 
-def _steps(programme: Programme, close: float, prices: Floats) -> tuple[Optimum, Floats]:
-    """Go by Newton's steps from such prices; return the best prices as well.
+def _steps(
+    programme: Programme, close: float, prices: Floats, shares: Floats
+) -> tuple[Optimum, Floats, Floats]:
+    """Go by Newton's steps from such prices and shares; return the best of both as well.
 
-    Prices that add up to s^2 are best where everybody costs at most one and whoever has a price
-    costs just that: price times what is left of one is zero. It is made small, and smaller. What a
-    step changes of the costs is  -F F' times it.
+    Where  2 log s - sum of prices - sum of shares  is largest, both add up to one, everybody costs
+    at most s, and no error is above s; and whoever has a price costs just that, as what has a share
+    is just that: each times what is left is zero. It is made small, and smaller. What a step
+    changes of costs and errors, in parts of s, is  -F F' times it.
     """
-    roots, kinds = [*map(_root, programme.weights)], len(prices)
-    prices = prices / prices.sum()
-    prices = prices * _priced(programme, roots, prices)[0] ** 2
-    best, kept, left = _NONE, prices, np.empty(0)
+    kinds, best, left = len(prices), _NONE, np.empty(0)
+    kept = both = np.concatenate([prices / prices.sum(), shares / shares.sum()])
     for _ in range(MOST_STEPS):
-        s, views, lines = _priced(programme, roots, prices)
-        found = _information(s, views, lines)
-        cost = programme.costs(found.matrices, lines)
-        bound, free = s * s / float(prices.sum()), 1 - cost
+        seen = _Seen.at(programme, both[:kinds], both[kinds:])
+        cost, errors = seen.far(programme)
+        far = np.concatenate([cost, errors]) / seen.s
+        free = 1 - far
         left = left if left.size else np.maximum(free, FIRST)
-        kept = prices if bound > best.bound else kept
-        best = best.or_better(found.stretched(float(cost.max())), bound)
+        found = seen.noise(float(cost.max()), errors)
+        kept = both if found.bound > best.bound else kept
+        best = best.or_better(found)
         if best.error <= best.bound * (1 + close):
             break
-        f = _changes(programme, views, lines, prices)
-        aim = max(LEFT * float(prices @ left), close * s / 4) / kinds
-        step, own = aim / prices - free, prices / left
-        if f.shape[1] < kinds:
+        f = np.hstack([seen.changes(programme) / np.sqrt(seen.s), far[:, None] / np.sqrt(2)])
+        aim = max(LEFT * float(both @ left), close / 2) / len(both)
+        step, own = aim / both - free, both / left
+        if f.shape[1] < len(both):
             inner = np.eye(f.shape[1]) + (f.T * own) @ f
             step = own * (step - f @ np.linalg.solve(inner, f.T @ (own * step)))
         else:
@@ -201,8 +160,8 @@ def _steps(programme: Programme, close: float, prices: Floats) -> tuple[Optimum,
         change = f @ (f.T @ step) + free - left
         if not np.isfinite(change).all():  # weights are too far apart for floats
             break
-        prices, left = _towards(prices, step), _towards(left, change)
-    return best, kept / kept.sum()
+        both, left = _towards(both, step), _towards(left, change)
+    return best, kept[:kinds] / kept[:kinds].sum(), kept[kinds:] / kept[kinds:].sum()
 
 
 def _towards(x: Floats, step: Floats) -> Floats:
@@ -210,45 +169,88 @@ def _towards(x: Floats, step: Floats) -> Floats:
     return x + min(1.0, AHEAD / max(float((-step / x).max()), LEAST_PRICE)) * step
 
 
-def _priced(
-    programme: Programme, roots: Sequence[Floats], prices: Floats
-) -> tuple[float, list[Floats], Floats]:
-    """Return s, and U, where U'U is the information that is best for an average person."""
-    s, views = 0.0, []
-    for place, (moved, root) in enumerate(zip(programme.moved, roots, strict=True)):
-        average = np.einsum("k,kij->ij", prices, moved)
-        seen = root @ _to_center(average) if programme.given and place == 0 else root
-        values, vectors = np.linalg.eigh(seen @ average @ seen.T)
-        middle = np.sqrt(np.maximum(values, 0.0))
-        s += float(middle.sum())
-        least = max(LEAST_ROOT * middle[-1], LEAST_PRICE)
-        views.append((vectors.T @ seen) / np.sqrt(np.maximum(middle, least))[:, None])
-    charged = np.einsum("k,kl->l", prices, programme.distances)
-    s += float(np.sqrt(programme.line_weights * charged).sum())
-    return s, views, np.sqrt(programme.line_weights / np.maximum(charged, LEAST_PRICE))
+class _Seen(NamedTuple):
+    """The information that is best at some prices and shares, an average person costs s of it.
+
+    ``views``: U of each block, where U'U is the information; ``backs``: U^-T, of what weighs.
+    """
+
+    s: float
+    prices: Floats
+    shares: Floats
+    views: list[Floats]
+    backs: list[Floats]
+    middles: list[Floats]
+    charged: Floats
+    lines: Floats
+
+    @classmethod
+    def at(cls, programme: Programme, prices: Floats, shares: Floats) -> "_Seen":
+        """Return it at these."""
+        s, views, backs, middles = 0.0, list[Floats](), list[Floats](), list[Floats]()
+        asked = programme.weighed(shares)
+        for place, (moved, weight) in enumerate(zip(asked.moved, asked.weights, strict=True)):
+            average, own = np.einsum("k,kij->ij", prices, moved), np.eye(moved.shape[1])
+            own = _to_center(average) if programme.given and place == 0 else own
+            seen = _root(weight) @ own
+            values, vectors = np.linalg.eigh(seen @ average @ seen.T)
+            middle = np.sqrt(np.maximum(values, 0.0))
+            s += float(middle.sum())
+            middle = np.maximum(middle, max(LEAST_ROOT * middle[-1], LEAST_PRICE))
+            views.append((vectors.T @ seen) / np.sqrt(middle)[:, None])
+            backs.append(views[-1] @ average @ own.T / middle[:, None])
+            middles.append(middle)
+        charged = np.einsum("k,kl->l", prices, programme.distances)
+        s += float(np.sqrt(asked.line_weights * charged).sum())
+        charged = np.maximum(charged, LEAST_PRICE)
+        lines = np.sqrt(asked.line_weights / charged)
+        return cls(s, prices, shares, views, backs, middles, charged, lines)
+
+    def noise(self, dearest: float, errors: Floats) -> Optimum:
+        """Return it at a cost of one."""
+        found = Optimum(
+            matrices=tuple(view.T @ view for view in self.views),
+            lines=self.lines,
+            error=float(errors.max()),
+            bound=self.s**2 / float(self.prices.sum() * self.shares.sum()),
+            shares=self.shares / self.shares.sum(),
+        )
+        return found.stretched(dearest)
+
+    def far(self, programme: Programme) -> tuple[Floats, Floats]:
+        """Return what everybody costs, and all errors."""
+        goals, errors = programme.every, np.zeros(len(self.shares))
+        for back, weights in zip(self.backs, goals.weights, strict=True):
+            errors = errors + np.einsum("gij,ij->g", weights, back.T @ back)
+        errors = errors + goals.line_weights @ _inverse(self.lines)
+        matrices = [view.T @ view for view in self.views]
+        return programme.costs(matrices, self.lines), errors
+
+    def changes(self, programme: Programme) -> Floats:
+        """Return F: of costs and errors, how they change with all prices and shares."""
+        goals, root = (
+            programme.every,
+            np.sqrt(2 * self.charged * np.maximum(self.lines, LEAST_PRICE)),
+        )
+        people, asked = [programme.distances * self.lines / root], list[Floats]()
+        asked = [-goals.line_weights * _inverse(self.lines) / root]
+        each = zip(
+            programme.moved, goals.weights, self.views, self.backs, self.middles, strict=True
+        )
+        for place, (moved, weights, view, back, middle) in enumerate(each):
+            i, j = np.triu_indices(len(view))
+            twice = np.sqrt(np.where(i == j, 1.0, 2.0) / (middle[i] + middle[j]))
+            people.append((view @ moved @ view.T)[:, i, j] * twice)
+            asked.append(-(back @ weights @ back.T)[:, i, j] * twice)
+            if programme.given and place == 0:  # the average person moves, too
+                people.append(moved[:, :, -1] @ view.T * np.sqrt(2 / self.prices.sum()))
+                asked.append(np.zeros((len(weights), len(view))))
+        return np.concatenate([np.hstack(people), np.hstack(asked)])
 
 
-def _information(s: float, views: Sequence[Floats], lines: Floats) -> Optimum:
-    """Return the information that is best at some prices: an average person costs one."""
-    matrices = tuple(view.T @ view for view in views)
-    return Optimum(matrices=matrices, lines=lines, error=s, bound=0.0)
-
-
-def _changes(
-    programme: Programme, views: Sequence[Floats], lines: Floats, prices: Floats
-) -> Floats:
-    """Return F: of costs, how they change with all prices."""
-    charged = np.maximum(np.einsum("k,kl->l", prices, programme.distances), LEAST_PRICE)
-    found = [programme.distances * np.sqrt(lines / charged / 2)]
-    for place, (moved, view) in enumerate(zip(programme.moved, views, strict=True)):
-        seen, (i, j) = view @ moved @ view.T, np.triu_indices(len(view))
-        root = np.einsum("k,kii->i", prices, seen)
-        root = np.maximum(root, max(LEAST_ROOT * root.max(), LEAST_PRICE))
-        twice = np.where(i == j, 1.0, 2.0) / (root[i] + root[j])
-        found.append(seen[:, i, j] * np.sqrt(twice))
-        if programme.given and place == 0:  # the average person moves, too
-            found.append(moved[:, :, -1] @ view.T * np.sqrt(2 / prices.sum()))
-    return np.concatenate(found, axis=1)
+def _inverse(lines: Floats) -> Floats:
+    """Return one over each line, and zero for what nothing is asked of."""
+    return np.divide(1.0, lines, out=np.zeros_like(lines), where=lines > 0)
 
 
 def _to_center(average: Floats) -> Floats:
@@ -263,4 +265,4 @@ def _root(matrix: Floats) -> Floats:
     return found
 
 
-_NONE = Optimum(matrices=(), lines=np.empty(0), error=np.inf, bound=0.0)
+_NONE = Optimum(matrices=(), lines=np.empty(0), error=np.inf, bound=0.0, shares=np.empty(0))

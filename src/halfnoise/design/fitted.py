@@ -19,10 +19,11 @@ from halfnoise.design.cells import MOST_LISTED, Cells
 from halfnoise.design.covariance import Covariance
 from halfnoise.design.crowd import Crowd, Fold
 from halfnoise.design.design import Design, Setting
-from halfnoise.design.duality import Optimum, Programme, solve
+from halfnoise.design.duality import CLOSE, Optimum, solve
 from halfnoise.design.grid_rows import GridRows
 from halfnoise.design.people import People, Size, listed, size_of
 from halfnoise.design.prices import priced
+from halfnoise.design.programme import Goals, Programme
 from halfnoise.design.row_measurement import Across, RowMeasurement
 from halfnoise.design.rows import Rows
 from halfnoise.design.triangle import moved_by
@@ -37,8 +38,10 @@ from halfnoise.workload.sets.base import Parts, Scales
 from halfnoise.workload.sets.folding import Folded
 from halfnoise.workload.workload import Workload
 
+EXACT = 1e-8  # how near errors come to the least where all are to be as large
 SLACK = 2.0**-40  # more than all rounding of a sum of positive numbers
 EVEN = 1e-4  # how near scales of short rows come to the best
+GROWN = 2.0**-10  # by how much a squared scale is, to see what its noise weighs
 TURNS = 4  # of scales and estimates where several noises tell the same
 
 
@@ -67,13 +70,13 @@ class Fitted(Design):
             return
         if workload.touched and workload.neighbors is Neighbors.REPLACE:
             for crowd, priced in crowds(workload, size):
-                yield from _fitted(crowd.one, priced.programme, setting.budget, crowd.changed)
+                yield from _fitted(crowd.one, priced.programme, setting, crowd.changed)
             return
         everybody, some = folding(workload)
         asked = (workload.blocks, size, workload.size_weight)
         # For categories and tables closed forms are best.
         if (people := everybody(*asked)) is not None and people.order and (prices := some(*asked)):
-            yield from _fitted(people, prices.programme, setting.budget)
+            yield from _fitted(people, prices.programme, setting)
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -101,27 +104,37 @@ class Fitted(Design):
             distances = np.concatenate([distances, self.changed.distances])
         return moved, distances
 
-    def balanced(self, line_weights: Floats, budget: float) -> Self:
+    def balanced(self, setting: Setting) -> Self:
         """Return the same rows with the best scales for them: rounding has changed what they cost.
 
-        A row's noise weighs what the coordinates hold of it.
+        What errors grow by, as each squared scale does, is what its noise weighs in them.
         """
-        people, (moved, distances) = self.rows.people, self._everybody()
-        seen = zip(people.order, people.coordinates, strict=True)
-        weights = [people.blocks[i].importance * float(each.weight) for (i, _), each in seen]
-        weights += [people.root_weight] * (people.size is Size.MEASURED)
-        own = np.einsum("k,kr->r", weights, self.rows.back**2)
+        moved, distances = self._everybody()
+        scales = np.array([*self.row_scales, *itertools.chain(*self.scales)])
+        least, grown = self.errors_of(setting), np.eye(len(scales)) * GROWN + 1
+        more = [self._with(scales * own).errors_of(setting) - least for own in np.sqrt(grown)]
+        weights = np.maximum(np.array(more).T / scales**2, 0.0)
         programme = Programme(
             moved=(),
             weights=(),
             distances=np.hstack([moved**2, distances]),
-            line_weights=np.concatenate([own, line_weights]),
+            line_weights=weights.sum(axis=0),
+            goals=Goals((), weights),
         )
-        left = iter((solve(programme.lifted, EVEN).lines ** -0.5 / budget).tolist())
-        rows, *scales = (
-            tuple(itertools.islice(left, n)) for n in (len(own), *map(len, self.scales))
-        )
-        return replace(self, row_scales=rows, scales=tuple(scales))
+        close = min(EVEN, closeness(setting))
+        return self._with(solve(programme.lifted, close).lines ** -0.5 / setting.budget)
+
+    def errors_of(self, setting: Setting) -> Floats:
+        """Return the errors of which the largest is to be least, or the total."""
+        goals = setting.largest
+        return np.array(self.errors(goals) if goals else [self.error(setting.workload)])
+
+    def _with(self, scales: Floats) -> Self:
+        """Return the same rows with other scales."""
+        left = iter(scales.tolist())
+        each = (self.row_scales, *self.scales)
+        rows, *across = (tuple(itertools.islice(left, len(own))) for own in each)
+        return replace(self, row_scales=rows, scales=tuple(across))
 
     def stretched(self, factor: float) -> Self:
         """Return the design with all its scales times ``factor``."""
@@ -164,14 +177,15 @@ class Fitted(Design):
 
 
 def _fitted(
-    people: People, programme: Programme, budget: float, changed: People | None = None
+    people: People, programme: Programme, setting: Setting, changed: People | None = None
 ) -> Iterator[Fitted]:
     """Offer the best noise for these people, certified to cost the budget."""
-    found = solve(programme.lifted)
+    budget, close = setting.budget, closeness(setting)
+    found = solve(programme.lifted, close)
     for _ in range(TURNS):
         if (weights := people.borne(found.lines)) is not None:
             programme = replace(programme, line_weights=weights)
-            found = solve(programme.lifted)
+            found = solve(programme.lifted, close)
     if not found.sound:
         return
     first = int(people.weights.size > 0)
@@ -185,8 +199,13 @@ def _fitted(
         changed=None if changed is None else changed.on(people.blocks, people),
     )
     if len(found.matrices) == first:
-        design = design.balanced(programme.line_weights, budget)
+        design = design.balanced(setting)
     yield design.stretched(design.loss() / budget).certified(budget)
+
+
+def closeness(setting: Setting) -> float:
+    """Return how near an error comes to the least; each of several, if all are to be as large."""
+    return EXACT if setting.largest else CLOSE
 
 
 def folding(workload: Workload) -> tuple[Fold, Fold]:

@@ -15,9 +15,10 @@ from halfnoise.design.assembly import Assembly
 from halfnoise.design.covariance import Covariance, Shared
 from halfnoise.design.crowd import Crowd
 from halfnoise.design.design import Design, Setting
-from halfnoise.design.duality import Programme, solve
+from halfnoise.design.duality import solve
 from halfnoise.design.fitted import (
     across,
+    closeness,
     crowds,
     dearest,
     on_grid,
@@ -28,6 +29,7 @@ from halfnoise.design.fitted import (
 from halfnoise.design.grid_rows import GridRows
 from halfnoise.design.group_measurement import GroupMeasurement
 from halfnoise.design.people import size_of
+from halfnoise.design.programme import Programme
 from halfnoise.design.row_measurement import Across
 from halfnoise.design.rows import Rows
 from halfnoise.design.triangle import lower_root
@@ -61,7 +63,7 @@ class FittedGroups(Design):
             return
         for crowd, priced in crowds(workload, size_of(setting)):
             if crowd.groups > 1:
-                yield from _fitted(crowd, priced.programme, setting.budget)
+                yield from _fitted(crowd, priced.programme, setting)
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -147,9 +149,10 @@ class FittedGroups(Design):
         )
 
 
-def _fitted(crowd: Crowd, programme: Programme, budget: float) -> Iterator[FittedGroups]:
+def _fitted(crowd: Crowd, programme: Programme, setting: Setting) -> Iterator[FittedGroups]:
     """Offer the best noise for these people, certified to cost the budget."""
-    found, m = solve(programme.lifted), crowd.groups
+    budget, m = setting.budget, crowd.groups
+    found = solve(programme.lifted, closeness(setting))
     if not found.sound:
         return
     one, scales = across(crowd.one, found, 2, budget)

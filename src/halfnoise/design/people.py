@@ -16,9 +16,9 @@ import numpy as np
 
 from halfnoise.design.cells import Cells
 from halfnoise.design.design import Setting
-from halfnoise.design.duality import Programme
+from halfnoise.design.programme import Programme
 from halfnoise.privacy.definitions import Neighbors
-from halfnoise.values import dataclass
+from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats, Grain
@@ -232,25 +232,35 @@ class People:
         return found
 
     @cached_property
-    def matrices(self) -> list[tuple[Floats, Floats]]:
-        """What is measured with noises of its own that are shared: P of everybody, and Q."""
-        return [
-            (each[kinds], block.importance * weight)
-            for block, fold, kinds in zip(self.blocks, self.folds, self.kinds, strict=True)
-            for each, weight in fold.matrices()
-        ]
+    def matrices(self) -> list[Floats]:
+        """What is measured with noises of its own that are shared: P of everybody."""
+        seen = zip(self.folds, self.kinds, strict=True)
+        return [each[kinds] for fold, kinds in seen for each in fold.matrices()]
+
+    @property
+    def asked(self) -> tuple[list[Floats], Floats]:
+        """What squared errors weigh: of all matrices, and of lines."""
+        own = [self.weights] if self.weights.size else []
+        seen = zip(self.blocks, self.folds, strict=True)
+        own += [b.importance * weight for b, fold in seen for weight in fold.matrix_weights()]
+        return own, self.line_weights
+
+    def weighed(self, blocks: Sequence[Block], interest: float) -> "People":
+        """Return the same people where squared errors weigh otherwise."""
+        seen = zip(self.folds, self.blocks, blocks, strict=True)
+        folds = (f if b.shape is a.shape else f.weighed(b.shape) for f, a, b in seen)
+        return replace(self, blocks=tuple(blocks), folds=tuple(folds), interest=interest)
 
     @cached_property
     def programme(self) -> Programme:
         """What noise to look for; coordinates are in the first matrix."""
-        some = self.weights.size > 0
+        some, (weights, line_weights) = self.weights.size > 0, self.asked
         moved = [np.einsum("ki,kj->kij", self.rows, self.rows) + self.spread] if some else []
-        weights = [self.weights] if some else []
         return Programme(
-            moved=[*moved, *(each for each, _ in self.matrices)],
-            weights=[*weights, *(weight for _, weight in self.matrices)],
+            moved=[*moved, *self.matrices],
+            weights=weights,
             distances=self.distances,
-            line_weights=self.line_weights,
+            line_weights=line_weights,
             given=self.size is Size.GIVEN,
         )
 

@@ -24,8 +24,9 @@ import numpy as np
 
 from halfnoise.design.cell_prices import Averaged, Moments, moments_of
 from halfnoise.design.cell_states import CellStates, Residuals
-from halfnoise.values import dataclass
+from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.grid import Floats
+from halfnoise.workload.sets.base import ContributionSet
 from halfnoise.workload.sets.folding import Coordinate
 from halfnoise.workload.sets.placed import Placed
 from halfnoise.workload.sets.residuals import Axes, cells, place_of, rank, within
@@ -80,6 +81,8 @@ def spots(tree: Tree) -> list[Spot]:
 class PricedPlaces(Averaged):
     """Kinds of people, each an average over like places, and over like values in their cells."""
 
+    prices: "_Prices" = field(compare=False, repr=False)
+
     @classmethod
     def of(cls, shape: Placed, most: int, *, leaves: bool) -> "PricedPlaces | None":
         """Return so many kinds at most; None if there are always more."""
@@ -119,7 +122,16 @@ class PricedPlaces(Averaged):
             added=added,
             varies=varies,
             own=[(prices.moved(part), np.diag(part.weights)) for part in more],
+            prices=prices,
         )
+
+    def weighed(self, shape: ContributionSet) -> "PricedPlaces":
+        """Return the same of a set that differs in what squared errors weigh alone."""
+        if not isinstance(shape, Placed):
+            raise TypeError
+        prices = replace(self.prices, shape=shape)
+        found = self._made(prices, [*prices.parts()])
+        return self if found is None else found
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,12 +14,14 @@ from halfnoise.workload.sets import Box
 DIGITS = 9  # to which they agree
 
 
-def gathered(blocks: Sequence[Block]) -> list[Block]:
-    """Return one block in the place of all that are alike."""
+def gathered(blocks: Sequence[Block]) -> tuple[tuple[Block, ...], list[int]]:
+    """Return one block in the place of all that are alike, and for each block which that is."""
     like: dict[object, list[Block]] = {}
     for place, block in enumerate(blocks):
         like.setdefault(_key(block) or place, []).append(block)
-    return [_together(alike) if len(alike) > 1 else alike[0] for alike in like.values()]
+    found = (_together(alike) if len(alike) > 1 else alike[0] for alike in like.values())
+    keys = [*like]
+    return (*found,), [keys.index(_key(block) or i) for i, block in enumerate(blocks)]
 
 
 def _key(block: Block) -> tuple[str, str] | None:

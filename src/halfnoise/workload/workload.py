@@ -189,7 +189,9 @@ class Workload:
         """
         if self.size_importance or not self.needs_sizes:
             return self.size_importance
-        query = max(line.importance * line.width**2 for line in self.lines)
+        goals = self.objective == "largest"
+        seen = ((x.goal if goals else x.importance) * x.width**2 for x in self.lines)
+        query = max(seen)
         return query if self.measures_size else COMES_ALONG * query
 
     @property

@@ -79,9 +79,18 @@ class Folded:
         """How what a kind adds to all coordinates varies, where it stands for several."""
         return None
 
-    def matrices(self) -> Iterable[tuple[Floats, Floats]]:
-        """Go through what is measured with noises that it shares: of each kind P, and Q."""
+    def matrices(self) -> Iterable[Floats]:
+        """Go through what is measured with noises that it shares: P of each kind."""
         return ()
+
+    def matrix_weights(self) -> Iterable[Floats]:
+        """Go through what errors of that weigh: Q."""
+        return ()
+
+    def weighed(self, shape: ContributionSet) -> "Folded":
+        """Return the same of a set that differs in what squared errors weigh alone."""
+        view = shape.view(shape.midpoint, 2)
+        return replace(self, shape=shape, weights=view.weights, root_weight=view.root_weight)
 
     @property
     def along_only(self) -> bool:

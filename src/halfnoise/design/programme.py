@@ -1,0 +1,92 @@
+"""Which noise is looked for: kinds of people, what each pays for, and what errors weigh."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfnoise.values import dataclass, replace
+from halfnoise.workload.grid import Floats
+
+LEAST_PRICE, LEAST_PART = 1e-30, 1e-4
+
+
+class Goals(NamedTuple):
+    """Of several errors what each weighs: Q of each matrix block, and the weights of lines."""
+
+    weights: Sequence[Floats]
+    line_weights: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Programme:
+    """Kinds of people, and what errors weigh.
+
+    ``moved``: for each matrix block of the information, P of every kind of person; ``weights``: Q
+    of each. ``distances``: for every kind what a line is charged with; ``line_weights``: what the
+    error of each line weighs. ``given``: the number of people, last in every P of the first block
+    and not in Q, is. ``goals``: where the largest of several errors is to be least.
+    """
+
+    moved: Sequence[Floats]
+    weights: Sequence[Floats]
+    distances: Floats
+    line_weights: Floats
+    given: bool = False
+    goals: Goals | None = None
+
+    @property
+    def every(self) -> Goals:
+        """All goals; what errors weigh altogether, if that is the only one."""
+        return self.goals or Goals([each[None] for each in self.weights], self.line_weights[None])
+
+    def weighed(self, shares: Floats) -> "Programme":
+        """Return the same with one goal, of which all others are such shares."""
+        goals = self.every
+        weights = [np.einsum("g,gij->ij", shares, each) for each in goals.weights]
+        return replace(self, weights=weights, line_weights=shares @ goals.line_weights)
+
+    @property
+    def lifted(self) -> "Programme":
+        """The same where nothing weighs so little that its noise would have no place on a grid.
+
+        Along an axis with noise of its own, what weighs w and is moved by P costs sqrt(w P) in s:
+        each costs at least its share of ``LEAST_PART`` of all, by which s grows at most.
+        """
+        axes, own, far = [], [], list[Floats]()
+        for moved, weight in zip(self.moved, self.weights, strict=True):
+            values, vectors = np.linalg.eigh(weight)
+            axes.append(vectors)
+            own.append(np.maximum(values, 0.0))
+            along = np.einsum(
+                "kij,ia,ja->ka", moved[:, : len(values), : len(values)], *[vectors] * 2
+            )
+            far.append(along.max(axis=0))
+        own, far = [*own, self.line_weights], [*far, self.distances.max(axis=0, initial=0.0)]
+        pairs = [*zip(own, far, strict=True)]
+        part = LEAST_PART * sum(float(np.sqrt(w * p).sum()) for w, p in pairs)
+        part /= sum(map(len, own))
+        *found, lines = (np.maximum(w, part**2 / np.maximum(p, LEAST_PRICE)) for w, p in pairs)
+        weights = [(v * w) @ v.T for v, w in zip(axes, found, strict=True)]
+        goals = self.goals and Goals(
+            [g + w - o for g, w, o in zip(self.goals.weights, weights, self.weights, strict=True)],
+            self.goals.line_weights + lines - self.line_weights,
+        )
+        return replace(self, weights=weights, line_weights=lines, goals=goals)
+
+    def of(self, chosen: NDArray[np.intp]) -> "Programme":
+        """Return the same for some kinds of people, and last an average person: who moves all."""
+        *moved, far = (
+            np.concatenate([each[chosen], each.mean(axis=0, keepdims=True)])
+            for each in (*self.moved, self.distances)
+        )
+        return replace(self, moved=moved, distances=far)
+
+    def costs(self, matrices: Sequence[Floats], lines: Floats) -> Floats:
+        """Return what everybody costs under noise of such information."""
+        cost = np.einsum("kl,l->k", self.distances, lines)  # threads of BLAS would not pay
+        for moved, matrix in zip(self.moved, matrices, strict=True):
+            cost = cost + np.einsum("kij,ij->k", moved, matrix)
+        found: Floats = np.maximum(cost, 0.0)
+        return found
