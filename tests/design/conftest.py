@@ -20,5 +20,5 @@ def closed_forms(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 @pytest.fixture(autouse=True)
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Find every bound anew: a test may break what it hangs on."""
-    for name in ("_least", "_crowded"):
+    for name in ("_least", "_crowded", "_balanced"):
         monkeypatch.setattr(certificate, name, getattr(certificate, name).__wrapped__)

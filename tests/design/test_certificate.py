@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import halfnoise as hn
-from halfnoise.design import certificate, largest, place_parts, place_prices, prices
+from halfnoise.design import certificate, place_parts, place_prices, prices
 from halfnoise.design.cell_prices import Averaged
 from halfnoise.design.place_prices import _Prices
 from halfnoise.workload.sets.squared import Squared
@@ -59,8 +59,8 @@ def test_the_largest_error_has_a_bound(queries: Any, rules: dict[str, Any]) -> N
 
 def test_weights_that_add_up_to_more_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test rejects goals that weigh one and a hundredth together."""
-    own = largest._weighed
-    monkeypatch.setattr(certificate, "as_made", lambda w, _: own(w, np.array([0.505, 0.505])))
+    monkeypatch.setattr(certificate, "balanced", lambda *_: None)
+    monkeypatch.setattr(certificate, "shares", lambda *_: np.array([0.505, 0.505]))
     workload = hn.Workload([hn.Count("a"), hn.Sum("x", bounds=(0, 1))], objective="largest")
     bound = certificate.least_error(workload, 1.0)
     assert bound is not None

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import halfnoise as hn
-from halfnoise.design import certificate, duality
+from halfnoise.design import certificate, programme
 from halfnoise.design.candidates import designs
 from halfnoise.design.crowd import Crowd
 from halfnoise.design.duality import solve
@@ -146,7 +146,7 @@ def test_what_weighs_nothing_beside_the_rest_has_to_weigh_a_little(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Else its noise has no place on a grid, and the test above sees what closed forms lack."""
-    monkeypatch.setattr(duality, "LEAST_PART", 0.0)
+    monkeypatch.setattr(programme, "LEAST_PART", 0.0)
     with pytest.raises(AssertionError):
         test_planning_ends_for_any_importance(1e-12)
 

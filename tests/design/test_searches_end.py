@@ -125,7 +125,7 @@ def test_every_plan_of_tables_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 
     What the cheapest get of the budget may be too little to be drawn: that is refused, at once.
     """
-    own, stretch, weighed = allocation._balanced, Design.loss, largest._weighed
+    own, stretch, weighed = allocation._balanced, Design.loss, largest.weighed
     planned = 0
     for seed in range(TABLES):
         draw, workload = random.Random(seed), drawn(seed)
@@ -138,7 +138,7 @@ def test_every_plan_of_tables_ends(monkeypatch: pytest.MonkeyPatch) -> None:
         # The designs and their rounds, of which each weighs kinds of people a few times.
         searches, losses, rounds = Limit(own, 300), Limit(stretch, 800), Limit(weighed, 300)
         monkeypatch.setattr(allocation, "_balanced", searches)
-        monkeypatch.setattr(largest, "_weighed", rounds)
+        monkeypatch.setattr(largest, "weighed", rounds)
         monkeypatch.setattr(Design, "loss", lambda design, count=losses: count(design))
         try:
             design = plan(workload, privacy=GaussianDP(mu=0.7)).measurement.design
@@ -155,7 +155,7 @@ def test_a_search_without_an_end_is_noticed(monkeypatch: pytest.MonkeyPatch) -> 
     for name, value in {
         "CLOSE": 0,
         "CLOSE_ENOUGH": 0,
-        "LEAST_POWER": 0,
+        "ROUGH": 0,
         "MOST_ROUNDS": 999,
     }.items():
         monkeypatch.setattr(largest, name, value)

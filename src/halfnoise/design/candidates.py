@@ -1,8 +1,8 @@
 """Every design that there is: a new one is a file and a line here."""
 
+import itertools
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 
 from halfnoise.design.centered import Centered
 from halfnoise.design.certificate import fairly, least_error
@@ -16,6 +16,7 @@ from halfnoise.design.two_level import TwoLevel
 from halfnoise.errors import InvalidParameterError
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Budget
+from halfnoise.values import replace
 from halfnoise.workload.workload import Workload
 
 PAYS = 1.001  # a fitted design has this much less squared error than closed forms, or is none
@@ -36,34 +37,43 @@ def designs(workload: Workload, budget: Budget, *, known_size: bool = False) -> 
         pays = noise is Noise.GAUSSIAN or not workload.gaussian_only
         if pays and (amount := noise.amount(budget)) is not None:
             setting = Setting(workload=workload, noise=noise, budget=amount, known_size=known_size)
-            largest, gaussian = workload.objective == "largest", noise is Noise.GAUSSIAN
-            fair = fairly(workload, amount, known_size=known_size) if largest and gaussian else None
-            found = [design for each in CANDIDATES for design in _offers(each, setting, fair)]
-            yield from found
-            if gaussian and not (largest and fair is None):
-                yield from _fitted(setting, fair, found)
+            yield from _gaussian(setting) if noise is Noise.GAUSSIAN else _closed(setting)
 
 
-def _fitted(setting: Setting, fair: Fair | None, closed: Sequence[Design]) -> Iterator[Design]:
-    """Offer fitted designs where they have less error than all closed forms, and fit the grid.
+def _gaussian(setting: Setting) -> Iterator[Design]:
+    """List closed forms, and fitted designs where these have less error than all of them.
 
-    They are not looked for where the bound says that there is no such design. ``fair``: how goals
-    weigh where the largest error is least.
+    Fitted ones are not looked for where the bound says that no design has so much less. Where the
+    largest error is to be least, the bound also says how goals weigh then. If closed forms of such
+    weights are far from it, fitted designs come first, and where there are any, those may be rough.
     """
-    workload = setting.workload
+    workload, known, fitted = setting.workload, setting.known_size, list[Design]()
+    largest = workload.objective == "largest"
+    fair = fairly(workload, setting.budget, known_size=known) if largest else None
+    fairly_asked = replace(setting, workload=fair.workload, largest=workload) if fair else setting
+    if fair and not any(fair.is_near(design) for design in _offered(fairly_asked)):
+        fitted = [*_fitted(fairly_asked)]
+        fair = replace(fair, rough=bool(fitted))
+    closed = [*_closed(setting, fair)]
+    yield from closed
     fit = [design for design in closed if design.gives_size or not workload.needs_sizes]
     best = min(fit, key=lambda design: design.error(workload), default=None)
     least = math.inf if best is None else best.error(workload)
-    if best is not None:
-        known = setting.known_size
+    if best is not None and not fitted:
         bound = least_error(workload, setting.budget, known_size=known, lines=best.lines)
         if bound is not None and least <= bound * PAYS:
             return
-    asked = replace(setting, workload=fair.workload, largest=workload) if fair else setting
-    for candidate in FITTED if workload.weight is None else ():
-        for design in candidate.offers(asked):
-            if design.error(workload) * PAYS < least and _fits(design, setting):
-                yield design
+    if largest and fair is None:
+        return
+    for design in fitted or _fitted(fairly_asked):
+        if design.error(workload) * PAYS < least and _fits(design, setting):
+            yield design
+
+
+def _fitted(setting: Setting) -> Iterator[Design]:
+    if setting.workload.weight is not None:
+        return iter(())
+    return itertools.chain(*(each.offers(setting) for each in FITTED))
 
 
 def _fits(design: Design, setting: Setting) -> bool:
@@ -75,16 +85,19 @@ def _fits(design: Design, setting: Setting) -> bool:
     return True
 
 
-def _offers(candidate: type[Design], setting: Setting, fair: Fair | None) -> Iterator[Design]:
-    """List what a candidate offers, each for the objective of the workload."""
-    workload = setting.workload
-    if workload.weight is not None and not candidate.takes_weights:
-        return
-    for design in candidate.offers(setting):
+def _closed(setting: Setting, fair: Fair | None = None) -> Iterator[Design]:
+    """List closed forms, each for the objective of the workload."""
+    for design in _offered(setting):
 
-        def again(weighed: Workload, name: str = design.name) -> Design:
-            offered = candidate.offers(replace(setting, workload=weighed))
-            return next(each for each in offered if each.name == name)
+        def again(own: Workload, name: str = design.name) -> Design | None:
+            offered = _offered(replace(setting, workload=own))
+            return next((each for each in offered if each.name == name), None)
 
-        largest = workload.objective == "largest"
-        yield least_largest(design, again, workload, fair) if largest else design
+        largest = setting.workload.objective == "largest"
+        yield least_largest(design, again, setting.workload, fair) if largest else design
+
+
+def _offered(setting: Setting) -> Iterator[Design]:
+    weighted = setting.workload.weight is not None
+    kinds = (each for each in CANDIDATES if each.takes_weights or not weighted)
+    return itertools.chain.from_iterable(each.offers(setting) for each in kinds)

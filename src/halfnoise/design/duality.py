@@ -28,16 +28,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfnoise.design.programme import LEAST_PRICE, Programme
+from halfnoise.design.programme import LEAST_PRICE, Programme, average, viewed
 from halfnoise.values import dataclass, replace
 from halfnoise.workload.grid import Floats
 
 CLOSE = 5e-4  # how near the error of what is found comes to the bound
 MOST_ROUNDS, MOST_TURNS, MOST_STEPS = 30, 15, 40
 LEAST_ROUNDS, MUCH, MOST_WORK = 10, 2**31, 2**26  # multiplications in all rounds, and in a step
-FEW, MORE, LITTLE = 2**16, 128, 0.5  # numbers: of more, after the rounds, not all are priced
+FEW, MORE, LITTLE = 2**16, 128, 1.0  # numbers: of more, after the rounds, not all are priced
 FASTER, SLOWER = 1.3, 4.0  # how the power of the costs grows, and shrinks where it was too large
-LEAST_SHARE, LEAST_ROOT = 1e-12, 1e-7
+LEAST_SHARE, LEAST_ROOT, TINY = 1e-12, 1e-7, 1e-200
 LEFT, AHEAD, FIRST = 0.15, 0.9, 0.1  # of a gap, of the way to zero, of what is free at first
 SMALL = 1e-3  # of an equal share, at least, where steps begin
 
@@ -91,11 +91,11 @@ def solve(programme: Programme, close: float = CLOSE) -> Optimum:
             break
         more = min(MORE, kinds)
         chosen = chosen | (cost >= np.partition(cost, -more)[-more])
-        own = np.append(np.maximum(prices[chosen], 1 / kinds), 1 / kinds)
+        own = np.maximum(prices[chosen], 1 / kinds)
         some = programme.of(np.flatnonzero(chosen))
         found, own, shares = _steps(some, close / 2, own, np.maximum(shares, SMALL / goals))
         cost = programme.costs(found.matrices, found.lines)
-        prices[chosen] = own[:-1]
+        prices[chosen] = own
         best = best.or_better(found.stretched(float(cost.max())))
     return best
 
@@ -149,15 +149,15 @@ def _steps(
         best = best.or_better(found)
         if best.error <= best.bound * (1 + close):
             break
-        f = np.hstack([seen.changes(programme) / np.sqrt(seen.s), far[:, None] / np.sqrt(2)])
+        f = np.vstack([seen.changes(programme) / np.sqrt(seen.s), far / np.sqrt(2)])
         aim = max(LEFT * float(both @ left), close / 2) / len(both)
         step, own = aim / both - free, both / left
-        if f.shape[1] < len(both):
-            inner = np.eye(f.shape[1]) + (f.T * own) @ f
-            step = own * (step - f @ np.linalg.solve(inner, f.T @ (own * step)))
+        if len(f) < len(both):
+            inner = np.eye(len(f)) + (f * own) @ f.T
+            step = own * (step - np.linalg.solve(inner, f @ (own * step)) @ f)
         else:
-            step = np.asarray(np.linalg.solve(f @ f.T + np.diag(1 / own), step), dtype=np.float64)
-        change = f @ (f.T @ step) + free - left
+            step = np.asarray(np.linalg.solve(f.T @ f + np.diag(1 / own), step), dtype=np.float64)
+        change = (f @ step) @ f + free - left
         if not np.isfinite(change).all():  # weights are too far apart for floats
             break
         both, left = _towards(both, step), _towards(left, change)
@@ -190,20 +190,20 @@ class _Seen(NamedTuple):
         s, views, backs, middles = 0.0, list[Floats](), list[Floats](), list[Floats]()
         asked = programme.weighed(shares)
         for place, (moved, weight) in enumerate(zip(asked.moved, asked.weights, strict=True)):
-            average, own = np.einsum("k,kij->ij", prices, moved), np.eye(moved.shape[1])
-            own = _to_center(average) if programme.given and place == 0 else own
+            mean, own = average(prices, moved), np.eye(moved.shape[1])
+            own = _to_center(mean) if programme.given and place == 0 else own
             seen = _root(weight) @ own
-            values, vectors = np.linalg.eigh(seen @ average @ seen.T)
+            values, vectors = np.linalg.eigh(seen @ mean @ seen.T)
             middle = np.sqrt(np.maximum(values, 0.0))
             s += float(middle.sum())
-            middle = np.maximum(middle, max(LEAST_ROOT * middle[-1], LEAST_PRICE))
+            middle = np.maximum(middle, max(LEAST_ROOT * middle[-1], TINY))
             views.append((vectors.T @ seen) / np.sqrt(middle)[:, None])
-            backs.append(views[-1] @ average @ own.T / middle[:, None])
+            backs.append(views[-1] @ mean @ own.T / middle[:, None])
             middles.append(middle)
         charged = np.einsum("k,kl->l", prices, programme.distances)
         s += float(np.sqrt(asked.line_weights * charged).sum())
-        charged = np.maximum(charged, LEAST_PRICE)
-        lines = np.sqrt(asked.line_weights / charged)
+        charged = np.maximum(charged, TINY)
+        lines = np.maximum(np.sqrt(asked.line_weights / charged), TINY)
         return cls(s, prices, shares, views, backs, middles, charged, lines)
 
     def noise(self, dearest: float, errors: Floats) -> Optimum:
@@ -222,35 +222,27 @@ class _Seen(NamedTuple):
         goals, errors = programme.every, np.zeros(len(self.shares))
         for back, weights in zip(self.backs, goals.weights, strict=True):
             errors = errors + np.einsum("gij,ij->g", weights, back.T @ back)
-        errors = errors + goals.line_weights @ _inverse(self.lines)
+        errors = errors + goals.line_weights @ (1 / self.lines)
         matrices = [view.T @ view for view in self.views]
         return programme.costs(matrices, self.lines), errors
 
     def changes(self, programme: Programme) -> Floats:
-        """Return F: of costs and errors, how they change with all prices and shares."""
-        goals, root = (
-            programme.every,
-            np.sqrt(2 * self.charged * np.maximum(self.lines, LEAST_PRICE)),
-        )
-        people, asked = [programme.distances * self.lines / root], list[Floats]()
-        asked = [-goals.line_weights * _inverse(self.lines) / root]
-        each = zip(
-            programme.moved, goals.weights, self.views, self.backs, self.middles, strict=True
-        )
-        for place, (moved, weights, view, back, middle) in enumerate(each):
+        """Return F', a column for each price and each share: how costs and errors change."""
+        goals, root = programme.every, np.sqrt(2 * self.charged) * np.sqrt(self.lines)
+        people = [programme.distances.T * (self.lines / root)[:, None]]
+        asked = [-goals.line_weights.T / (self.lines * root)[:, None]]
+        blocks = zip(programme.moved, goals.weights, strict=True)
+        seen = zip(self.views, self.backs, self.middles, strict=True)
+        for (moved, weights), (view, back, middle) in zip(blocks, seen, strict=True):
             i, j = np.triu_indices(len(view))
-            twice = np.sqrt(np.where(i == j, 1.0, 2.0) / (middle[i] + middle[j]))
-            people.append((view @ moved @ view.T)[:, i, j] * twice)
-            asked.append(-(back @ weights @ back.T)[:, i, j] * twice)
-            if programme.given and place == 0:  # the average person moves, too
-                people.append(moved[:, :, -1] @ view.T * np.sqrt(2 / self.prices.sum()))
-                asked.append(np.zeros((len(weights), len(view))))
-        return np.concatenate([np.hstack(people), np.hstack(asked)])
-
-
-def _inverse(lines: Floats) -> Floats:
-    """Return one over each line, and zero for what nothing is asked of."""
-    return np.divide(1.0, lines, out=np.zeros_like(lines), where=lines > 0)
+            twice = np.sqrt(np.where(i == j, 1.0, 2.0) / (middle[i] + middle[j]))[:, None]
+            people.append(viewed(moved, view, i, j) * twice)
+            asked.append(viewed(weights, back, i, j) * -twice)
+            if programme.given and len(people) == 2:  # the average person moves, too
+                last = moved * moved[:, -1:] if moved.ndim == 2 else moved[:, :, -1]
+                people.append(view @ last.T * np.sqrt(2 / self.prices.sum()))
+                asked.append(np.zeros((len(view), len(weights))))
+        return np.hstack([np.vstack(people), np.vstack(asked)])
 
 
 def _to_center(average: Floats) -> Floats:

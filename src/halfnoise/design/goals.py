@@ -8,15 +8,16 @@ has it is that of the least largest error.
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from halfnoise.design.crowd import Crowd
+from halfnoise.design.design import Design
 from halfnoise.design.duality import Optimum, solve
 from halfnoise.design.people import People
 from halfnoise.design.programme import Goals
-from halfnoise.values import replace
+from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block, Line
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats
@@ -24,17 +25,27 @@ from halfnoise.workload.workload import Workload
 
 MOST_GOALS = 100
 EXACT = 1e-6  # how near the largest error comes to the bound
+NEAR = 1.002
 GOLDEN = (math.sqrt(5) - 1) / 2
 
 Listed: TypeAlias = People | Crowd
 Parts: TypeAlias = tuple[list[Floats], Floats]  # what errors weigh: of all matrices, and of lines
 
 
-class Fair(NamedTuple):
-    """A workload whose goals weigh so that its least error is that of the least largest one."""
+@dataclass(frozen=True, slots=True)
+class Fair:
+    """A workload whose goals weigh so that its least error is that of the least largest one.
+
+    ``rough``: whether what is far from it need not be the best of its kind.
+    """
 
     workload: Workload
     error: float
+    rough: bool = False
+
+    def is_near(self, design: Design) -> bool:
+        """Whether a design of these weights, or one of others like it, may be as good."""
+        return design.total_error(self.workload.size_importance) <= NEAR * self.error
 
 
 def weighed(workload: Workload, shares: Floats) -> Workload:

@@ -12,20 +12,21 @@ from collections.abc import Callable
 import numpy as np
 
 from halfnoise.design.design import Design
-from halfnoise.design.goals import Fair, shares, weighed
+from halfnoise.design.goals import NEAR, Fair, shares, weighed
 from halfnoise.workload.workload import Workload
 
-MOST_ROUNDS, CLOSE, CLOSE_ENOUGH = 150, 1e-7, 5e-4  # the last from ``PATIENCE`` rounds on
-PATIENCE = 25
+MOST_ROUNDS, CLOSE, CLOSE_ENOUGH, ROUGH = 150, 1e-7, 5e-4, 1e-2
+PATIENCE, SOON = 25, 8  # rounds after which close enough will do, and near the best of all
 LEAST, FASTER, SLOWER = 1e-12, 1.2, 4.0  # of weights, and how the power that moves them changes
-NEAR = 1.002  # of the least error of any noise
 FEW = 1e-3  # of equal weights, in those at first
 
 
 def least_largest(
-    first: Design, again: Callable[[Workload], Design], workload: Workload, fair: Fair | None
+    first: Design, again: Callable[[Workload], Design | None], workload: Workload, fair: Fair | None
 ) -> Design:
     """Return the design of the least largest error; ``again``: the best for weights that add up.
+
+    It may say that there is none for some weights.
 
     ``fair``: with which weights any noise would have it, where that is known.
     """
@@ -34,13 +35,14 @@ def least_largest(
     kept = pi = (pi + FEW / goals) / (1 + FEW)
     best, least, bound, power = first, math.inf, 0.0, 1.0
     for number in range(MOST_ROUNDS):
-        design = again(weighed(workload, pi))
+        if (design := again(weighed(workload, pi))) is None:
+            break
         errors = np.array(design.errors(workload))
         low, high = float(pi @ errors), float(errors.max())
         if high <= least * (1 + CLOSE):  # of those as good, one whose weights say more
             best, least = design, min(high, least)
-        far = fair is not None and low > NEAR * fair.error  # others will be taken
-        close = CLOSE_ENOUGH if far or number >= PATIENCE else CLOSE
+        patience = SOON if fair and low <= NEAR * fair.error else PATIENCE
+        close = ROUGH if fair and fair.rough else CLOSE if number < patience else CLOSE_ENOUGH
         if least <= max(low, bound) * (1 + close):
             break
         if low >= bound or power == 1:  # where closed forms are only nearly the best, low wavers

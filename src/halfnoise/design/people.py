@@ -221,6 +221,11 @@ class People:
             found += [block.importance * float(w) for w in borne or fold.weights]
         return np.array(found) if hangs else None
 
+    @property
+    def varies(self) -> bool:
+        """Whether some kinds stand for several, who do not all add as much."""
+        return any(fold.spread_along is not None for fold in self.folds)
+
     @cached_property
     def spread(self) -> Floats:
         """How what everybody adds to all coordinates varies, where kinds stand for several."""
@@ -255,7 +260,9 @@ class People:
     def programme(self) -> Programme:
         """What noise to look for; coordinates are in the first matrix."""
         some, (weights, line_weights) = self.weights.size > 0, self.asked
-        moved = [np.einsum("ki,kj->kij", self.rows, self.rows) + self.spread] if some else []
+        moved = [self.rows] * some
+        if self.varies:
+            moved = [np.einsum("ki,kj->kij", rows, rows) + self.spread for rows in moved]
         return Programme(
             moved=[*moved, *self.matrices],
             weights=weights,

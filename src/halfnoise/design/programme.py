@@ -23,10 +23,11 @@ class Goals(NamedTuple):
 class Programme:
     """Kinds of people, and what errors weigh.
 
-    ``moved``: for each matrix block of the information, P of every kind of person; ``weights``: Q
-    of each. ``distances``: for every kind what a line is charged with; ``line_weights``: what the
-    error of each line weighs. ``given``: the number of people, last in every P of the first block
-    and not in Q, is. ``goals``: where the largest of several errors is to be least.
+    ``moved``: for each matrix block of the information, P of every kind of person, or a row of
+    which it is the square; ``weights``: Q of each block. ``distances``: for every kind what a line
+    is charged with; ``line_weights``: what the error of each line weighs. ``given``: the number of
+    people, last in every P of the first block and not in Q, is. ``goals``: where the largest of
+    several errors is to be least.
     """
 
     moved: Sequence[Floats]
@@ -59,10 +60,9 @@ class Programme:
             values, vectors = np.linalg.eigh(weight)
             axes.append(vectors)
             own.append(np.maximum(values, 0.0))
-            along = np.einsum(
-                "kij,ia,ja->ka", moved[:, : len(values), : len(values)], *[vectors] * 2
-            )
-            far.append(along.max(axis=0))
+            wanted = moved[(slice(None), *[slice(len(values))] * (moved.ndim - 1))]
+            every = np.arange(len(values))
+            far.append(viewed(wanted, vectors.T, every, every).max(axis=1))
         own, far = [*own, self.line_weights], [*far, self.distances.max(axis=0, initial=0.0)]
         pairs = [*zip(own, far, strict=True)]
         part = LEAST_PART * sum(float(np.sqrt(w * p).sum()) for w, p in pairs)
@@ -76,17 +76,33 @@ class Programme:
         return replace(self, weights=weights, line_weights=lines, goals=goals)
 
     def of(self, chosen: NDArray[np.intp]) -> "Programme":
-        """Return the same for some kinds of people, and last an average person: who moves all."""
-        *moved, far = (
-            np.concatenate([each[chosen], each.mean(axis=0, keepdims=True)])
-            for each in (*self.moved, self.distances)
-        )
-        return replace(self, moved=moved, distances=far)
+        """Return the same for some kinds of people."""
+        moved = [each[chosen] for each in self.moved]
+        return replace(self, moved=moved, distances=self.distances[chosen])
 
     def costs(self, matrices: Sequence[Floats], lines: Floats) -> Floats:
         """Return what everybody costs under noise of such information."""
         cost = np.einsum("kl,l->k", self.distances, lines)  # threads of BLAS would not pay
         for moved, matrix in zip(self.moved, matrices, strict=True):
-            cost = cost + np.einsum("kij,ij->k", moved, matrix)
+            squares = "ki,ij,kj->k" if moved.ndim == 2 else "kij,ij->k"
+            each = (moved, matrix, moved) if moved.ndim == 2 else (moved, matrix)
+            cost = cost + np.einsum(squares, *each, optimize=True)
         found: Floats = np.maximum(cost, 0.0)
         return found
+
+
+def average(prices: Floats, moved: Floats) -> Floats:
+    """Return the sum of P of all kinds, each times its price."""
+    if moved.ndim == 2:
+        return (moved.T * prices) @ moved
+    found: Floats = np.einsum("k,kij->ij", prices, moved)
+    return found
+
+
+def viewed(moved: Floats, view: Floats, i: NDArray[np.intp], j: NDArray[np.intp]) -> Floats:
+    """Return some entries of P of every kind, seen by a matrix: a row for each entry."""
+    if moved.ndim == 2:
+        rows = view @ moved.T
+        return rows[i] * rows[j]
+    found: Floats = (view @ moved @ view.T)[:, i, j].T
+    return found
