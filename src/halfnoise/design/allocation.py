@@ -12,6 +12,8 @@ from typing import Self
 
 import numpy as np
 
+from halfnoise.design.duality import solve
+from halfnoise.design.programme import Programme
 from halfnoise.noise.law import Noise
 from halfnoise.values import dataclass
 from halfnoise.workload.block import Block
@@ -210,11 +212,15 @@ def _each_binds(costs: list[Scales], weights: Scales, noise: Noise) -> list[Scal
 def _balanced(costs: Sequence[Scales], weights: Scales, noise: Noise) -> Scales:
     """Minimise sum w u^(-2/p) subject to sum a u <= 1 for every case.
 
-    With prices on the cases, u = (w/(prices a))^(1/q) is best; a case that costs more gets a higher
-    price. By duality no rates have less error than  (sum w^(1/q) (prices a)^(1-1/q))^q. Prices move
-    by a power of the costs that grows as long as that bound does.
+    Of Gaussian noise that is a programme of lines alone. Of Laplace noise, with prices on the
+    cases, u = (w/(prices a))^(1/q) is best; a case that costs more gets a higher price. By duality
+    no rates have less error than  (sum w^(1/q) (prices a)^(1-1/q))^q. Prices move by a power of the
+    costs that grows as long as that bound does.
     """
     a, w = np.array(costs), np.array(weights)
+    if noise is Noise.GAUSSIAN:
+        lines = Programme(moved=(), weights=(), distances=a, line_weights=w)
+        return tuple(solve(lines, EXACT).lines.tolist())
     kept = prices = np.full(len(a), 1 / len(a))
     best, least, found, power = math.inf, 0.0, w, 1.0
     for _ in range(MOST_ROUNDS):

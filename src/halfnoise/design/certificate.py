@@ -39,6 +39,7 @@ ROUNDING = 1e-6  # more than floating point can be off
 MOST_COORDINATES, FEW_PARTS = 256, 4
 CrowdOf: TypeAlias = tuple[()] | tuple[Grouping | None, Neighbors]
 NEAR = 0.005  # what is as good as the least
+A_LITTLE = 1e-5  # beside the shares of all goals together
 UNKNOWN = (
     "How far its squared error is from the least that any Gaussian noise can have is not known:"
     " too much differs to bound that."
@@ -86,12 +87,14 @@ def fairly(workload: Workload, mu: float, *, known_size: bool = False) -> Fair |
     found = _balanced(_crowd_of(workload), *_about(workload, size))
     if found is None:
         return None
-    left, (blocks, places) = iter(found[1].tolist()), gathered(workload.blocks)
-    shares = [[next(left) for _ in block.lines] for block in blocks]
+    # Of goals that hardly weigh anything, little as it is, noise has the least that it can have.
+    left = iter((found[1] + A_LITTLE).tolist())
+    blocks, places = gathered(workload.blocks)
+    each = [[next(left) for _ in block.lines] for block in blocks]
     own = [
-        share * block.queries / blocks[place].queries if len(shares[place]) == 1 else share
+        share * block.queries / blocks[place].queries if len(each[place]) == 1 else share
         for block, place in zip(workload.blocks, places, strict=True)
-        for share in shares[place]
+        for share in each[place]
     ]
     least = least_error(workload, mu, known_size=known_size) or 0.0
     return Fair(weighed(workload, np.array([*own, *left])), least)

@@ -15,15 +15,16 @@ import numpy as np
 from flint import arb
 
 from halfnoise.design.assembly import Assembly
+from halfnoise.design.balance import SLACK, balanced, closeness, dearest
 from halfnoise.design.cells import MOST_LISTED, Cells
 from halfnoise.design.covariance import Covariance
 from halfnoise.design.crowd import Crowd, Fold
 from halfnoise.design.design import Design, Setting
-from halfnoise.design.duality import CLOSE, Optimum, solve
+from halfnoise.design.duality import Optimum, solve
 from halfnoise.design.grid_rows import GridRows
 from halfnoise.design.people import People, Size, listed, size_of
 from halfnoise.design.prices import priced
-from halfnoise.design.programme import Goals, Programme
+from halfnoise.design.programme import Programme
 from halfnoise.design.row_measurement import Across, RowMeasurement
 from halfnoise.design.rows import Rows
 from halfnoise.design.triangle import moved_by
@@ -38,10 +39,6 @@ from halfnoise.workload.sets.base import Parts, Scales
 from halfnoise.workload.sets.folding import Folded
 from halfnoise.workload.workload import Workload
 
-EXACT = 1e-8  # how near errors come to the least where all are to be as large
-SLACK = 2.0**-40  # more than all rounding of a sum of positive numbers
-EVEN = 1e-4  # how near scales of short rows come to the best
-GROWN = 2.0**-10  # by how much a squared scale is, to see what its noise weighs
 TURNS = 4  # of scales and estimates where several noises tell the same
 
 
@@ -90,56 +87,31 @@ class Fitted(Design):
 
     def worst(self) -> arb:
         """Return what the worst person costs: everybody is listed."""
-        moved, distances = self._everybody()
-        rows = (moved / np.array(self.row_scales)) ** 2
         several = 2 if self.changed is not None or self.rows.people.size is Size.PUBLIC else 1
-        apart = rounded_apart([(self.rows, self.row_scales)], self.scales, several)
-        return dearest(rows.sum(axis=1), distances, self.scales) + apart
+        return dearest(self) + rounded_apart([(self.rows, self.row_scales)], self.scales, several)
 
-    def _everybody(self) -> tuple[Floats, Floats]:
-        """Return how far everybody moves each row, and what all scales across are charged with."""
+    @property
+    def noises(self) -> Floats:
+        """The scales of all rows, and of what lies across."""
+        return np.array([*self.row_scales, *itertools.chain(*self.scales)])
+
+    @property
+    def charged(self) -> Floats:
+        """What everybody costs in each of them, for a scale of one."""
         moved, distances = self.rows.moved, self.rows.people.distances
         if self.changed is not None:
             moved = np.concatenate([moved, self.rows.changed(self.changed)])
             distances = np.concatenate([distances, self.changed.distances])
-        return moved, distances
+        return np.hstack([moved**2, distances])
 
-    def balanced(self, setting: Setting) -> Self:
-        """Return the same rows with the best scales for them: rounding has changed what they cost.
-
-        What errors grow by, as each squared scale does, is what its noise weighs in them.
-        """
-        moved, distances = self._everybody()
-        scales = np.array([*self.row_scales, *itertools.chain(*self.scales)])
-        least, grown = self.errors_of(setting), np.eye(len(scales)) * GROWN + 1
-        more = [self._with(scales * own).errors_of(setting) - least for own in np.sqrt(grown)]
-        weights = np.maximum(np.array(more).T / scales**2, 0.0)
-        programme = Programme(
-            moved=(),
-            weights=(),
-            distances=np.hstack([moved**2, distances]),
-            line_weights=weights.sum(axis=0),
-            goals=Goals((), weights),
-        )
-        close = min(EVEN, closeness(setting))
-        return self._with(solve(programme.lifted, close).lines ** -0.5 / setting.budget)
-
-    def errors_of(self, setting: Setting) -> Floats:
-        """Return the errors of which the largest is to be least, or the total."""
-        goals = setting.largest
-        return np.array(self.errors(goals) if goals else [self.error(setting.workload)])
-
-    def _with(self, scales: Floats) -> Self:
+    def with_noises(self, scales: Floats) -> Self:
         """Return the same rows with other scales."""
-        left = iter(scales.tolist())
-        each = (self.row_scales, *self.scales)
-        rows, *across = (tuple(itertools.islice(left, len(own))) for own in each)
+        rows, *across = parted(scales, (self.row_scales, *self.scales))
         return replace(self, row_scales=rows, scales=tuple(across))
 
     def stretched(self, factor: float) -> Self:
         """Return the design with all its scales times ``factor``."""
-        rows, scales = times(self.row_scales, factor), (times(s, factor) for s in self.scales)
-        return replace(self, row_scales=rows, scales=tuple(scales))
+        return self.with_noises(self.noises * factor)
 
     def _assembly(self) -> Assembly:
         return Assembly(
@@ -199,13 +171,8 @@ def _fitted(
         changed=None if changed is None else changed.on(people.blocks, people),
     )
     if len(found.matrices) == first:
-        design = design.balanced(setting)
+        design = balanced(design, setting)
     yield design.stretched(design.loss() / budget).certified(budget)
-
-
-def closeness(setting: Setting) -> float:
-    """Return how near an error comes to the least; each of several, if all are to be as large."""
-    return EXACT if setting.largest else CLOSE
 
 
 def folding(workload: Workload) -> tuple[Fold, Fold]:
@@ -258,17 +225,6 @@ def rounded_apart(
     return times * (ball(cost) * ball(1 + SLACK)).sqrt()
 
 
-def dearest(rows: Floats, distances: Floats, scales: Iterable[Scales]) -> arb:
-    """Return what the worst of all people costs, given what rows cost each of them.
-
-    How far a person moves each row is exact; a sum of positive numbers in floating point is off by
-    far less than the slack.
-    """
-    own = np.array([scale for block in scales for scale in block], dtype=float)
-    cost = rows + distances @ own**-2.0
-    return (ball(float(cost.max())) * ball(1 + SLACK)).sqrt()
-
-
 def on_grid(people: People, row_scales: Scales, scales: tuple[Scales, ...]) -> list[Block]:
     """Return the blocks on the grid that fits the noise that their values are under."""
     own = ([row_scales[at] for at in people.own(i)] for i in range(len(scales)))
@@ -276,9 +232,10 @@ def on_grid(people: People, row_scales: Scales, scales: tuple[Scales, ...]) -> l
     return [people.on_grid(i, *both) for i, both in enumerate(each)]
 
 
-def times(scales: Scales, factor: float) -> Scales:
-    """Return scales times a factor."""
-    return tuple(scale * factor for scale in scales)
+def parted(scales: Floats, like: Iterable[Scales]) -> Iterator[Scales]:
+    """Return scales in parts that are as long as others."""
+    left = iter(scales.tolist())
+    return (tuple(itertools.islice(left, len(own))) for own in like)
 
 
 def without_size(size: Size) -> str:

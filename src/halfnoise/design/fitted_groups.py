@@ -4,6 +4,7 @@ All groups are alike (``crowd``): rows of the totals over groups, and rows of wh
 away from their mean, which adds up to zero, are measured with noise of their own.
 """
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping
 from typing import Self
@@ -12,18 +13,17 @@ import numpy as np
 from flint import arb
 
 from halfnoise.design.assembly import Assembly
+from halfnoise.design.balance import balanced, closeness, dearest
 from halfnoise.design.covariance import Covariance, Shared
 from halfnoise.design.crowd import Crowd
 from halfnoise.design.design import Design, Setting
 from halfnoise.design.duality import solve
 from halfnoise.design.fitted import (
     across,
-    closeness,
     crowds,
-    dearest,
     on_grid,
+    parted,
     rounded_apart,
-    times,
     without_size,
 )
 from halfnoise.design.grid_rows import GridRows
@@ -77,24 +77,33 @@ class FittedGroups(Design):
 
     def worst(self) -> arb:
         """Return what the worst person costs: everybody is listed."""
-        crowd, cost = self.crowd, np.zeros(len(self.crowd.distances))
         both = [(self.total, self.total_scales), (self.apart, self.apart_scales)]
-        for place, (rows, scales) in enumerate(both):
+        return dearest(self) + rounded_apart(both, self.scales, self.crowd.most)
+
+    @property
+    def noises(self) -> Floats:
+        """The scales of all rows, and of what lies across."""
+        own = (self.total_scales, self.apart_scales, *self.scales)
+        return np.array([*itertools.chain(*own)])
+
+    @property
+    def charged(self) -> Floats:
+        """What everybody costs in each of them, for a scale of one."""
+        crowd, found = self.crowd, list[Floats]()
+        for place, rows in enumerate((self.total, self.apart)):
             changed = None if crowd.changed is None else rows.changed(crowd.changed)
-            moved = crowd.moved(rows.moved, changed, across=bool(place))
-            cost = cost + (moved / np.array(scales) ** 2).sum(axis=1)
-        return dearest(cost, crowd.distances, self.scales) + rounded_apart(
-            both, self.scales, crowd.most
-        )
+            found.append(crowd.moved(rows.moved, changed, across=bool(place)))
+        return np.hstack([*found, crowd.distances])
+
+    def with_noises(self, scales: Floats) -> Self:
+        """Return the same rows with other scales."""
+        like = (self.total_scales, self.apart_scales, *self.scales)
+        total, apart, *across = parted(scales, like)
+        return replace(self, total_scales=total, apart_scales=apart, scales=tuple(across))
 
     def stretched(self, factor: float) -> Self:
         """Return the design with all its scales times ``factor``."""
-        return replace(
-            self,
-            total_scales=times(self.total_scales, factor),
-            apart_scales=times(self.apart_scales, factor),
-            scales=tuple(times(scales, factor) for scales in self.scales),
-        )
+        return self.with_noises(self.noises * factor)
 
     def _errors(self) -> tuple[Floats, Floats]:
         """Return the covariance of coordinates: of m times a mean, and away from it."""
@@ -167,4 +176,6 @@ def _fitted(crowd: Crowd, programme: Programme, setting: Setting) -> Iterator[Fi
         apart_scales=apart_scales,
         scales=scales,
     )
+    if len(found.matrices) == 2:
+        design = balanced(design, setting)
     yield design.stretched(design.loss() / budget).certified(budget)

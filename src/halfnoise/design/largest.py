@@ -16,7 +16,8 @@ from halfnoise.design.goals import NEAR, Fair, shares, weighed
 from halfnoise.workload.workload import Workload
 
 MOST_ROUNDS, CLOSE, CLOSE_ENOUGH, ROUGH = 150, 1e-7, 5e-4, 1e-2
-PATIENCE, SOON = 25, 8  # rounds after which close enough will do, and near the best of all
+PATIENCE = 25  # rounds after which close enough will do
+EXACT = 1.0001  # of the least error of any noise: what is near it, and not it, need not be closer
 LEAST, FASTER, SLOWER = 1e-12, 1.2, 4.0  # of weights, and how the power that moves them changes
 FEW = 1e-3  # of equal weights, in those at first
 
@@ -41,8 +42,9 @@ def least_largest(
         low, high = float(pi @ errors), float(errors.max())
         if high <= least * (1 + CLOSE):  # of those as good, one whose weights say more
             best, least = design, min(high, least)
-        patience = SOON if fair and low <= NEAR * fair.error else PATIENCE
-        close = ROUGH if fair and fair.rough else CLOSE if number < patience else CLOSE_ENOUGH
+        close = CLOSE if number < PATIENCE else CLOSE_ENOUGH
+        if fair and (fair.rough or EXACT * fair.error < low <= NEAR * fair.error):
+            close = ROUGH if fair.rough else CLOSE_ENOUGH
         if least <= max(low, bound) * (1 + close):
             break
         if low >= bound or power == 1:  # where closed forms are only nearly the best, low wavers
