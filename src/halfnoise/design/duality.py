@@ -40,6 +40,7 @@ FASTER, SLOWER = 1.3, 4.0  # how the power of the costs grows, and shrinks where
 LEAST_SHARE, LEAST_ROOT, TINY = 1e-12, 1e-7, 1e-200
 LEFT, AHEAD, FIRST = 0.15, 0.9, 0.1  # of a gap, of the way to zero, of what is free at first
 SMALL = 1e-3  # of an equal share, at least, where steps begin
+BEGUN = 0.02  # how near rounds come where steps for everybody go on from there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +84,7 @@ def solve(programme: Programme, close: float = CLOSE) -> Optimum:
     """
     kinds, sizes = len(programme.distances), [len(weight) for weight in programme.weights]
     few, goals = kinds * sum(n**2 for n in sizes) <= FEW, len(programme.every.line_weights)
-    best, prices, shares = _rounds(programme, close)
+    best, prices, shares = _rounds(programme, max(close, BEGUN) if few else close)
     chosen, cost = (prices > LITTLE / kinds) | few, programme.costs(best.matrices, best.lines)
     work = int(chosen.sum()) * sum(n**3 for n in sizes)
     for _ in range(min(MOST_TURNS, MOST_WORK // max(1, work)) if best.bound else 0):

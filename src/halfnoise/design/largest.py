@@ -34,7 +34,7 @@ def least_largest(
     goals = len(workload.lines) + (workload.size_weight > 0)
     pi = np.full(goals, 1 / goals) if fair is None else shares(workload, fair.workload.lines)
     kept = pi = (pi + FEW / goals) / (1 + FEW)
-    best, least, bound, power = first, math.inf, 0.0, 1.0
+    best, least, highest, bound, power = first, math.inf, math.inf, 0.0, 1.0
     for number in range(MOST_ROUNDS):
         if (design := again(weighed(workload, pi))) is None:
             break
@@ -47,7 +47,8 @@ def least_largest(
             close = ROUGH if fair.rough else CLOSE_ENOUGH
         if least <= max(low, bound) * (1 + close):
             break
-        if low >= bound or power == 1:  # where closed forms are only nearly the best, low wavers
+        better, highest = high < highest, high
+        if low >= bound or better or power == 1:  # of what is only nearly the best, low wavers
             kept, moved, bound, power = pi, errors / high, max(low, bound), FASTER * power
         else:
             power = max(1.0, power / SLOWER)
