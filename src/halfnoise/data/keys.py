@@ -24,10 +24,12 @@ from halfnoise.values import dataclass, replace
 from halfnoise.workload.by import By
 from halfnoise.workload.conditions import Literal, as_number
 from halfnoise.workload.groups import Grouping
+from halfnoise.workload.listing import in_lots
 
 Plain = str | int | float
 T = TypeVar("T")
 _WORDS = ("true", "false")
+_BEGIN = {mark for word in _WORDS for mark in (word[0], word[0].upper())}
 _LONGEST = max(map(len, _WORDS))  # letters: none becomes fewer in small ones
 _USUAL = "hn_usual"  # the group of a text that is just as listed
 
@@ -158,7 +160,7 @@ def _text(cell: Cell, *, listed: bool, missing: str | None) -> KeyColumn:
         return read_texts(texts if {*map(type, texts)} == {str} else [*map(str, texts)])
 
     def read_texts(texts: Sequence[str]) -> Sequence[str]:
-        if not _are_bare(texts):
+        if not all(map(_are_bare, in_lots(texts))):
             texts = [text.strip(SPACES) for text in texts]
             texts = [text.lower() if text.lower() in _WORDS else text for text in texts]
         return [*map(folded, texts)] if cell.spelling.ignore_case else texts
@@ -186,9 +188,10 @@ def _are_bare(texts: Sequence[str]) -> bool:
     found = [mark for mark in SPACES if mark in whole and mark != "\n"]
     whole = f"\n{whole}\n"
     spaced = any(f"\n{mark}" in whole or f"{mark}\n" in whole for mark in found)
-    small, broken = whole.lower(), whole.count("\n") > len(texts) + 1
-    words = (word for word in _WORDS if word in small)  # sooner told, as they are rare
-    return not (spaced or broken or any(f"\n{word}\n" in small for word in words))
+    broken = whole.count("\n") > len(texts) + 1
+    begun = any(f"\n{mark}" in whole for mark in _BEGIN)  # sooner told, as few do
+    small = whole.lower() if begun else ""
+    return not (spaced or broken or any(f"\n{word}\n" in small for word in _WORDS))
 
 
 def _yes_or_no(cell: Cell) -> KeyColumn:

@@ -145,7 +145,9 @@ def _native(frame: nw.LazyFrame[Any], columns: Mapping[str, Sequence[Any]]) -> A
         import duckdb
 
         dtypes = {str: object, int: np.int64, float: np.float64}
-        arrays = {name: np.array(c, dtype=dtypes[type(c[0])]) for name, c in columns.items()}
+        arrays: dict[str, NDArray[Any]] = {
+            name: np.fromiter(c, dtypes[type(c[0])], length) for name, c in columns.items()
+        }
         listed = arrays | {PLACE: np.arange(length, dtype=np.int32)}
         # DuckDB finds a variable by its name, if no table is called so, unless told not to look.
         name = f"halfnoise_{secrets.token_hex(8)}"

@@ -24,6 +24,7 @@ Groups: TypeAlias = int | Only["discover"] | Listed | Mapping[str, Part | Only["
 # The column, or columns, that say which group a row is in.
 Columns: TypeAlias = str | By | Sequence[str | By] | None
 DISCOVER: Only["discover"] = "discover"
+LOT = 2**13
 OTHER = "other"
 
 
@@ -198,7 +199,8 @@ def _surely_differ(values: Sequence[object]) -> bool:
     hashes = np.fromiter(map(hash, values), np.int64, len(values))
     last = np.empty(2 << len(values).bit_length(), np.int32)
     for shift in (0, 20, 40):
-        slots = (hashes >> shift) & (len(last) - 1)
+        slots = hashes >> shift
+        slots &= len(last) - 1
         last[slots] = own = np.arange(len(hashes), dtype=np.int32)
         there = last[slots]
         (lost,) = np.nonzero(there != own)
@@ -234,11 +236,21 @@ def _checked(values: Sequence[Any], missing: str | None) -> list[Literal | None]
 
 
 def _are_told(values: Sequence[Any]) -> bool:
-    """Whether all values are texts that a cell can say: told of very many at once."""
+    """Whether all values are texts that a cell can say: told of many at once."""
     if {*map(type, values)} != {str}:
         return False
-    whole = "".join(values)
-    return is_text(whole) and "\0" not in whole and all(map(str.strip, values))
+    for some in in_lots(values):
+        whole = "".join(some)
+        spaced = whole.split(None, 1) != [whole]
+        blank = not all(map(str.strip, some) if spaced else some)
+        if blank or not is_text(whole) or "\0" in whole:
+            return False
+    return True
+
+
+def in_lots(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    """Go through values many at once, and few enough for a processor to keep them at hand."""
+    return (values[i : i + LOT] for i in range(0, len(values), LOT))
 
 
 def check_missing(name: object, other: object, columns: Sequence[By]) -> str | None:

@@ -248,8 +248,9 @@ class ContributionSet(ABC):
     def measure(self, channel: Channel, f: Ring, root: Ring, root_quantum: Fraction) -> Ring:
         """Return h = f - c root in steps, where f may lack its offset."""
         h = times(f, channel.quantum / channel.steps[0])
-        more = (channel.center or 0) - channel.offset
-        return h - times(root, more * root_quantum / channel.steps[0])[:, None] if more else h
+        if more := (channel.center or 0) - channel.offset:
+            h -= times(root, more * root_quantum / channel.steps[0])[:, None]
+        return h
 
     def recover(self, channel: Channel, h: Floats, root: Floats) -> Floats:
         """Return the estimates from noisy h: f^ = h^ + c root^."""
