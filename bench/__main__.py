@@ -20,6 +20,7 @@ from bench import (
     noise,
     pages,
     places,
+    planning,
     release,
     results,
     slopes,
@@ -42,6 +43,7 @@ WHOLE = {
 }
 NARROWED = {
     "start": start.main,
+    "planning": planning.main,
     "files": files.main,
     "growth": growth.main,
     "slopes": slopes.main,

@@ -11,8 +11,9 @@ import pytest
 
 import halfnoise as hn
 from halfnoise.design import allocation, certificate, duality
-from halfnoise.design.duality import Programme, solve
+from halfnoise.design.duality import solve
 from halfnoise.design.people import People, Size
+from halfnoise.design.programme import Programme
 from halfnoise.workload.sets import Placed, folds
 from support.any_workload import any_queries
 from support.levels import MU

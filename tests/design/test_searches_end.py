@@ -22,7 +22,7 @@ from halfnoise import (
     Workload,
     plan,
 )
-from halfnoise.design import allocation, centers, largest
+from halfnoise.design import allocation, centers, goals, largest
 from halfnoise.design.candidates import designs
 from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.design.design import Design
@@ -125,7 +125,7 @@ def test_every_plan_of_tables_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 
     What the cheapest get of the budget may be too little to be drawn: that is refused, at once.
     """
-    own, stretch, weighed = allocation._balanced, Design.loss, largest.weighed
+    own, stretch, weighed = allocation._balanced, Design.loss, goals.weighed
     planned = 0
     for seed in range(TABLES):
         draw, workload = random.Random(seed), drawn(seed)

@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Iterator
+from typing import Any
 
 from halfnoise.design.centered import Centered
 from halfnoise.design.certificate import fairly, least_error
@@ -51,7 +52,7 @@ def _gaussian(setting: Setting) -> Iterator[Design]:
     largest = workload.objective == "largest"
     fair = fairly(workload, setting.budget, known_size=known) if largest else None
     fairly_asked = replace(setting, workload=fair.workload, largest=workload) if fair else setting
-    if fair and not any(fair.is_near(design) for design in _offered(fairly_asked)):
+    if fair and not any(fair.is_near(design) for _, design in _offered(fairly_asked)):
         fitted = [*_fitted(fairly_asked)]
         fair = replace(fair, rough=bool(fitted))
     closed = [*_closed(setting, fair)]
@@ -87,17 +88,18 @@ def _fits(design: Design, setting: Setting) -> bool:
 
 def _closed(setting: Setting, fair: Fair | None = None) -> Iterator[Design]:
     """List closed forms, each for the objective of the workload."""
-    for design in _offered(setting):
+    workload = setting.workload
+    for candidate, design in _offered(setting):
 
-        def again(own: Workload, name: str = design.name) -> Design | None:
-            offered = _offered(replace(setting, workload=own))
+        def again(own: Workload, of: type[Design] = candidate, name: str = design.name) -> Any:
+            offered = of.offers(replace(setting, workload=own))
             return next((each for each in offered if each.name == name), None)
 
-        largest = setting.workload.objective == "largest"
-        yield least_largest(design, again, setting.workload, fair) if largest else design
+        largest = workload.objective == "largest"
+        yield least_largest(design, again, workload, fair) if largest else design
 
 
-def _offered(setting: Setting) -> Iterator[Design]:
+def _offered(setting: Setting) -> Iterator[tuple[type[Design], Design]]:
     weighted = setting.workload.weight is not None
     kinds = (each for each in CANDIDATES if each.takes_weights or not weighted)
-    return itertools.chain.from_iterable(each.offers(setting) for each in kinds)
+    return ((each, design) for each in kinds for design in each.offers(setting))

@@ -17,7 +17,6 @@ import numpy as np
 from halfnoise.design.cell_states import CellStates, Places, alike
 from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.grid import Floats
-from halfnoise.workload.sets.base import ContributionSet
 from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.folding import Folded
 
@@ -137,10 +136,8 @@ class PricedCells(Folded):
         """Go through the kinds of residuals: Q."""
         return map(self.states.weights, self.states.residuals)
 
-    def weighed(self, shape: ContributionSet) -> "PricedCells":
+    def weighed(self, shape: Any) -> "PricedCells":
         """Return the same of a set that differs in what squared errors weigh alone."""
-        if not isinstance(shape, Crossed):
-            raise TypeError
         states = CellStates(shape)
         made = states.coordinates(leaves=self.leaves)
         own: Any = {"shape": shape, "states": states, "coordinates": made}

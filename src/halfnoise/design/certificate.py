@@ -55,7 +55,8 @@ def least_error(
 
     It is in squares, as ``Design.error`` is for the same workload. Where the largest error is to
     be least, no noise has a smaller largest error than its mean over goals, however these are
-    weighed: ``lines``, those of a design, say with which weights it was made.
+    weighed; where the best weights are not known, they are those that a design was made with, as
+    its ``lines`` say.
 
     **Guarantee.** It hangs on the workload and the budget alone, never on data.
 

@@ -25,7 +25,7 @@ from halfnoise.workload.workload import Workload
 
 MOST_GOALS = 100
 EXACT = 1e-6  # how near the largest error comes to the bound
-NEAR = 1.002
+NEAR, LOST = 1.002, 1e-6  # of the bound; and of what weighs, what is too little beside the rest
 GOLDEN = (math.sqrt(5) - 1) / 2
 
 Listed: TypeAlias = People | Crowd
@@ -113,10 +113,18 @@ def _weighed(
 
 
 def _beyond(one: Listed, other: Listed, times: float) -> Parts | None:
-    """Return what weighs more than at first; None where other residuals are alike."""
+    """Return what weighs more than at first.
+
+    None where other residuals are alike, or floats could not tell it from what there was.
+    """
     more, first = one.asked, other.asked
     pairs = [*zip(more[0], first[0], strict=False), (more[1], first[1])]
     if len(more[0]) != len(first[0]) or any(one.shape != other.shape for one, other in pairs):
         return None
-    *matrices, lines = (times * (one - other) for one, other in pairs)
+    found = [one - other for one, other in pairs]
+    for own, (_, was) in zip(found, pairs, strict=True):
+        far = np.abs(own).max(initial=0.0)
+        if 0 < far < LOST * np.abs(was).max(initial=0.0):
+            return None
+    *matrices, lines = (times * each for each in found)
     return matrices, lines

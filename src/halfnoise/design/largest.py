@@ -25,10 +25,9 @@ FEW = 1e-3  # of equal weights, in those at first
 def least_largest(
     first: Design, again: Callable[[Workload], Design | None], workload: Workload, fair: Fair | None
 ) -> Design:
-    """Return the design of the least largest error; ``again``: the best for weights that add up.
+    """Return the design of the least largest error.
 
-    It may say that there is none for some weights.
-
+    ``again``: the best for weights that add up, None if there is none of the kind for these.
     ``fair``: with which weights any noise would have it, where that is known.
     """
     goals = len(workload.lines) + (workload.size_weight > 0)

@@ -221,11 +221,6 @@ class People:
             found += [block.importance * float(w) for w in borne or fold.weights]
         return np.array(found) if hangs else None
 
-    @property
-    def varies(self) -> bool:
-        """Whether some kinds stand for several, who do not all add as much."""
-        return any(fold.spread_along is not None for fold in self.folds)
-
     @cached_property
     def spread(self) -> Floats:
         """How what everybody adds to all coordinates varies, where kinds stand for several."""
@@ -245,10 +240,9 @@ class People:
     @property
     def asked(self) -> tuple[list[Floats], Floats]:
         """What squared errors weigh: of all matrices, and of lines."""
-        own = [self.weights] if self.weights.size else []
         seen = zip(self.blocks, self.folds, strict=True)
-        own += [b.importance * weight for b, fold in seen for weight in fold.matrix_weights()]
-        return own, self.line_weights
+        more = [b.importance * weight for b, fold in seen for weight in fold.matrix_weights()]
+        return [*[self.weights] * bool(self.weights.size), *more], self.line_weights
 
     def weighed(self, blocks: Sequence[Block], interest: float) -> "People":
         """Return the same people where squared errors weigh otherwise."""
@@ -259,9 +253,9 @@ class People:
     @cached_property
     def programme(self) -> Programme:
         """What noise to look for; coordinates are in the first matrix."""
-        some, (weights, line_weights) = self.weights.size > 0, self.asked
-        moved = [self.rows] * some
-        if self.varies:
+        weights, line_weights = self.asked
+        moved = [self.rows] * bool(self.weights.size)
+        if any(fold.spread_along is not None for fold in self.folds):
             moved = [np.einsum("ki,kj->kij", rows, rows) + self.spread for rows in moved]
         return Programme(
             moved=[*moved, *self.matrices],

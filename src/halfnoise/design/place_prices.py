@@ -26,7 +26,6 @@ from halfnoise.design.cell_prices import Averaged, Moments, moments_of
 from halfnoise.design.cell_states import CellStates, Residuals
 from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.grid import Floats
-from halfnoise.workload.sets.base import ContributionSet
 from halfnoise.workload.sets.folding import Coordinate
 from halfnoise.workload.sets.placed import Placed
 from halfnoise.workload.sets.residuals import Axes, cells, place_of, rank, within
@@ -125,10 +124,8 @@ class PricedPlaces(Averaged):
             prices=prices,
         )
 
-    def weighed(self, shape: ContributionSet) -> "PricedPlaces":
+    def weighed(self, shape: Any) -> "PricedPlaces":
         """Return the same of a set that differs in what squared errors weigh alone."""
-        if not isinstance(shape, Placed):
-            raise TypeError
         prices = replace(self.prices, shape=shape)
         found = self._made(prices, [*prices.parts()])
         return self if found is None else found
