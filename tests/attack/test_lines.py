@@ -205,9 +205,9 @@ def test_tables_of_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     looked_at: list[Path] = []
     copy = own.Lines.copy
 
-    def copied(lines: own.Lines, path: Path) -> own.Readable:
+    def copied(lines: own.Lines, path: Path, rows: None) -> own.Readable:
         looked_at.append(path)
-        return copy(lines, path)
+        return copy(lines, path, rows)
 
     monkeypatch.setattr(own.Lines, "copy", copied)
     path = write(tmp_path / "a.csv", b"aa,bb,cc\n1,2,3\r\n")

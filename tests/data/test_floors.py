@@ -42,7 +42,7 @@ def test_floors_are_those_declared() -> None:
     """What is refused, what `make test-lowest` installs and what the documentation says agree."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     own = project["project"]["dependencies"] + project["dependency-groups"]["test"]
-    declared = dict(re.findall(r"([\w-]+).*>=(.*)", "\n".join(own)))
+    declared = dict(re.findall(r"([\w-]+).*?>=([\d.]+)", "\n".join(own)))
     names = {"ibis": "ibis-framework"}
     for engine, oldest in frames._OLDEST.items():
         assert declared[names.get(engine, engine)] == oldest

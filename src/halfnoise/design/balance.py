@@ -7,6 +7,7 @@ from flint import arb
 
 from halfnoise.design.design import Setting
 from halfnoise.design.duality import CLOSE, solve
+from halfnoise.design.goals import A_LITTLE
 from halfnoise.design.programme import Goals, Programme
 from halfnoise.proof import ball
 from halfnoise.workload.grid import Floats
@@ -14,7 +15,7 @@ from halfnoise.workload.workload import Workload
 
 SLACK = 2.0**-40  # more than all rounding of a sum of positive numbers
 EVEN = 1e-4  # how near scales of short rows come to the best
-EXACT = 1e-8  # the same, and of all else, where several errors are to be as large
+EXACT = 1e-6  # the same, and of all else, where several errors are to be as large
 GROWN = 2.0**-10  # by how much a squared scale is, to see what its noise weighs
 
 
@@ -63,7 +64,10 @@ def balanced(design: S, setting: Setting) -> S:
         line_weights=weights.sum(axis=0),
         goals=Goals((), weights),
     )
-    found = solve(programme.lifted, min(EVEN, closeness(setting)))
+    if goals:  # first what they weigh, then the best for goals that all weigh a little
+        fair = solve(programme.lifted, EXACT).shares
+        programme = programme.weighed(fair + A_LITTLE)
+    found = solve(programme.lifted, EVEN)
     return design.with_noises(found.lines**-0.5 / setting.budget)
 
 

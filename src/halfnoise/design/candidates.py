@@ -10,7 +10,7 @@ from halfnoise.design.certificate import fairly, least_error
 from halfnoise.design.design import Design, Setting
 from halfnoise.design.fitted import Fitted
 from halfnoise.design.fitted_groups import FittedGroups
-from halfnoise.design.goals import Fair
+from halfnoise.design.goals import NEAR, Fair
 from halfnoise.design.largest import least_largest
 from halfnoise.design.optimum import OptimalWithoutSize
 from halfnoise.design.two_level import TwoLevel
@@ -46,15 +46,17 @@ def _gaussian(setting: Setting) -> Iterator[Design]:
 
     Fitted ones are not looked for where the bound says that no design has so much less. Where the
     largest error is to be least, the bound also says how goals weigh then. If closed forms of such
-    weights are far from it, fitted designs come first, and where there are any, those may be rough.
+    weights are far from it, fitted designs come first; where one has a smaller largest error than
+    the mean of theirs, which is less than their largest, those may be rough.
     """
     workload, known, fitted = setting.workload, setting.known_size, list[Design]()
     largest = workload.objective == "largest"
     fair = fairly(workload, setting.budget, known_size=known) if largest else None
     fairly_asked = replace(setting, workload=fair.workload, largest=workload) if fair else setting
-    if fair and not any(fair.is_near(design) for _, design in _offered(fairly_asked)):
-        fitted = [*_fitted(fairly_asked)]
-        fair = replace(fair, rough=bool(fitted))
+    if fair:
+        mean = min((fair.mean(design) for _, design in _offered(fairly_asked)), default=math.inf)
+        fitted = [*_fitted(fairly_asked)] if mean > NEAR * fair.error else []
+        fair = replace(fair, rough=any(design.error(workload) <= mean for design in fitted))
     closed = [*_closed(setting, fair)]
     yield from closed
     fit = [design for design in closed if design.gives_size or not workload.needs_sizes]
@@ -67,14 +69,15 @@ def _gaussian(setting: Setting) -> Iterator[Design]:
     if largest and fair is None:
         return
     for design in fitted or _fitted(fairly_asked):
-        if design.error(workload) * PAYS < least and _fits(design, setting):
+        if design.error(workload) * PAYS < least:
             yield design
 
 
 def _fitted(setting: Setting) -> Iterator[Design]:
-    if setting.workload.weight is not None:
-        return iter(())
-    return itertools.chain(*(each.offers(setting) for each in FITTED))
+    """List fitted designs for which there is a grid."""
+    if setting.workload.weight is None:
+        offered = itertools.chain(*(each.offers(setting) for each in FITTED))
+        yield from (design for design in offered if _fits(design, setting))
 
 
 def _fits(design: Design, setting: Setting) -> bool:

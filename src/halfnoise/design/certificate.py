@@ -16,7 +16,7 @@ import numpy as np
 from halfnoise.design.crowd import Crowd
 from halfnoise.design.design import Setting
 from halfnoise.design.duality import solve
-from halfnoise.design.goals import Fair, balanced, shares, weighed
+from halfnoise.design.goals import A_LITTLE, Fair, balanced, shares, weighed
 from halfnoise.design.people import People, Size, adds_by_cell, size_of
 from halfnoise.design.place_parts import average, parts
 from halfnoise.design.prices import loosely, priced
@@ -39,7 +39,6 @@ ROUNDING = 1e-6  # more than floating point can be off
 MOST_COORDINATES, FEW_PARTS = 256, 4
 CrowdOf: TypeAlias = tuple[()] | tuple[Grouping | None, Neighbors]
 NEAR = 0.005  # what is as good as the least
-A_LITTLE = 1e-5  # beside the shares of all goals together
 UNKNOWN = (
     "How far its squared error is from the least that any Gaussian noise can have is not known:"
     " too much differs to bound that."

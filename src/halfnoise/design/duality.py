@@ -47,13 +47,14 @@ BEGUN = 0.02  # how near rounds come where steps for everybody go on from there
 class Optimum:
     """The information that was found, at a cost of one, its error, and the bound for any noise.
 
-    ``shares``: of the goals in what errors weigh where the bound is.
+    ``prices``, ``shares``: of people, and of the goals in what errors weigh, where the bound is.
     """
 
     matrices: tuple[Floats, ...]
     lines: Floats
     error: float
     bound: float
+    prices: Floats
     shares: Floats
 
     @property
@@ -72,7 +73,7 @@ class Optimum:
         """Return this or another, whichever has less error, with the higher bound."""
         least = other if other.error < self.error else self
         known = other if other.bound > self.bound else self
-        return replace(least, bound=known.bound, shares=known.shares)
+        return replace(least, bound=known.bound, prices=known.prices, shares=known.shares)
 
 
 def solve(programme: Programme, close: float = CLOSE) -> Optimum:
@@ -84,25 +85,27 @@ def solve(programme: Programme, close: float = CLOSE) -> Optimum:
     """
     kinds, sizes = len(programme.distances), [len(weight) for weight in programme.weights]
     few, goals = kinds * sum(n**2 for n in sizes) <= FEW, len(programme.every.line_weights)
-    best, prices, shares = _rounds(programme, max(close, BEGUN) if few else close)
-    chosen, cost = (prices > LITTLE / kinds) | few, programme.costs(best.matrices, best.lines)
+    best = _rounds(programme, max(close, BEGUN) if few else close)
+    if not best.bound:
+        return best
+    chosen, cost = (best.prices > LITTLE / kinds) | few, programme.costs(best.matrices, best.lines)
     work = int(chosen.sum()) * sum(n**3 for n in sizes)
-    for _ in range(min(MOST_TURNS, MOST_WORK // max(1, work)) if best.bound else 0):
+    for _ in range(min(MOST_TURNS, MOST_WORK // max(1, work))):
         if best.error <= best.bound * (1 + close):
             break
         more = min(MORE, kinds)
         chosen = chosen | (cost >= np.partition(cost, -more)[-more])
-        own = np.maximum(prices[chosen], 1 / kinds)
+        own = np.maximum(best.prices[chosen], 1 / kinds)
         some = programme.of(np.flatnonzero(chosen))
-        found, own, shares = _steps(some, close / 2, own, np.maximum(shares, SMALL / goals))
-        cost = programme.costs(found.matrices, found.lines)
-        prices[chosen] = own
-        best = best.or_better(found.stretched(float(cost.max())))
+        found = _steps(some, close / 2, own, np.maximum(best.shares, SMALL / goals))
+        cost, prices = programme.costs(found.matrices, found.lines), np.zeros(kinds)
+        prices[chosen] = found.prices
+        best = best.or_better(replace(found, prices=prices).stretched(float(cost.max())))
     return best
 
 
-def _rounds(programme: Programme, close: float) -> tuple[Optimum, Floats, Floats]:
-    """Go some rounds from equal prices; return the best prices and shares as well."""
+def _rounds(programme: Programme, close: float) -> Optimum:
+    """Go some rounds from equal prices."""
     kinds, goals = len(programme.distances), len(programme.every.line_weights)
     least = np.repeat([LEAST_PRICE, LEAST_SHARE], [kinds, goals])
     kept = both = np.repeat([1 / kinds, 1 / goals], [kinds, goals])
@@ -124,13 +127,11 @@ def _rounds(programme: Programme, close: float) -> tuple[Optimum, Floats, Floats
         both = np.maximum(kept * moved_by**power, least)
         both[:kinds] /= both[:kinds].sum()
         both[kinds:] /= both[kinds:].sum()
-    return best, kept[:kinds], kept[kinds:]
+    return best
 
 
-def _steps(
-    programme: Programme, close: float, prices: Floats, shares: Floats
-) -> tuple[Optimum, Floats, Floats]:
-    """Go by Newton's steps from such prices and shares; return the best of both as well.
+def _steps(programme: Programme, close: float, prices: Floats, shares: Floats) -> Optimum:
+    """Go by Newton's steps from such prices and shares.
 
     Where  2 log s - sum of prices - sum of shares  is largest, both add up to one, everybody costs
     at most s, and no error is above s; and whoever has a price costs just that, as what has a share
@@ -138,16 +139,14 @@ def _steps(
     changes of costs and errors, in parts of s, is  -F F' times it.
     """
     kinds, best, left = len(prices), _NONE, np.empty(0)
-    kept = both = np.concatenate([prices / prices.sum(), shares / shares.sum()])
+    both = np.concatenate([prices / prices.sum(), shares / shares.sum()])
     for _ in range(MOST_STEPS):
         seen = _Seen.at(programme, both[:kinds], both[kinds:])
         cost, errors = seen.far(programme)
         far = np.concatenate([cost, errors]) / seen.s
         free = 1 - far
         left = left if left.size else np.maximum(free, FIRST)
-        found = seen.noise(float(cost.max()), errors)
-        kept = both if found.bound > best.bound else kept
-        best = best.or_better(found)
+        best = best.or_better(seen.noise(float(cost.max()), errors))
         if best.error <= best.bound * (1 + close):
             break
         f = np.vstack([seen.changes(programme) / np.sqrt(seen.s), far / np.sqrt(2)])
@@ -162,7 +161,7 @@ def _steps(
         if not np.isfinite(change).all():  # weights are too far apart for floats
             break
         both, left = _towards(both, step), _towards(left, change)
-    return best, kept[:kinds] / kept[:kinds].sum(), kept[kinds:] / kept[kinds:].sum()
+    return best
 
 
 def _towards(x: Floats, step: Floats) -> Floats:
@@ -214,6 +213,7 @@ class _Seen(NamedTuple):
             lines=self.lines,
             error=float(errors.max()),
             bound=self.s**2 / float(self.prices.sum() * self.shares.sum()),
+            prices=self.prices / self.prices.sum(),
             shares=self.shares / self.shares.sum(),
         )
         return found.stretched(dearest)
@@ -258,4 +258,5 @@ def _root(matrix: Floats) -> Floats:
     return found
 
 
-_NONE = Optimum(matrices=(), lines=np.empty(0), error=np.inf, bound=0.0, shares=np.empty(0))
+_EMPTY = np.empty(0)
+_NONE = Optimum(matrices=(), lines=_EMPTY, error=np.inf, bound=0.0, prices=_EMPTY, shares=_EMPTY)

@@ -26,6 +26,7 @@ from halfnoise.workload.workload import Workload
 MOST_GOALS = 100
 EXACT = 1e-6  # how near the largest error comes to the bound
 NEAR, LOST = 1.002, 1e-6  # of the bound; and of what weighs, what is too little beside the rest
+A_LITTLE = 1e-5  # beside the shares of all goals together: so noise has the least that it can have
 GOLDEN = (math.sqrt(5) - 1) / 2
 
 Listed: TypeAlias = People | Crowd
@@ -43,9 +44,9 @@ class Fair:
     error: float
     rough: bool = False
 
-    def is_near(self, design: Design) -> bool:
-        """Whether a design of these weights, or one of others like it, may be as good."""
-        return design.total_error(self.workload.size_importance) <= NEAR * self.error
+    def mean(self, design: Design) -> float:
+        """Return the mean error of a design: of the best for these, none has a smaller largest."""
+        return design.total_error(self.workload.size_importance)
 
 
 def weighed(workload: Workload, shares: Floats) -> Workload:

@@ -15,10 +15,10 @@ from halfnoise.design.design import Design
 from halfnoise.design.goals import NEAR, Fair, shares, weighed
 from halfnoise.workload.workload import Workload
 
-MOST_ROUNDS, CLOSE, CLOSE_ENOUGH, ROUGH = 150, 1e-7, 5e-4, 1e-2
+MOST_ROUNDS, CLOSE, CLOSE_ENOUGH, ROUGH = 150, 1e-7, 5e-4, 2e-2
 PATIENCE = 25  # rounds after which close enough will do
 EXACT = 1.0001  # of the least error of any noise: what is near it, and not it, need not be closer
-LEAST, FASTER, SLOWER = 1e-12, 1.2, 4.0  # of weights, and how the power that moves them changes
+LEAST, FASTER, SLOWER = 1e-9, 1.2, 4.0  # of weights, and how the power that moves them changes
 FEW = 1e-3  # of equal weights, in those at first
 
 
@@ -44,7 +44,7 @@ def least_largest(
         close = CLOSE if number < PATIENCE else CLOSE_ENOUGH
         if fair and (fair.rough or EXACT * fair.error < low <= NEAR * fair.error):
             close = ROUGH if fair.rough else CLOSE_ENOUGH
-        if least <= max(low, bound) * (1 + close):
+        if low <= least * (1 + CLOSE) and least <= low * (1 + close):  # else it is not the best
             break
         better, highest = high < highest, high
         if low >= bound or better or power == 1:  # of what is only nearly the best, low wavers

@@ -7,6 +7,7 @@ of person is a kind of each set.
 
 import enum
 import itertools
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -115,7 +116,9 @@ class People:
     def kinds(self) -> list[np.ndarray]:
         """Of everybody, which kind of each set they are."""
         numbers = [len(fold.across) for fold in self.folds]
-        return [each.ravel() for each in np.indices(numbers)]
+        after = [math.prod(numbers[i + 1 :]) for i in range(len(numbers))]
+        every = np.arange(math.prod(numbers))
+        return [every // n % number for n, number in zip(after, numbers, strict=True)]
 
     @cached_property
     def distances(self) -> Floats:

@@ -125,11 +125,25 @@ class Encoding:
         each = (self.decoded(line + end).rstrip("\n") for line in lines.split(self.line_break))
         return "\n".join(line.replace("\n", MISSING) for line in each)
 
+    def unfinished(self, part: bytes) -> int:
+        """Return how many bytes at the end of a part of a line go with what follows.
+
+        They begin a character, or are a carriage return, behind which the line may end.
+        """
+        _register()
+        decoder = codecs.getincrementaldecoder(self.codec)(_MISSING)
+        ends = decoder.decode(part).endswith("\r")
+        return len(decoder.getstate()[0]) + ends * self.width
+
     def decoded(self, found: bytes) -> str:
         """Decode bytes, with ``MISSING`` for what cannot be decoded."""
-        # The type of errors in general does not tell where those of decoding end.
-        codecs.register_error(_MISSING, lambda error: (MISSING, error.end))  # type: ignore[attr-defined]
+        _register()
         return found.decode(self.codec, _MISSING)
+
+
+def _register() -> None:
+    # The type of errors in general does not tell where those of decoding end.
+    codecs.register_error(_MISSING, lambda error: (MISSING, error.end))  # type: ignore[attr-defined]
 
 
 def _has_table(name: str) -> bool:

@@ -189,7 +189,7 @@ def _table(connection: Any, files: TextFiles, partitions: Partitions) -> Source:
 
     dtypes = dict.fromkeys(names, nw.String())
     table = replace(narrow([]), names=names, dtypes=dtypes, narrow=narrow, counted=counted)
-    apart = None if text.quote_newlines or partitions.names else in_rows
+    apart = None if partitions.names else in_rows
     return replace(table, from_header=text.names is None, nulled=True, in_rows=apart)
 
 

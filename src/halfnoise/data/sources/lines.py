@@ -1,8 +1,9 @@
 """Lines of text files: each is a row, whatever is in it, and none reaches into another.
 
-A line ends with a line feed, before which one carriage return is left out; no quote spans lines.
-What cannot be read is missing within its line: bytes that are no text in the file's encoding, the
-three marks that would confuse the engine, and the whole of a line that is too long.
+A line ends with a line feed, before which one carriage return is left out; no quote spans lines,
+unless that was declared: then ``records`` makes one line of several. What cannot be read is missing
+within its line: bytes that are no text in the file's encoding, the three marks that would confuse
+the engine, and the whole of a line that is too long.
 """
 
 import codecs
@@ -15,10 +16,10 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import numpy as np
 
 from halfnoise.data.sources.encodings import MISSING, Encoding
+from halfnoise.data.sources.records import LONGEST, Records
 from halfnoise.errors import DataError
 from halfnoise.values import dataclass
 
-LONGEST = 2**21  # bytes of a line; a longer one is a row of missing cells
 SEPARATOR = "\x1e"  # between cells, for an engine that shall find one cell in each line
 _BLOCK = 2**17  # bytes that are read at once: few enough for a processor to keep them at hand
 _MISSING, _RETURN, _BREAK, _SEPARATOR = (m.encode() for m in (MISSING, "\r", "\n", SEPARATOR))
@@ -81,8 +82,11 @@ class Lines:
         """Whether each line, the last too, is known to end with a line break."""
         return not self.zipped and self.end.endswith(self.encoding.line_break)
 
-    def blocks(self, size: int = _BLOCK) -> Iterator[bytes | None]:
-        """Yield whole lines, many at once; the last has a line break too. None: one is too long."""
+    def blocks(self, size: int = _BLOCK, *, parts: bool = False) -> Iterator[bytes | None]:
+        """Yield whole lines, many at once; the last has a line break too. None: one is too long.
+
+        ``parts``: of one that is too long, what is in it follows, in parts.
+        """
         width, rest, too_long = self.encoding.width, b"", False
         self.file.seek(self.encoding.mark)
         while block := self.file.read(size):  # of whole units, but for the last
@@ -94,15 +98,19 @@ class Lines:
                 lines, rest = rest + block[:stop], block[stop:]
                 if too_long or first > LONGEST:
                     yield None
-                    lines, too_long = lines[first + width :], False
+                    lines, too_long = lines if parts else lines[first + width :], False
                 if lines:
                     yield lines
             if len(rest) >= LONGEST + width:
-                rest, too_long = rest[len(rest) - len(rest) % width :], True
+                stop, too_long = len(rest) - self.encoding.unfinished(rest), True
+                if parts:
+                    yield None
+                    yield rest[:stop]
+                rest = rest[stop:]
         whole = len(rest) - len(rest) % width
         if too_long or whole > LONGEST:
             yield None
-        elif whole:
+        if whole and (parts or not (too_long or whole > LONGEST)):
             yield rest[:whole] + self.encoding.line_break
         if whole < len(rest):  # which who wants no more than the header never learns
             raise self._cut_short()
@@ -111,34 +119,42 @@ class Lines:
         said = f"the file {str(self.path)!r} is cut short: its bytes are not whole characters"
         return DataError(f"{said}; get a complete copy, or check its encoding")
 
-    def are_plain(self) -> bool:
+    def are_plain(self, rows: Records | None = None) -> bool:
         """Whether the engine reads the file as it is: UTF-8 without any mark that confuses it.
 
         It would also read zipped ones, but all bytes are looked at first: they are unzipped once.
+        ``rows``: how they are told apart where they may span lines; then none does.
         """
-        return not self.zipped and all(map(self._is_plain, self.blocks()))
+        return not self.zipped and all(self._is_plain(lines, rows) for lines in self.blocks())
 
-    def _is_plain(self, lines: bytes | None) -> bool:
+    def _is_plain(self, lines: bytes | None, rows: Records | None) -> bool:
         if lines is None or any(mark in lines for mark in (_MISSING, _RETURN, _SEPARATOR)):
             return False
-        return self.encoding.is_utf8(lines)
+        return self.encoding.is_utf8(lines) and (rows is None or rows.whole(lines) == lines)
 
-    def copy(self, path: Path) -> Readable:
+    def copy(self, path: Path, rows: Records | None = None) -> Readable:
         """Write as many lines that the engine reads as they are, with ``MISSING`` for the rest.
 
-        While some are written, the next ones are read.
+        Where rows may span lines, each becomes one. While some are written, the next ones are read.
         """
         spoiled = False
         with path.open("wb") as target, concurrent.futures.ThreadPoolExecutor(1) as writer:
             # The engine leaves out a mark at the start, but no second one.
             written = writer.submit(target.write, codecs.BOM_UTF8)
-            for lines in self.blocks():
-                text = _BREAK if lines is None else _without_marks(self.encoding.utf8(lines))
+            for text in self._texts(rows):
                 spoiled = spoiled or _MISSING in text
                 written.result()  # or what was wrong with it
                 written = writer.submit(target.write, text)
             written.result()
         return Readable(path, spoiled=spoiled)
+
+    def _texts(self, rows: Records | None) -> Iterator[bytes]:
+        """Yield lines in UTF-8, many at once, without marks that confuse the engine."""
+        for lines in self.blocks(parts=rows is not None):
+            text = None if lines is None else _without_marks(self.encoding.utf8(lines))
+            yield rows.whole(text) if rows else _BREAK if text is None else text
+        if rows:
+            yield rows.rest()
 
 
 def _unzipped(raw: BinaryIO) -> BinaryIO:

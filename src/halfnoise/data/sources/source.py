@@ -12,11 +12,12 @@ import narwhals.stable.v2 as nw
 from narwhals.dtypes import DType
 from narwhals.stable.v2.typing import IntoFrame
 
-from halfnoise.checks import is_name, known_keywords, refuse, whole, yes_or_no
+from halfnoise.checks import is_name, is_text, known_keywords, refuse, whole, yes_or_no
 from halfnoise.data.dialects import options_of
 from halfnoise.data.sources.encodings import Encoding
 from halfnoise.data.sources.lines import SEPARATOR
 from halfnoise.data.sources.progress import Progress
+from halfnoise.data.sources.records import WITHIN
 from halfnoise.data.sources.values import CHECK_HEADER, is_a_value
 from halfnoise.data.spelling import Spelling
 from halfnoise.errors import InvalidParameterError
@@ -82,16 +83,14 @@ class TextFormat:
             mark = getattr(self, name)
             if mark is None and name in ("delimiter", "quote"):
                 continue
-            if not isinstance(mark, str) or len(mark) != 1 or mark in _NO_MARKS:
+            if not is_text(mark) or len(mark) != 1 or mark in _NO_MARKS:
                 raise refuse(name, "one character that text may hold", mark)
         if self.delimiter is not None and self.delimiter == self.quote:
             raise refuse("quote", "another mark than the delimiter", self.quote)
-        if yes_or_no(quote_newlines=self.quote_newlines) and self.quote is None:
-            raise refuse("quote_newlines", "left out where nothing is a quote", self.quote_newlines)
         object.__setattr__(self, "skip", whole(least=0, skip=self.skip))
         self._check_places()
-        if self.quote_newlines and self.skip:  # of a quote in a title nobody knows where it ends
-            raise refuse("skip", "0 where quotes span lines", self.skip, "remove the lines")
+        if yes_or_no(quote_newlines=self.quote_newlines):
+            self._check_spanning()
         if self.names is not None:
             object.__setattr__(self, "names", _checked_names(self.names))
         for each in fields(spelling := self.spelling):
@@ -99,6 +98,14 @@ class TextFormat:
         self._check_encoding()
         if self.names is not None:
             self.check_order()
+
+    def _check_spanning(self) -> None:
+        if self.quote is None:
+            raise refuse("quote_newlines", "left out where nothing is a quote", True)
+        if WITHIN in (self.delimiter, self.quote):
+            raise refuse("quote_newlines", f"left out where {WITHIN!r} is a mark", True)
+        if self.skip:  # of a quote in a title nobody knows where it ends
+            raise refuse("skip", "0 where quotes span lines", self.skip, "remove the lines")
 
     def _check_places(self) -> None:
         if isinstance(self.sheet, int):

@@ -3,9 +3,9 @@
 import glob
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from halfnoise.data.sources.lines import LONGEST, SEPARATOR, Readable
+from halfnoise.data.sources.lines import SEPARATOR, Readable
+from halfnoise.data.sources.records import LONGEST, WITHIN
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.values import dataclass
 
@@ -27,23 +27,28 @@ class Cells:
 
     def rows(self, files: Files) -> str:
         """Return what reads files: columns of cells, null where there is nothing."""
-        header = self.text.names is None
-        if self.text.quote_newlines:
-            spanning = f"from {self._spanning(files, header=header)}"
-            return _shown(files, {name: _name(name) for name in self.wanted}, spanning)
         places = {name: place for place, name in enumerate(self.names, 1)}
-        lines = _lines(files, header=header, skip=self.text.skip)
-        split = f"from {lines} select {self._split()} as cells"
+        split = f"from {self._lines(files)} select {self._split()} as cells"
         return _shown(files, {name: f"cells[{places[name]}]" for name in self.wanted}, split)
 
     def in_rows(self, files: Files) -> str:
         """Return what reads files: a row for each wanted cell, and which of the wanted it is."""
         places = {name: place for place, name in enumerate(self.names, 1)}
-        lines = _lines(files, header=self.text.names is None, skip=self.text.skip)
         wanted = ", ".join(str(places[name]) for name in self.wanted)
-        split = f"from {lines} select list_select({self._split()}, [{wanted}]) as cells"
+        split = (
+            f"from {self._lines(files)} select list_select({self._split()}, [{wanted}]) as cells"
+        )
         each = f"unnest(cells) as {CELL}, unnest(range({len(self.wanted)})) as {PLACE}"
         return _shown(files, {CELL: CELL}, f"from ({split}) select {each}", PLACE)
+
+    def _lines(self, files: Files) -> str:
+        """Return what reads lines; of those that were rows of several, breaks are breaks again."""
+        lines = _lines(files, header=self.text.names is None, skip=self.text.skip)
+        if not self.text.quote_newlines:
+            return lines
+        within = _quoted(WITHIN)
+        broken = f"when contains(line, {within}) then replace(line, {within}, chr(10))"
+        return f"(from {lines} select case {broken} else line end as line)"
 
     def _split(self) -> str:
         """Return what splits a line into a list of cells.
@@ -55,14 +60,6 @@ class Cells:
         delimiter, quote = self.text.delimiter or ",", self.text.quote
         plain = f"string_split(line, {_quoted(delimiter)})"
         return plain if quote is None else _split_by_kind(delimiter, quote, plain)
-
-    def _spanning(self, files: Files, *, header: bool) -> str:
-        """Return what reads a table in which quotes span lines, one line after the other."""
-        columns = "{" + ", ".join(f"'{name}': 'VARCHAR'" for name in self.names) + "}"
-        mark = self.text.delimiter or ","
-        how: Any = {"header": header, "skip": 0}  # of quotes that span lines no line is skipped
-        parts = (_read_csv([file.path], columns, mark, self.text.quote, **how) for file in files)
-        return f"({' union all '.join(f'from {part}' for part in parts)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +150,7 @@ def _split_by_patterns(q: str, d: str, mark: str, quote: str) -> str:
 def _lines(files: Files, *, header: bool, skip: int = 0) -> str:
     """Return what reads the lines of files."""
     paths, line = [file.path for file in files], "{'line': 'VARCHAR'}"
-    read = _read_csv(paths, line, SEPARATOR, None, header=header, skip=skip)
+    read = _read_csv(paths, line, header=header, skip=skip)
     return read if header else f"(from {read} select {_BARE} as line)"
 
 
@@ -166,21 +163,12 @@ def _shown(files: Files, cells: dict[str, str], rows: str, *more: str) -> str:
     return f"from ({rows}) select {', '.join([*shown, *more]) or '1'}"
 
 
-def _read_csv(
-    paths: Sequence[Path],
-    columns: str,
-    mark: str,
-    quote: str | None,
-    *,
-    header: bool,
-    skip: int,
-) -> str:
-    # In parallel, one quoted line break would fail the whole file.
+def _read_csv(paths: Sequence[Path], columns: str, *, header: bool, skip: int) -> str:
     options = {
         "columns": columns,
-        "delim": _quoted(mark),
-        "quote": _quoted(quote or ""),
-        "escape": _quoted(quote or ""),
+        "delim": _quoted(SEPARATOR),
+        "quote": "''",
+        "escape": "''",
         "new_line": r"'\n'",
         "compression": "'none'",
         "max_line_size": 4 * LONGEST,  # one byte of another encoding may be three of UTF-8
@@ -188,7 +176,7 @@ def _read_csv(
         "buffer_size": 8 * LONGEST,
         "header": header,
         "skip": skip,
-        "parallel": not quote,
+        "parallel": True,
         "auto_detect": False,
         "strict_mode": False,
         "null_padding": True,

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from halfnoise.data.quiet import quietly
 from halfnoise.data.sources.encodings import MISSING
-from halfnoise.data.sources.lines import LONGEST, Lines, Readable
+from halfnoise.data.sources.lines import Lines, Readable
+from halfnoise.data.sources.records import LONGEST, Records
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.data.sources.values import is_a_value
 from halfnoise.data.spelling import SPACES
@@ -54,9 +55,15 @@ class TextFiles:
 
     def _readable(self, i: int, path: Path) -> Readable:
         lines = self._lines(path)
-        found = Readable(path) if lines.are_plain() else lines.copy(self.scratch / f"{i}.txt")
+        plain = lines.are_plain(self._records())
+        found = Readable(path) if plain else lines.copy(self.scratch / f"{i}.txt", self._records())
         self.opened.pop(path).close()
         return found
+
+    def _records(self) -> Records | None:
+        """Return how rows are told apart, from the first one on, where quotes may span lines."""
+        quote = self.text.quote if self.text.quote_newlines else None
+        return Records(self.text.delimiter or ",", quote) if quote else None
 
     def are_ended(self) -> bool:
         """Whether every line, also the last of each file, is known to end with a line break."""
