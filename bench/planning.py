@@ -17,8 +17,9 @@ from rich.table import Table as Grid
 
 import halfnoise as hn
 from bench.rivals import WIDTH
+from halfnoise.design import certificate
 
-EACH = 40  # workloads of a kind
+EACH, TRIES = 40, 3  # workloads of a kind; and how often one is tried again that took long
 LIKE = 10_000_000
 MOST, MOST_LIKE = 0.3, 0.1  # seconds
 REPLACE = hn.Neighbors.REPLACE
@@ -37,7 +38,7 @@ class Took:
 def main(wanted: Callable[[str], bool] = bool) -> None:
     """Print the table."""
     columns = ("plans", "fitted", "median", "slowest", "slowest fitted", "at most", "", "above")
-    grid = Grid("seconds", *columns, title="planning", caption=CAPTION)
+    grid = Grid("seconds of the processor", *columns, title="planning", caption=CAPTION)
     plan(hn.Workload([hn.Counts(3), hn.Sum("x", bounds=(0, 2))]))  # what is imported by then
     for name, draw in KINDS.items():
         for goal in ("total", "largest"):
@@ -56,12 +57,20 @@ CAPTION = "above: at most so much squared error above the least of any Gaussian 
 
 
 def plan(workload: hn.Workload) -> Took:
-    """Plan a workload, with all that is said of it."""
-    start = time.perf_counter()
+    """Plan a workload, with all that is said of it; anew where others may have used the machine."""
+    first = _plan(workload)
+    again = (_plan(workload) for _ in range(TRIES if first.seconds > MOST else 0))
+    return min((first, *again), key=_seconds)
+
+
+def _plan(workload: hn.Workload) -> Took:
+    for each in vars(certificate).values():  # bounds that were found before
+        getattr(each, "cache_clear", int)()
+    start = time.process_time()
     made = hn.plan(workload, privacy=hn.GaussianDP(mu=1))
     assert made.measurement  # noqa: S101  # it is made when it is asked for
     repr(made), made.to_dict()
-    took, bound = time.perf_counter() - start, made.least_error_bound
+    took, bound = time.process_time() - start, made.least_error_bound
     error = made.chosen.error(workload)
     return Took(took, made.chosen.name.startswith("fitted"), error / bound - 1 if bound else 0.0)
 

@@ -29,6 +29,8 @@ Called = TypeVar("Called", bound=Callable[..., Any])
 Read = TypeVar("Read", int, float)
 Named = TypeVar("Named", bound=Hashable)
 
+# Stripped around text: the same on every engine.
+SPACES = " \t\n\r\x0b\x0c"
 # What the command has as an option of its own, and Python says in another place.
 _ELSEWHERE = dict.fromkeys(("epsilon", "delta"), "say privacy=ApproxDP(epsilon=1, delta=1e-6)")
 _ELSEWHERE |= {"mu": "say privacy=GaussianDP(mu=1)", "rho": "say privacy=ConcentratedDP(rho=0.5)"}
@@ -236,9 +238,10 @@ def check_told(name: str, values: Iterable[object]) -> None:
     texts = [value for value in values if isinstance(value, str)]
     if all(map(str.strip, texts)) and "\0" not in "".join(texts):  # of very many at once
         return
-    odd = next(text for text in texts if not text.strip() or "\0" in text)
-    remedy = "empty text is missing, and so is what holds NUL"
-    raise refuse(name, "what a cell can say", odd, remedy)
+    for text in texts:
+        if not text.strip(SPACES) or "\0" in text:
+            remedy = "empty text is missing, and so is what holds NUL"
+            raise refuse(name, "what a cell can say", text, remedy)
 
 
 def is_name(value: object) -> TypeGuard[str]:

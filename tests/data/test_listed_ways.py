@@ -45,6 +45,8 @@ ODDLY: list[Any] = [
     "a ",
     "\tb",
     "\xa0a",
+    "\xa0",
+    "\x85",
     "a\n",
     "a\nb",
     "\0",
@@ -211,3 +213,20 @@ def test_cells_are_the_keys_that_they_say(engine: str, *, ignore_case: bool) -> 
     assert [told[i] for i in range(len(texts))] == [
         named(t, ignore_case=ignore_case) for t in texts
     ]
+
+
+@pytest.mark.parametrize("said", ["\xa0", "\x85", "\u3000", "\x1f"])
+def test_what_a_cell_can_say_can_be_listed(said: str) -> None:
+    """Only six spaces are none of a value: a cell of others is a group, a category and an item."""
+    frame = pl.DataFrame({"k": ["x", said] * 50})
+    rules: Any = {"by": "k", "row_is_person": True, "ledger": None}
+    rules |= {"privacy": hn.ApproxDP(epsilon=8, delta=1e-3), "size_importance": 1}
+    found = hn.release(frame, [hn.Choice("k", ["x", said])], groups="discover", **rules)
+    listed = hn.release(frame, [hn.Choice("k", ["x", said])], groups=["x", said], **rules)
+    assert {*found} == {"x", said}
+    assert [*listed][:2] == ["x", said]
+    assert hn.Choice("k", ["x", said]).categories[:2] == ("x", said)
+    assert hn.Items("k", ["x", said], at_most=1).items == ("x", said)
+    for blank in ("", " ", "\t\n"):
+        with pytest.raises(hn.InvalidParameterError, match="what a cell can say"):
+            hn.Choice("k", ["x", blank])

@@ -70,6 +70,25 @@ def test_what_is_no_file(ending: str, way: str, tmp_path: Path) -> None:
     assert "a pipe or a device" in refused(tmp_path if way == "folder" else path, ["a"], **text)
 
 
+def test_what_is_packed_under_another_name(tmp_path: Path) -> None:
+    """Bytes that are zipped are no header, and text is not unzipped: both are told."""
+    zipped = gzip.compress(b"a,b\n1,2\n")
+    assert "no text, but packed" in refused(written(tmp_path / "a.csv", zipped), ["a"])
+    assert "no text, but packed" in refused(written(tmp_path / "b.tsv", b"PK\3\4..."), ["a"])
+    for ending in ("csv.gz", "jsonl.gz"):
+        plain = written(tmp_path / f"a.{ending}", "a,b\n1,2\n")
+        assert "is not zipped as .gz files are; leave .gz out" in refused(plain, ["a"])
+
+
+def test_a_file_that_is_taken_away(tmp_path: Path) -> None:
+    """Where a file goes while it is read, that is told as any other change."""
+    path = written(tmp_path / "a.csv", "a\n1\n")
+    with open_source(path, text=TextFormat()) as opened:
+        path.unlink()
+        with pytest.raises(hn.TryAgainError, match="changed while it was read"):
+            opened.unchanged()
+
+
 @pytest.mark.parametrize("ending", [".csv.bz2", ".csv.zst", ".tsv.xz", ".zip", ".parquet.gz"])
 def test_what_is_packed(ending: str, tmp_path: Path) -> None:
     """Nobody is told to rename it, which would make a header of its bytes."""

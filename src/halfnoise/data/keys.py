@@ -196,7 +196,8 @@ def _are_bare(texts: Sequence[str]) -> bool:
 
 def _yes_or_no(cell: Cell) -> KeyColumn:
     def read(key: Literal) -> int:
-        word = str(key).strip().lower()  # as in text, which one missing cell can make of the column
+        # As in text, which one missing cell can make of the column.
+        word = str(key).strip(SPACES).lower()
         if word not in ("true", "false"):
             raise refuse(f"a group by {cell.label!r}", "true or false, as its column holds", key)
         return int(word == "true")
@@ -207,7 +208,7 @@ def _yes_or_no(cell: Cell) -> KeyColumn:
 
 def _whole(cell: Cell, *, listed: bool) -> KeyColumn:
     def read(key: Literal) -> int:
-        number, text = as_number(key), str(key).strip()
+        number, text = as_number(key), str(key).strip(SPACES)
         # Compared as a fraction, as the column is read.
         if number is None or not number.is_integer() or abs(number) >= MOST_WHOLE:
             rule = "a whole number below 2^62, as its column holds whole numbers"

@@ -8,12 +8,12 @@ import re
 from itertools import product
 from typing import Any
 
+from halfnoise import checks
 from halfnoise.checks import is_text, refuse, yes_or_no
 from halfnoise.values import dataclass
-from halfnoise.workload import codes
 from halfnoise.workload.conditions import as_number
 
-SPACES = codes.SPACES  # stripped around text: the same on every engine
+SPACES = checks.SPACES
 YES = ("true", "yes", "y", "t")  # beside 1 and 0, known in every file
 NO = ("false", "no", "n", "f")
 ISO = "yyyy-mm-dd"

@@ -92,16 +92,11 @@ class People:
 
     @cached_property
     def order(self) -> tuple[tuple[int, int], ...]:
-        """Which block each coordinate is of, and which it is there.
-
-        Values come first: people are counted in larger quanta.
-        """
-        every = [
-            (each.grain is not Grain.VALUES, (i, place))
-            for i, fold in enumerate(self.folds)
-            for place, each in enumerate(fold.coordinates)
-        ]
-        return tuple(own for _, own in sorted(every, key=lambda each: each[0]))
+        """Which block each coordinate is of, and which it is there; values are first."""
+        each = [fold.coordinates for fold in self.folds]
+        every = [(i, own) for i, found in enumerate(each) for own in range(len(found))]
+        # People are counted in larger quanta.
+        return tuple(sorted(every, key=lambda at: each[at[0]][at[1]].grain is not Grain.VALUES))
 
     @cached_property
     def coordinates(self) -> list[Coordinate]:
@@ -116,9 +111,8 @@ class People:
     def kinds(self) -> list[np.ndarray]:
         """Of everybody, which kind of each set they are."""
         numbers = [len(fold.across) for fold in self.folds]
-        after = [math.prod(numbers[i + 1 :]) for i in range(len(numbers))]
         every = np.arange(math.prod(numbers))
-        return [every // n % number for n, number in zip(after, numbers, strict=True)]
+        return [every // math.prod(numbers[i + 1 :]) % n for i, n in enumerate(numbers)]
 
     @cached_property
     def distances(self) -> Floats:

@@ -5,12 +5,11 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from halfnoise.checks import number, refuse, whole_number
+from halfnoise.checks import SPACES, number, refuse, whole_number
 from halfnoise.spec.lists import ANYWHERE, Lists, one_value, quoted
 from halfnoise.spec.queries import Words
 from halfnoise.values import dataclass
 from halfnoise.workload.by import SPANS, By
-from halfnoise.workload.codes import SPACES
 from halfnoise.workload.conditions import as_number
 from halfnoise.workload.listing import DISCOVER, Groups
 from halfnoise.workload.spans import EVERY

@@ -12,14 +12,13 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from halfnoise.checks import number, refuse, whole_number
+from halfnoise.checks import SPACES, number, refuse, whole_number
 from halfnoise.errors import InvalidParameterError
 from halfnoise.spec.header import Header
 from halfnoise.spec.lists import ANYWHERE, Lists
 from halfnoise.spec.tables import crossed
 from halfnoise.spec.vocabulary import CROSSED
 from halfnoise.workload.categories import Bins, Choice, Items
-from halfnoise.workload.codes import SPACES
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.numbers import Count, Counts, Mean, Sum
 from halfnoise.workload.queries import Asked, Query

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from halfnoise.checks import number, refuse, whole, whole_number
+from halfnoise.checks import SPACES, number, refuse, whole, whole_number
 from halfnoise.data.sources.source import TextFormat
 from halfnoise.errors import InvalidParameterError
 from halfnoise.privacy import definitions as dp
@@ -34,7 +34,6 @@ from halfnoise.spec.queries import (
 from halfnoise.spec.tables import parted
 from halfnoise.spec.vocabulary import LISTS, RULES, SIZES, TEXT
 from halfnoise.workload.categories import Items
-from halfnoise.workload.codes import SPACES
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Where
 from halfnoise.workload.nested import Nested

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Self
 
 from halfnoise.checks import (
+    SPACES,
     check_at_most,
     check_told,
     comparable,
@@ -16,7 +17,7 @@ from halfnoise.checks import (
 from halfnoise.errors import InvalidParameterError
 from halfnoise.values import KW_ONLY, dataclass, replace
 from halfnoise.workload.bands import band_names, check_edges
-from halfnoise.workload.codes import SPACES, Code, deepest
+from halfnoise.workload.codes import Code, deepest
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Literal
 from halfnoise.workload.sets import AtMost, ContributionSet

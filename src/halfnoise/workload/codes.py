@@ -7,9 +7,8 @@ for itself, as in ``CYP2D6*4``; a code that ends in one is listed as ``G63.2\*``
 from collections.abc import Sequence
 from typing import NamedTuple, Self
 
+from halfnoise.checks import SPACES
 from halfnoise.workload.conditions import Literal
-
-SPACES = " \t\n\r\x0b\x0c"  # stripped around text: the same on every engine
 
 
 class Code(NamedTuple):

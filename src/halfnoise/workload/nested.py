@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias
 
 from halfnoise.checks import (
+    SPACES,
     check_column,
     check_literals,
     comparable,
@@ -19,7 +20,6 @@ from halfnoise.checks import (
 from halfnoise.errors import InvalidParameterError
 from halfnoise.values import dataclass
 from halfnoise.workload.categories import Choice
-from halfnoise.workload.codes import SPACES
 from halfnoise.workload.conditions import Literal
 from halfnoise.workload.sets import Tree
 

@@ -111,9 +111,9 @@ def unused(kind: str) -> tuple[str, ...]:
 def _unchanged(paths: Sequence[Path]) -> Callable[[], None]:
     """Return what refuses files that were written to since: each look at them may differ."""
 
-    def stamps() -> list[tuple[int, int, int]]:
-        found = [path.stat() for path in paths]
-        return [(each.st_ino, each.st_size, each.st_mtime_ns) for each in found]
+    def stamps() -> list[tuple[int, int, int] | None]:
+        there = [path.stat() if path.exists() else None for path in paths]
+        return [each and (each.st_ino, each.st_size, each.st_mtime_ns) for each in there]
 
     before = stamps()
 

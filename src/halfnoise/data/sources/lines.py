@@ -21,6 +21,9 @@ from halfnoise.errors import DataError
 from halfnoise.values import dataclass
 
 SEPARATOR = "\x1e"  # between cells, for an engine that shall find one cell in each line
+_ZIPPED = b"\x1f\x8b"
+# How gzip, zip, Zstandard and Excel's old sheets begin: as no header does.
+_PACKED = (_ZIPPED, b"PK\3\4", b"\x28\xb5\x2f\xfd", b"\xd0\xcf\x11\xe0")
 _BLOCK = 2**17  # bytes that are read at once: few enough for a processor to keep them at hand
 _MISSING, _RETURN, _BREAK, _SEPARATOR = (m.encode() for m in (MISSING, "\r", "\n", SEPARATOR))
 
@@ -51,7 +54,8 @@ class Lines:
         raw.seek(max(raw.seek(0, 2) - 4, 0))
         end = raw.read()
         raw.seek(0)
-        zipped = path.name.lower().endswith(".gz")
+        if zipped := path.name.lower().endswith(".gz"):
+            _check_zipped(path, raw)
         file = _unzipped(raw) if zipped else raw
         return cls(path, raw, file, end, Encoding.of(encoding, file.read(4)))
 
@@ -61,9 +65,16 @@ class Lines:
         self.raw.close()
 
     def check_mark(self) -> None:
-        """Refuse a file that begins with the mark of another encoding: before a header, no row."""
+        """Refuse a file that begins with the mark of another encoding: before a header, no row.
+
+        And one that begins as what is packed, as sheets of Excel are, does.
+        """
         self.file.seek(0)
-        if other := self.encoding.other(self.file.read(4)):
+        start = self.file.read(4)
+        if start.startswith(_PACKED):
+            said = f"the file {str(self.path)!r} is no text, but packed, or a sheet; unpack it"
+            raise DataError(f"{said}, or give it the ending of what it is (.csv.gz, .xlsx)")
+        if other := self.encoding.other(start):
             said = f"the file {str(self.path)!r} begins with the mark of {other.upper()}"
             raise DataError(f"{said}; try --encoding {other}")
 
@@ -155,6 +166,13 @@ class Lines:
             yield rows.whole(text) if rows else _BREAK if text is None else text
         if rows:
             yield rows.rest()
+
+
+def _check_zipped(path: Path, raw: BinaryIO) -> None:
+    if not _ZIPPED.startswith(raw.read(len(_ZIPPED))):
+        said = f"the file {str(path)!r} is not zipped as .gz files are"
+        raise DataError(f"{said}; leave .gz out of its name if it is text, or unpack it")
+    raw.seek(0)
 
 
 def _unzipped(raw: BinaryIO) -> BinaryIO:

@@ -81,33 +81,27 @@ class TextFormat:
         """Refuse marks that are not one character, and encodings whose lines hang together."""
         for name in ("delimiter", "quote", "decimal", "comma"):
             mark = getattr(self, name)
-            if mark is None and name in ("delimiter", "quote"):
-                continue
-            if not is_text(mark) or len(mark) != 1 or mark in _NO_MARKS:
+            free = mark is None and name in ("delimiter", "quote")
+            if not free and (not is_text(mark) or len(mark) != 1 or mark in _NO_MARKS):
                 raise refuse(name, "one character that text may hold", mark)
         if self.delimiter is not None and self.delimiter == self.quote:
             raise refuse("quote", "another mark than the delimiter", self.quote)
         object.__setattr__(self, "skip", whole(least=0, skip=self.skip))
         self._check_places()
-        if yes_or_no(quote_newlines=self.quote_newlines):
-            self._check_spanning()
-        if self.names is not None:
-            object.__setattr__(self, "names", _checked_names(self.names))
         for each in fields(spelling := self.spelling):
             object.__setattr__(self, each.name, getattr(spelling, each.name))
         self._check_encoding()
         if self.names is not None:
+            object.__setattr__(self, "names", _checked_names(self.names))
             self.check_order()
 
-    def _check_spanning(self) -> None:
-        if self.quote is None:
-            raise refuse("quote_newlines", "left out where nothing is a quote", True)
-        if WITHIN in (self.delimiter, self.quote):
-            raise refuse("quote_newlines", f"left out where {WITHIN!r} is a mark", True)
-        if self.skip:  # of a quote in a title nobody knows where it ends
-            raise refuse("skip", "0 where quotes span lines", self.skip, "remove the lines")
-
     def _check_places(self) -> None:
+        spans = yes_or_no(quote_newlines=self.quote_newlines)
+        if spans and (self.quote is None or WITHIN in (self.delimiter, self.quote)):
+            rule = f"left out where nothing is a quote, or {WITHIN!r} is a mark"
+            raise refuse("quote_newlines", rule, spans)
+        if spans and self.skip:  # of a quote in a title nobody knows where it ends
+            raise refuse("skip", "0 where quotes span lines", self.skip, "remove the lines")
         if isinstance(self.sheet, int):
             whole(sheet=self.sheet)
         elif self.sheet is not None and not is_name(self.sheet):
@@ -260,8 +254,7 @@ class Source:
             return replace(self.extract(columns), unchanged=self.unchanged, extract=self.extract)
         if self.narrow is None:
             return self
-        table = self.narrow(columns)
-        return replace(self, frame=table.frame, fill=table.fill)
+        return replace(self, frame=(table := self.narrow(columns)).frame, fill=table.fill)
 
     def check(self, columns: Sequence[str]) -> None:
         """Refuse a column that the table lacks, with the nearest.
