@@ -53,7 +53,9 @@ def odd_record(draw: random.Random, delimiter: str, quote: str) -> str:
     """Return a row whose quotes are as they should be, most of the time."""
     cells = list[str]()
     for _ in range(draw.randint(1, 5)):
-        text = "".join(draw.choices(["a", "\n", delimiter, quote, " ", "\0", "\x1f", "ä"], k=4))
+        text = "".join(
+            draw.choices(["a", "\n", delimiter, quote, " ", "\0", "\x1f", "ä", "か|", "\r"], k=4)
+        )
         proper = f"{quote}{text.replace(quote, quote * 2)}{quote}"
         cells.append(draw.choice([proper, proper, "1", "", text if draw.random() < 0.1 else "x"]))
     return delimiter.join(cells)
@@ -71,7 +73,7 @@ def test_rows_are_those_of_a_slow_reader(
         longest = draw.choice([30, 60, 2**21])
         for module in (lines, records):
             monkeypatch.setattr(module, "LONGEST", longest)
-        encoding = draw.choice(["utf-8", "utf-8", "utf-16-le", "cp1252"])
+        encoding = draw.choice(["utf-8", "utf-8", "utf-16-le", "cp1252", "gb18030", "shift_jis"])
         rest = [odd_record(draw, delimiter, quote) for _ in range(draw.randint(0, 40))]
         end = draw.choice(["\n", "\r\n"])
         text = end.join([delimiter.join(NAMES), *rest]) + draw.choice(["", end])
