@@ -33,9 +33,11 @@ TOGETHER = (
 
 
 def pytest_configure() -> None:
-    """Take Ctrl-C also where a shell that began the tests in the background has it ignored."""
+    """Take Ctrl-C and a hang-up also where who began the tests has them ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.hookimpl(optionalhook=True)

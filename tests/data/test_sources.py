@@ -70,11 +70,8 @@ def test_what_is_no_file(ending: str, way: str, tmp_path: Path) -> None:
     assert "a pipe or a device" in refused(tmp_path if way == "folder" else path, ["a"], **text)
 
 
-def test_what_is_packed_under_another_name(tmp_path: Path) -> None:
-    """Bytes that are zipped are no header, and text is not unzipped: both are told."""
-    zipped = gzip.compress(b"a,b\n1,2\n")
-    assert "no text, but packed" in refused(written(tmp_path / "a.csv", zipped), ["a"])
-    assert "no text, but packed" in refused(written(tmp_path / "b.tsv", b"PK\3\4..."), ["a"])
+def test_text_under_the_name_of_what_is_zipped(tmp_path: Path) -> None:
+    """Text is not unzipped, and its name says so."""
     for ending in ("csv.gz", "jsonl.gz"):
         plain = written(tmp_path / f"a.{ending}", "a,b\n1,2\n")
         assert "is not zipped as .gz files are; leave .gz out" in refused(plain, ["a"])

@@ -22,8 +22,6 @@ from halfnoise.values import dataclass
 
 SEPARATOR = "\x1e"  # between cells, for an engine that shall find one cell in each line
 _ZIPPED = b"\x1f\x8b"
-# How gzip, zip, Zstandard and Excel's old sheets begin: as no header does.
-_PACKED = (_ZIPPED, b"PK\3\4", b"\x28\xb5\x2f\xfd", b"\xd0\xcf\x11\xe0")
 _BLOCK = 2**17  # bytes that are read at once: few enough for a processor to keep them at hand
 _MISSING, _RETURN, _BREAK, _SEPARATOR = (m.encode() for m in (MISSING, "\r", "\n", SEPARATOR))
 
@@ -65,16 +63,9 @@ class Lines:
         self.raw.close()
 
     def check_mark(self) -> None:
-        """Refuse a file that begins with the mark of another encoding: before a header, no row.
-
-        And one that begins as what is packed, as sheets of Excel are, does.
-        """
+        """Refuse a file that begins with the mark of another encoding: before a header, no row."""
         self.file.seek(0)
-        start = self.file.read(4)
-        if start.startswith(_PACKED):
-            said = f"the file {str(self.path)!r} is no text, but packed, or a sheet; unpack it"
-            raise DataError(f"{said}, or give it the ending of what it is (.csv.gz, .xlsx)")
-        if other := self.encoding.other(start):
+        if other := self.encoding.other(self.file.read(4)):
             said = f"the file {str(self.path)!r} begins with the mark of {other.upper()}"
             raise DataError(f"{said}; try --encoding {other}")
 
