@@ -14,8 +14,10 @@ from halfnoise.design.covariance import Covariance
 from halfnoise.design.measurement import CenteredMeasurement
 from halfnoise.design.placed_errors import PlacedErrors
 from halfnoise.workload.crossing import TableBlock
-from halfnoise.workload.sets import Placed, Tree, Wanted
-from halfnoise.workload.sets.residuals import cells, inside, margins_of, place_of, rank
+from halfnoise.workload.sets import Placed, Tree, paths
+from halfnoise.workload.sets.chains import chain
+from halfnoise.workload.sets.paths import precisions
+from halfnoise.workload.sets.residuals import margins_of, place_of
 from halfnoise.workload.sets.tree import Pooled
 from support.levels import MU
 from support.moments import covers
@@ -27,7 +29,7 @@ from support.table_solver import least_total
 from support.table_workloads import in_places
 
 MANY = 120 if MORE == 1 else max(300, 60 * MORE)
-CLOSE = Fraction(1, 10**9)
+CLOSE = Fraction(1, 1000)  # of what is paid: what is lost as shares are short
 REPLACE = hn.Neighbors.REPLACE
 SEX = hn.Choice("sex", ["f"])
 PLACES = [("A", "x"), ("A", "y"), ("A", "z"), ("B", "x")]
@@ -54,14 +56,14 @@ def test_two_passes_are_least_squares() -> None:
     rng, draws = random.Random(1), np.random.default_rng(1)
     for _ in range(40):
         tree = any_tree(rng)
-        own, first = draws.uniform(0.3, 3, len(tree.sizes)).tolist(), rng.uniform(0.3, 3)
-        rows = of_leaves(tree)
-        information = sum(r.T @ r / v for r, v in zip(rows, (first, *own), strict=True))
+        own, first = [draws.uniform(0.3, 3, size) for size in tree.sizes], rng.uniform(0.3, 3)
+        rows, scales = of_leaves(tree), [np.array([first]), *own]
+        information = sum((r.T / v) @ r for r, v in zip(rows, scales, strict=True))
         every = np.vstack(rows)
         dense = every @ np.linalg.inv(information) @ every.T
         noisy = [draws.normal(size=(2, len(r), 3)) for r in rows]
-        pairs = zip(rows, noisy, (first, *own), strict=True)
-        right = sum(np.einsum("pl,gpc->glc", r, y) / v for r, y, v in pairs)
+        pairs = zip(rows, noisy, scales, strict=True)
+        right = sum(np.einsum("pl,p,gpc->glc", r, 1 / v, y) for r, y, v in pairs)
         best = np.einsum("pl,glc->gpc", every @ np.linalg.inv(information), right)
         pooled = Pooled(tree, own)
         top = pooled.with_top(noisy[1:], first, noisy[0][:, 0])
@@ -84,46 +86,75 @@ def test_the_worked_example() -> None:
         (1 / 50, 1 / 3000, 1 / 75000, [0.334, 0.326, 0.340], [1.72, 1.70, 1.68]),
         (1.0, 1.0, 1.0, [0.019, 0.138, 0.843], [6.75, 2.39, 1.07]),
     ]
-    for *weights, precisions, errors in example:
-        wanted = tuple(Wanted((i,), weight) for i, weight in enumerate(weights))
-        shape = Placed(tree.sizes, wanted, tree=tree)
-        terms = [
-            math.sqrt(w * float(c.distance))
-            for w, c in zip((each.weight for each in shape.classes), shape.classes, strict=True)
-        ]
-        shares = [term / sum(terms) for term in terms]
-        assert shares == pytest.approx(precisions, abs=6e-4)
-        scales = tuple(share**-0.5 for share in shares)
-        root = math.sqrt(shape.told(scales))
-        stds = [math.hypot(*shape.noises(0, (level,), scales, root)) for level in range(3)]
+    for *weights, shares, errors in example:
+        own = chain(tree, weights, 1, private=False)
+        assert [p[0] for p in own.precisions] == pytest.approx(shares, abs=6e-4)
+        pooled = own.pooled()
+        stds = [math.sqrt(v[0]) for v in pooled.spread(pooled.below)]
         assert stds == pytest.approx(errors, abs=6e-3)
 
 
-def test_scales_are_those_of_the_theory() -> None:
-    """Precisions are in proportion to N_A M_l (r_l - r_(l+1)), and n has what is left of it."""
-    asked: list[Any] = [NESTED, hn.Table(["county", SEX], margins=0.1), hn.Table(["sex", "state"])]
-    design = hn.plan(asked, privacy=MU).chosen
-    block = design.blocks[0]
-    assert isinstance(block, TableBlock)
-    assert isinstance(design, Centered)
-    levels, r = block.shape.levels, dict[Any, float]()
-    for table in block.tables:
-        for axes in margins_of(table.axes, 2):
-            r[axes] = r.get(axes, 0.0) + table.weight / cells(levels, table.axes)
-    apart = {}
-    for axes, square in r.items():
-        level = place_of(axes, 2)
-        finer = level[0] + 1 if level else 0
-        more = r.get((finer, *axes[len(level) :]), 0.0) if finer < 2 else 0.0
-        apart[axes] = math.sqrt(square) - math.sqrt(more)
-    whole = sum(rank(levels, axes, 2) * own for axes, own in apart.items())
-    assert min(apart.values()) > 0
-    for axes, own in apart.items():
-        theta = inside(levels, axes, 2) * cells(levels, place_of(axes, 2)) * own / whole
-        place = block.shape.places.get((0, axes))
-        scale = design.size_scale if place is None else design.scales[0][place]
-        assert scale is not None
-        assert scale**-2 == pytest.approx(theta, rel=1e-9)
+def all_errors(tree: Tree, weights: Any, found: Any, *, private: bool) -> float:
+    """Return the error of all places times what somebody pays, by dense matrices."""
+    rows = of_leaves(tree)[1:]
+    information = sum((r.T * p) @ r for r, p in zip(rows, found, strict=True))
+    inverse = np.linalg.inv(information)
+    whole = inverse.sum()  # the variance with which places tell the whole
+    known = inverse - np.outer(inverse.sum(axis=1), inverse.sum(axis=0)) / whole
+    error = sum(w * np.trace(r @ known @ r.T) for w, r in zip(weights, rows, strict=True))
+    paid = sum(p[r.argmax(axis=0)] for r, p in zip(rows, found, strict=True))
+    return float(error * (paid.max() - private / whole))
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_no_precisions_of_places_are_better(*, private: bool) -> None:
+    """Whatever is changed of them in any tree, the error of all places grows."""
+    rng, draws = random.Random(3), np.random.default_rng(3)
+    for _ in range(12):
+        tree = any_tree(rng)
+        weights = tuple(10 ** draws.uniform(-1, 1, len(tree.sizes)))
+        found = precisions(tree, weights, leaves=private)
+        best = all_errors(tree, weights, found, private=private)
+        for _ in range(40):
+            size = 10 ** rng.uniform(-3, -0.5)
+            other = [p * np.exp(size * draws.normal(size=len(p))) for p in found]
+            assert all_errors(tree, weights, other, private=private) >= best * (1 - 2e-3)
+        if not all(len({*each}) == 1 for each in tree.children):
+            plain = paths._by_level(tree, weights)
+            assert best <= all_errors(tree, weights, plain, private=private) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_what_a_chain_measures_is_what_it_says(*, private: bool) -> None:
+    """Shares of whole numbers, what the dearest pays, and least squares: all by dense matrices."""
+    rng, draws = random.Random(4), np.random.default_rng(4)
+    for _ in range(25):
+        tree = any_tree(rng)
+        weights = (10 ** draws.uniform(-1, 1, len(tree.sizes))).tolist()
+        own = chain(tree, weights, rng.choice([1, 6]), private=private)
+        rows, parts = of_leaves(tree)[1:], own.pooled().shares
+        every = [
+            r - np.outer(parts[i], np.ones(tree.sizes[-1])) if i < len(parts) else r
+            for i, r in enumerate(rows)
+        ]
+        information = sum((r.T * p) @ r for r, p in zip(every, own.precisions, strict=True))
+        assert np.diag(information).max() == pytest.approx(float(own.along), rel=1e-12)
+        assert np.ptp(np.diag(information)) <= 2e-2 * np.diag(information).max()
+        first, noisy = rng.uniform(0.3, 3), [draws.normal(size=(2, len(r), 3)) for r in rows]
+        measured = draws.normal(size=(2, 3))
+        ones = np.ones(tree.sizes[-1])
+        full = information + np.outer(ones, ones) / first
+        seen = zip(every, own.precisions, noisy, strict=True)
+        right = sum(np.einsum("pl,p,gpc->glc", r, p, y) for r, p, y in seen)
+        right = right + np.einsum("l,gc->glc", ones / first, measured)
+        best = np.einsum("lk,gkc->glc", np.linalg.inv(full), right)
+        pooled = own.pooled()
+        back = pooled.whole(noisy, measured)
+        top = pooled.with_top(back, first, measured)
+        assert top == pytest.approx(best.sum(axis=1), rel=1e-8)
+        found = pooled.estimates(back, top)
+        assert found[-1] == pytest.approx(best, rel=1e-7, abs=1e-9)
+        assert pooled.top(first) == pytest.approx(np.linalg.inv(full).sum(), rel=1e-9)
 
 
 def test_everybody_costs_no_more_than_declared_and_somebody_that() -> None:
@@ -147,13 +178,13 @@ def test_everybody_costs_no_more_than_declared_and_somebody_that() -> None:
 
 
 def test_a_level_with_less_noise_is_seen() -> None:
-    """If one level has a millionth less noise, somebody costs more than declared."""
+    """If one level has a little less noise, somebody costs more than declared."""
     plan = hn.plan([NESTED, hn.Table(["county", SEX])], privacy=MU)
     ready = plan.measurement
     assert isinstance(ready, CenteredMeasurement)
     for place in range(len(ready.channels[0].scales)):
         scales = np.array(ready.channels[0].scales)
-        scales[place] *= 1 - 1e-6
+        scales[place] *= 0.95
         channel = replace(ready.channels[0], scales=tuple(scales.tolist()))
         object.__setattr__(plan, "measurement", replace(ready, channels=(channel,)))
         assert max(costs(plan).each) > Fraction(ready.design.loss()) ** 2
@@ -277,9 +308,10 @@ def apart(_self: Any, _channel: Any, residuals: Any) -> Any:
     return residuals
 
 
-def only_below(self: Pooled, noisy: Any, _variance: float, _measured: Floats) -> Floats:
-    """Forget what was measured of the whole."""
-    return self.told(noisy)
+def not_put_back(self: Pooled, noisy: Any, top: Floats) -> Any:
+    """Forget what was taken from places."""
+    del self, top
+    return noisy
 
 
 def not_shared_out(self: Pooled, noisy: Any, top: Floats) -> list[Floats]:
@@ -288,7 +320,7 @@ def not_shared_out(self: Pooled, noisy: Any, top: Floats) -> list[Floats]:
     return self._from_below(noisy)
 
 
-MUTANTS = [(Placed, "agreeing", apart), (Pooled, "with_top", only_below)]
+MUTANTS = [(Placed, "agreeing", apart), (Pooled, "whole", not_put_back)]
 MUTANTS += [(Pooled, "estimates", not_shared_out)]
 
 

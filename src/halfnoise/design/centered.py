@@ -22,7 +22,7 @@ from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.proof import ball
 from halfnoise.values import dataclass, replace
-from halfnoise.workload.block import Block
+from halfnoise.workload.block import Block, variants
 from halfnoise.workload.sets.base import Center, Channel, Parts, Scales, Span
 from halfnoise.workload.workload import Workload
 
@@ -64,7 +64,11 @@ class Centered(Design):
         leans = [workload.touched > 0 and block.shape.leans for block in blocks]
         used = Size.LEANED if any(leans) else Size.UNUSED
         if not all(leans):
-            yield best_scales(setting, plain, f"standard-{name}", always or used)
+            every = variants(blocks) if workload.size_is_public else [blocks]
+            asked = (setting, plain, f"standard-{name}", always or used)
+            yield min(
+                (best_scales(*asked, own) for own in every), key=lambda own: own.total_error(0.0)
+            )
         if workload.touched:
             find = gaussian_centers if noise is Noise.GAUSSIAN else laplace_centers
             centers = find(blocks, workload.size_importance)
@@ -91,7 +95,7 @@ class Centered(Design):
         """The scale of what n comes out with, of all that tells it; None where nothing does."""
         if self.size_scale is None:
             return None
-        told = (1 / block.shape.told(scales) for block, _, scales in self._each())
+        told = (block.shape.told(scales) for block, _, scales in self._each())
         return 1 / math.sqrt(self.size_scale**-2 + sum(told))
 
     @property

@@ -32,7 +32,7 @@ from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.proof import ball
 from halfnoise.values import dataclass, replace
-from halfnoise.workload.block import Block
+from halfnoise.workload.block import Block, variants
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.base import Parts, Scales
@@ -69,11 +69,14 @@ class Fitted(Design):
             for crowd, priced in crowds(workload, size):
                 yield from _fitted(crowd.one, priced.programme, setting, crowd.changed)
             return
-        everybody, some = folding(workload)
-        asked = (workload.blocks, size, workload.size_weight)
-        # For categories and tables closed forms are best.
-        if (people := everybody(*asked)) is not None and people.order and (prices := some(*asked)):
-            yield from _fitted(people, prices.programme, setting)
+        (everybody, some), found = folding(workload), list[Fitted]()
+        for blocks in variants(workload.blocks):
+            asked = (blocks, size, workload.size_weight)
+            people, prices = everybody(*asked), some(*asked)
+            # For categories and tables closed forms are best.
+            if people is not None and people.order and prices is not None:
+                found += _fitted(people, prices.programme, setting)
+        yield from sorted(found, key=lambda own: own.error(workload))[:1]
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -114,12 +117,11 @@ class Fitted(Design):
         return self.with_noises(self.noises * factor)
 
     def _assembly(self) -> Assembly:
-        return Assembly(
-            people=self.rows.people,
-            scales=self.scales,
-            stds=np.array(self.row_scales),
-            held=self.rows.back,
-        )
+        people, stds = self.rows.people, np.array(self.row_scales)
+        if people.size is Size.MEASURED:
+            told = (b.shape.told(own) for b, own in zip(self.blocks, self.scales, strict=True))
+            stds[-1] = (stds[-1] ** -2 + sum(told)) ** -0.5
+        return Assembly(people=people, scales=self.scales, stds=stds, held=self.rows.back)
 
     def parts(self) -> tuple[Parts, ...]:
         """Return, for each line, the scales of the independent noises in its estimates."""

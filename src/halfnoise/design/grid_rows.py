@@ -1,18 +1,20 @@
 """Rows on the grid: whole numbers of steps from exact totals, and coordinates back from them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from typing import Self
+from typing import Self, TypeAlias
 
 import numpy as np
 
-from halfnoise.design.measurement import Root
+from halfnoise.design.measurement import Root, all_told
 from halfnoise.design.people import Size
 from halfnoise.design.rows import Rows
 from halfnoise.design.triangle import Row, finest
 from halfnoise.values import dataclass
 from halfnoise.workload.grid import Floats, Ring, times
 from halfnoise.workload.sets.base import Scales
+
+Tells: TypeAlias = Callable[[Floats], Iterable[tuple[float, Floats]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +66,22 @@ class GridRows:
             total = total + times(each, part * quantum / step.step)
         return total
 
-    def recover(self, noisy: Floats, given: Floats | None = None) -> tuple[list[Floats], Floats]:
+    def recover(
+        self, noisy: Floats, given: Floats | None = None, tells: Tells = lambda _: ()
+    ) -> tuple[list[Floats], Floats]:
         """Return coordinates, in order, and people, from rows in steps: those behind first.
 
-        ``given``: the number of people where it is not measured.
+        ``given``: the number of people where it is not measured. ``tells``: what else says, beside
+        what was measured of it, how many there are.
         """
         people, rows = self.rows.people, self.rows.rows
         values = noisy * np.array([float(step.step) / self.groups for step in self.steps])
         if self.groups > 1:
             values = values - values.mean(axis=0)
-        size = values[:, -1] if people.size is Size.MEASURED else given
+        size = given
+        if people.size is Size.MEASURED:
+            last, size = self.steps[-1], values[:, -1]
+            size = all_told(size, (float(last.step) * last.scale / self.groups) ** -2, tells(size))
         root = np.zeros(len(values)) if size is None else size
         seen = dict[int, Floats]()  # from the middles of what people add
         for i in reversed(range(len(rows))):

@@ -1,6 +1,6 @@
 """The measurement of every centred design: from exact totals to what gets noise, and back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Self
 
@@ -28,6 +28,14 @@ class Root:
         """Put a root whose values are multiples of a quantum on its grid."""
         step = step_for(scale, quantum, reach)
         return cls(step=step, scale=in_steps(scale, step), **center)
+
+
+def all_told(root: Floats, precision: float, others: Iterable[tuple[float, Floats]]) -> Floats:
+    """Return what is leaned on as all that tells it, each weighed by how sure it is, has it."""
+    found, whole = precision * root, precision
+    for more, told in others:
+        found, whole = found + told, whole + more
+    return root if whole == precision else found / whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,14 +122,10 @@ class CenteredMeasurement(Measurement):
 
     def _told(self, seen: Sequence[tuple[Channel, Floats]], root: Floats) -> Floats:
         """Return the root as all that tells it, each weighed by how sure it is, has it."""
-        step, scale = (float(self.root.step), self.root.scale) if self.root else (0.0, 0.0)
-        whole = precision = (step * scale) ** -2
-        found = precision * root
-        for channel, h in seen:
-            if (told := channel.shape.tells(channel, h)) is not None:
-                more = 1 / channel.shape.told(channel.drawn)
-                found, whole = found + more * told, whole + more
-        return root if whole == precision else found / whole
+        if self.root is None:
+            return root
+        precision = (float(self.root.step) * self.root.scale) ** -2
+        return all_told(root, precision, (c.shape.tells(c, h, root) for c, h in seen))
 
     def discovering(self, most: int, delta: float) -> Self:
         """Return the same with the threshold at which groups of people in ``most`` groups show.

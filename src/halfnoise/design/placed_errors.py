@@ -13,10 +13,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from halfnoise.checks import refuse, whole
-from halfnoise.design.cross_errors import STORED, CrossErrors, Vector
-from halfnoise.values import dataclass, field
-from halfnoise.workload.sets.base import Layered, Span
+from halfnoise.checks import finite, refuse, whole
+from halfnoise.design.cross_errors import STORED, CrossErrors, Matrix, Vector
+from halfnoise.values import dataclass, field, replace
+from halfnoise.workload.sets.base import Layered, Scales, Span
 from halfnoise.workload.sets.residuals import Axes, cells, distance, place_of, projected, within
 from halfnoise.workload.sets.tree import Children, Pooled, Tree
 
@@ -26,9 +26,12 @@ class PlacedErrors(CrossErrors):
     """The errors of tables of which the first attributes are the levels of a tree.
 
     The noise of the number of people, from which that of the places is made, is not among them.
+    ``by_place``: of each residual, by how much the variance of its noise is to be multiplied in
+    each place of its level; one number where all have the same, none where it is of no place.
     """
 
     children: Children = field(default=(), kw_only=True)
+    by_place: tuple[Matrix, ...] = field(default=(), kw_only=True)
 
     @property
     def deep(self) -> int:
@@ -44,15 +47,19 @@ class PlacedErrors(CrossErrors):
     def _pooled(self) -> list[dict[Axes, tuple[Pooled | None, float]]]:
         """Of each layer and plain residual, how levels come together and what the whole varies."""
         found = list[dict[Axes, tuple[Pooled | None, float]]]()
-        for noise in self._noise:
+        for noise, axes, each in zip(self._noise, self.layers, self.by_place, strict=True):
+            apart = dict(zip(axes, each, strict=True))
             found.append({})
-            for plain in dict.fromkeys(axes[len(place_of(axes, self.deep)) :] for axes in noise):
+            for plain in dict.fromkeys(own[len(place_of(own, self.deep)) :] for own in noise):
                 keys = [(level, *plain) for level in range(self.deep)]
-                own = [noise[key] for key in keys if key in noise]
+                keys = [key for key in keys if key in noise]
+                own = [noise[key] * self._spread(key[0], apart[key]) for key in keys]
                 pooled = Pooled(self.tree, own) if own else None
-                top = noise.get(plain, 0.0)
-                found[-1][plain] = (pooled, pooled.top(top) if pooled else top)
+                found[-1][plain] = (pooled, noise.get(plain, 0.0))
         return found
+
+    def _spread(self, level: int, by_place: Sequence[float]) -> Vector:
+        return np.broadcast_to(np.array(by_place, dtype=np.float64), self.tree.sizes[level])
 
     def leans(self) -> Iterator[Span]:
         """Go through runs of cells that have as much of the noise of the number of people."""
@@ -201,7 +208,8 @@ class PlacedErrors(CrossErrors):
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values, ready for JSON."""
-        return CrossErrors.to_dict(self) | {"children": self.children}
+        more = {"children": self.children, "by_place": self.by_place}
+        return CrossErrors.to_dict(self) | more
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
@@ -223,7 +231,25 @@ class PlacedErrors(CrossErrors):
         }
         if any(len(own) > 1 for own in levels) or not {*every, *around} <= found:
             raise refuse("layers", "of all places around those that are measured", "fewer")
-        return cls(*(getattr(plain, name) for name in STORED), children=children)
+        by_place = tuple(
+            tuple(tuple(finite(by_place=each) for each in own) for own in layer)
+            for layer in stored["by_place"]
+        )
+        numbers = [
+            [(1, sizes[own[0]]) if (own := place_of(axes, len(sizes))) else (0,) for axes in layer]
+            for layer in plain.layers
+        ]
+        fits = [len(layer) for layer in by_place] == [len(layer) for layer in numbers] and all(
+            len(each) in known and min(each, default=1.0) > 0
+            for layer, own in zip(by_place, numbers, strict=True)
+            for each, known in zip(layer, own, strict=True)
+        )
+        if not fits:
+            raise refuse(
+                "by_place", "a positive number for each place of a level, or one", "others"
+            )
+        kept = (getattr(plain, name) for name in STORED)
+        return cls(*kept, children=children, by_place=by_place)
 
 
 def errors_of(start: int, made: Layered, variances: Sequence[float]) -> CrossErrors:
@@ -231,4 +257,24 @@ def errors_of(start: int, made: Layered, variances: Sequence[float]) -> CrossErr
     plain = CrossErrors.under(start, made, variances)
     if not made.children:
         return plain
-    return PlacedErrors(*(getattr(plain, name) for name in STORED), children=made.children)
+    deep, layers, by_place = len(made.children), list[tuple[float, ...]](), list[Matrix]()
+    for i, (layer, drawn) in enumerate(zip(made.layers, plain.variances, strict=True)):
+        known, own, each = dict(zip(layer, drawn, strict=True)), list[float](), list[Scales]()
+        for axes, variance in known.items():
+            level = place_of(axes, deep)
+            here = made.chains.get((i, axes[len(level) :]))
+            if here is None:
+                own.append(variance)
+                each.append(())
+            elif level:
+                spread = (1 / here.precisions[level[0]]).tolist()
+                own.append(variance)
+                each.append(tuple(spread if len({*spread}) > 1 else spread[:1]))
+            else:  # as it comes out, with what places say of it
+                levels = range(len(here.precisions))
+                own.append(here.pooled([math.sqrt(known[j, *axes]) for j in levels]).top(variance))
+                each.append(())
+        layers.append(tuple(own))
+        by_place.append(tuple(each))
+    kept = (getattr(replace(plain, variances=tuple(layers)), name) for name in STORED)
+    return PlacedErrors(*kept, children=made.children, by_place=tuple(by_place))

@@ -1,6 +1,7 @@
 """The measurement of rows and of what lies across them: from exact totals to noise, and back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.sets.base import Channel, Scales
+from halfnoise.workload.sets.folding import Folded
 from halfnoise.workload.totals import Totals
 
 
@@ -42,15 +44,25 @@ class Across:
         seen = zip(self.people.folds, self.channels, totals.sums, strict=True)
         return [f.measure(channel, x, totals.people) for f, channel, x in seen if channel]
 
+    def _each(self, noisy: Floats) -> Iterator[tuple[Folded, Channel | None, Floats]]:
+        start = 0
+        for fold, channel in zip(self.people.folds, self.channels, strict=True):
+            width = 0 if channel is None else len(fold.spread(channel))
+            yield fold, channel, noisy[:, start : start + width]
+            start += width
+
+    def tells(self, noisy: Floats, root: Floats) -> Iterator[tuple[float, Floats]]:
+        """Go through what blocks say of the number of people: how surely, and times that what."""
+        for _, channel, h in self._each(noisy):
+            if channel is not None:
+                yield channel.shape.tells(channel, h, root)
+
     def recover(self, noisy: Floats, along: Sequence[Floats], root: Floats) -> Floats:
         """Return the estimates from noise across, the coordinates and the number of people."""
-        found, start = list[Floats](), 0
-        for i, (fold, channel) in enumerate(zip(self.people.folds, self.channels, strict=True)):
-            width = 0 if channel is None else len(fold.spread(channel))
-            h = noisy[:, start : start + width]
+        found = list[Floats]()
+        for i, (fold, channel, h) in enumerate(self._each(noisy)):
             own = [along[at] for at in self.people.own(i)]
             found.append(fold.recover(channel, h, own, root))
-            start += width
         return np.concatenate(found, axis=1)
 
     @property
@@ -96,7 +108,8 @@ class RowMeasurement(Measurement):
         """Return the estimates from what was measured, with its noise."""
         values = noisy[0].view(np.int64).astype(np.float64)
         start, given = values.shape[1] - len(self.rows.steps), np.full(len(values), known_size or 0)
-        along, root = self.rows.recover(values[:, start:], given)
+        tells = partial(self.across.tells, values[:, :start])
+        along, root = self.rows.recover(values[:, start:], given, tells)
         measured = self.across.people.size is Size.MEASURED
         estimates = self.across.recover(values, along, root)
         return Recovered(estimates=estimates, sizes=root if measured else None)

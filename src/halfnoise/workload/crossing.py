@@ -15,7 +15,7 @@ from halfnoise.workload.numbers import Count, Mean, Sum
 from halfnoise.workload.question import CellNames, Question, Shown
 from halfnoise.workload.sets import ByCell, Crossed, Placed, Wanted
 from halfnoise.workload.sets.base import Center, Parts, Scales
-from halfnoise.workload.sets.residuals import Axes, cells, inside
+from halfnoise.workload.sets.residuals import Axes, cells
 from halfnoise.workload.table_weights import Asked, Weights, unweighed
 from halfnoise.workload.tables import Axis, Said, Table, attributes, names_of, one_each, places_of
 
@@ -100,12 +100,11 @@ class TableBlock(Block):
 
     def with_values(self, scales: Sequence[float], spare: int = 0) -> "TableBlock":
         """Return the block with values on the grids for such scales, with so many spare bits."""
-        levels, deep = self.shape.levels, self.shape.deep
-        largest = max(inside(levels, table.axes, deep) for table in self.tables)
+        largest = self.shape.largest
         bits = TABLE_BITS - spare - math.ceil(math.log2(largest))
         bits, moved = min(REACH_BITS, max(LEAST_TABLE_BITS, bits)), list[ByCell]()
         for value, own in zip(self.shape.values, scales, strict=True):
-            scale, people = self.weighing.of_whole(own), self.weighing.quantum
+            scale, people = self.weighing.of_whole(own) * largest, self.weighing.quantum
             moved.append(value.on(value.grain.quantum(float(value.half), scale, people, bits)))
         return replace(self, shape=replace(self.shape, values=tuple(moved)))
 
@@ -150,12 +149,14 @@ def crossing(
     asked: Sequence[Said],
     values: Sequence[Value],
     importance: Mapping[str, float],
+    *,
+    public: bool = False,
 ) -> TableBlock:
     """Return all tables as one block; ``asked``: choices, bands and places asked by themselves.
 
     A choice that is an axis of some table is the table of one axis, of importance one unless a
     weight says otherwise, and so is each level of places. Margins weigh what the table that weighs
-    them most says.
+    them most says. ``public``: whether the number of people is.
     """
     labels = used(tables, values, asked)
     found = attributes(tables, asked, labels)
@@ -199,7 +200,7 @@ def crossing(
     shown[:0] = people.shown(None)
     shape: Crossed = Crossed(levels, people.wanted, tuple(by_cell))
     if nested is not None:
-        shape = Placed(levels, people.wanted, tuple(by_cell), tree=nested.tree)
+        shape = Placed(levels, people.wanted, tuple(by_cell), tree=nested.tree, public=public)
     listed = sorted([*shown, *unweighed(shape, shown)], key=lambda table: not table.asked)
     plain = (axis for axis in axes if not isinstance(axis, Level))
     return TableBlock(

@@ -49,11 +49,16 @@ def as_choices(
 
 
 def blocks_of(
-    asked: Sequence[Asked], importance: Mapping[str, float], at_most: int | None
+    asked: Sequence[Asked],
+    importance: Mapping[str, float],
+    at_most: int | None,
+    *,
+    public: bool = False,
 ) -> Iterator[Block]:
     """Gather counts of equal importance into one block, and all tables with what is by cell.
 
     Every other query is a block of its own. ``at_most``: how many of the counts one may have.
+    ``public``: whether the number of people is.
     """
     counts: dict[float, list[Query]] = {}
     tables = [query for query in asked if isinstance(query, Table)]
@@ -81,7 +86,7 @@ def blocks_of(
             weight = importance.get(label, 1 / shape.width**2)
             yield Block(kind=kind, shape=shape, importance=weight, label=label, asked=(query,))
     if crossed:
-        yield crossing(tables, axes, values, importance)
+        yield crossing(tables, axes, values, importance, public=public)
 
 
 def weighed(blocks: Iterable[Block], weight: Weight | None) -> tuple[Block, ...]:

@@ -100,7 +100,8 @@ class Workload:
             self.importance, self.size_importance, self.objective, known
         )
         _set(self, grouping=_check_groups(self), importance=weights, size_importance=size)
-        found = blocks_of(self.asked, self.importance, self.at_most)
+        most, public = self.at_most, self.size_is_public
+        found = blocks_of(self.asked, self.importance, most, public=public)
         _set(self, blocks=weighed(found, self.weight))
         if self.grouped and any(block.shape.ungrouped for block in self.blocks):
             rule = "places inside places do not go with groups (by)"

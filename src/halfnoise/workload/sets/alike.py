@@ -4,12 +4,13 @@ They have one scale of noise. A hundred attributes have 166,750 tables of up to 
 have as many categories and weigh alike, there are three kinds of residuals.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
 from halfnoise.values import dataclass, replace
 from halfnoise.workload.sets.by_cell import Layer
-from halfnoise.workload.sets.residuals import Axes, Levels, cells, inside, rank
+from halfnoise.workload.sets.residuals import Axes, Levels, cells, rank
 
 DIGITS = 9  # in which what they weigh agrees
 
@@ -18,20 +19,20 @@ DIGITS = 9  # in which what they weigh agrees
 class Class:
     """So many residuals of a layer, each of so many ``cells`` and dimensions, and r^2 of each.
 
-    ``inside``: how many of the cells are in one place; all of them where there are no places.
+    ``along``: where one is measured in many places, what a person pays for these, beside D.
     """
 
     layer: int
     cells: int
     rank: int
     square: float
-    inside: int
+    along: Fraction = Fraction(1)
     number: int = 1
 
     @property
     def distance(self) -> Fraction:
         """What one person adds to their squared lengths together."""
-        return Fraction(self.number * self.rank, self.cells)
+        return Fraction(self.number * self.rank, self.cells) * self.along
 
     @property
     def weight(self) -> float:
@@ -39,22 +40,43 @@ class Class:
         return self.number * self.rank * self.cells * self.square
 
 
+class Measured(NamedTuple):
+    """A residual of a layer: what is said of it beside its cells, and what it weighs.
+
+    ``every``: all axes by which it is measured, its own or those of places with them.
+    """
+
+    layer: int
+    axes: Axes
+    every: tuple[Axes, ...]
+    square: float
+    along: Fraction = Fraction(1)
+    like: Hashable = None
+
+
+def of_layers(layers: Sequence[Layer]) -> list[Measured]:
+    """Return what is measured of tables without places."""
+    return [
+        Measured(place, axes, (axes,), square)
+        for place, layer in enumerate(layers)
+        for axes, square in zip(layer.axes, layer.squares, strict=True)
+    ]
+
+
 def alike(
-    levels: Levels, layers: Sequence[Layer], deep: int = 0
+    levels: Levels, measured: Sequence[Measured]
 ) -> tuple[tuple[Class, ...], dict[tuple[int, Axes], int]]:
     """Return the classes of residuals, and which of them each is, by layer and axes."""
-    found: dict[tuple[int, int, int, int, str], int] = {}
+    found: dict[Hashable, int] = {}
     classes, places, numbers = list[Class](), dict[tuple[int, Axes], int](), list[int]()
-    for place, layer in enumerate(layers):
-        for axes, square in zip(layer.axes, layer.squares, strict=True):
-            many, one = cells(levels, axes), inside(levels, axes, deep)
-            own = Class(place, many, rank(levels, axes, deep), square, one)
-            key = (place, own.cells, own.inside, own.rank, f"{square:.{DIGITS}g}")
-            if (known := found.get(key)) is None:
-                known = found[key] = len(classes)
-                classes.append(own)
-                numbers.append(0)
-            numbers[known] += 1
-            places[place, axes] = known
+    for layer, axes, every, square, along, like in measured:
+        own = Class(layer, cells(levels, axes), rank(levels, axes), square, along)
+        key = (layer, own.cells, own.rank, f"{square:.{DIGITS}g}", like)
+        if (known := found.get(key)) is None:
+            known = found[key] = len(classes)
+            classes.append(own)
+            numbers.append(0)
+        numbers[known] += 1
+        places |= dict.fromkeys(((layer, each) for each in every), known)
     seen = zip(classes, numbers, strict=True)
     return tuple(replace(each, number=number) for each, number in seen), places

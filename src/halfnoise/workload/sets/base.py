@@ -7,7 +7,7 @@ is how far its corners lie from the centre, in p-th powers (a ``View``): a perso
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias
 
@@ -73,7 +73,8 @@ class Layered(NamedTuple):
     places: tuple[int, ...]  # of all residuals, which scale they have
     loads: tuple[tuple[float, ...], ...]
     tables: tuple[tuple[int, tuple[int, ...]], ...]
-    children: tuple[tuple[int, ...], ...] = ()  # of places inside places
+    children: tuple[tuple[int, ...], ...] = ()  # of places inside places,
+    chains: Mapping[tuple[int, tuple[int, ...]], Any] = {}  # and how much noise each has
 
 
 class Mixture(NamedTuple):
@@ -198,6 +199,11 @@ class ContributionSet(ABC):
         """Return how noises make up the errors of the estimates."""
         return Mixture((0, self.size), (), ((0, self.size, float(center or 0)),))
 
+    @property
+    def variants(self) -> "tuple[ContributionSet, ...]":
+        """The same set in all ways in which it may be measured, of which each can be the best."""
+        return (self,)
+
     def borne(self, _rates: Scales) -> Scales | None:
         """Return what squared scales weigh in estimates that are made for those of such rates.
 
@@ -206,12 +212,15 @@ class ContributionSet(ABC):
         return None
 
     def told(self, _scales: Scales) -> float:
-        """Return the variance with which it tells the number of people by itself, if it does."""
-        return math.inf
+        """Return what it says of the number of people beyond what it leans on, as a precision."""
+        return 0.0
 
-    def tells(self, _channel: "Channel", _h: Floats) -> Floats | None:
-        """Return the number of people that it tells by itself, row by row, from noisy h."""
-        return None
+    def tells(self, _channel: "Channel", _h: Floats, root: Floats) -> tuple[float, Floats]:
+        """Return the same for scales as drawn and, times that, the number that noisy h says.
+
+        ``root``: what was measured of the number of people, row by row, on which h leans.
+        """
+        return 0.0, np.zeros_like(root)
 
     def on(self, _quantum: Fraction, _wider: int = 0) -> Self:
         """Return the set with bounds on the grid, around its own, ``wider`` by so many quanta."""

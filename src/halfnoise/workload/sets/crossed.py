@@ -15,7 +15,7 @@ import numpy as np
 
 from halfnoise.values import dataclass, field
 from halfnoise.workload.grid import Floats, Grain, Ring, step_for, times
-from halfnoise.workload.sets.alike import Class, alike
+from halfnoise.workload.sets.alike import Class, Measured, alike, of_layers
 from halfnoise.workload.sets.base import (
     Center,
     Channel,
@@ -29,7 +29,7 @@ from halfnoise.workload.sets.base import (
     View,
 )
 from halfnoise.workload.sets.by_cell import SHARE, ByCell, Layer, Wanted, apart_by_table
-from halfnoise.workload.sets.moves import Changing, Coming, Moves
+from halfnoise.workload.sets.moves import Changing, Coming, Entry, Moves
 from halfnoise.workload.sets.residuals import (
     Axes,
     Levels,
@@ -37,7 +37,6 @@ from halfnoise.workload.sets.residuals import (
     centred,
     distance,
     flat,
-    inside,
     made_of,
     place_of,
     projected,
@@ -69,38 +68,47 @@ class Crossed(ContributionSet):
     # Residuals that are alike have one scale: the classes, and by layer and axes which one it is.
     classes: tuple[Class, ...] = field(init=False, repr=False, compare=False)
     places: dict[tuple[int, Axes], int] = field(init=False, repr=False, compare=False)
+    measured: tuple[Measured, ...] = field(init=False, repr=False, compare=False)
     moves: Moves = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        everyone = squares(self.levels, self.wanted, self.deep)
-        layers = []
+        everyone, layers = self.weighed(self.wanted), list[Layer]()
         for i, value in enumerate(self.values):
-            own = squares(self.levels, value.wanted, self.deep)
+            own = self.weighed(value.wanted)
             for axes, square in own.items():
                 everyone[axes] = everyone.get(axes, 0.0) + value.lean**2 * square
-            own = self.measured(own)
             layers.append(Layer.of(own, i))
             if value.optional:
                 layers.append(Layer.of(own, i, weight=float(2 * value.half) ** 2, answers=True))
-        object.__setattr__(self, "root", everyone[()])
-        everyone = self.measured(everyone)
-        del everyone[()]
+        root = everyone.pop(())
         made = (Layer.of(everyone), *layers)
-        classes, places = alike(self.levels, made, self.deep)
-        size = sum(each.number * each.cells for each in classes)
-        moves = Moves(self.levels, self.values, classes, places, self.deep)
-        found = {"layers": made, "size": size, "classes": classes, "places": places, "moves": moves}
-        for name, each in found.items():
+        measured, more = self.of_layers(made)
+        classes, known = alike(self.levels, measured)
+        places = {(i, axes): known[i, axes] for i, layer in enumerate(made) for axes in layer.axes}
+        size = sum(cells(self.levels, axes) for _, axes in places)
+        found = {"layers": made, "root": root + more, "size": size, "classes": classes}
+        for name, each in (found | {"places": places, "measured": tuple(measured)}).items():
             object.__setattr__(self, name, each)
+        object.__setattr__(self, "moves", self.moved())
 
     @property
     def deep(self) -> int:
         """How many of the attributes, the first ones, are levels of one that is nested."""
         return 0
 
-    def measured(self, squares: dict[Axes, float]) -> dict[Axes, float]:
-        """Return r^2 of what is measured, from that of all tables: here, the same."""
-        return squares
+    def weighed(self, wanted: tuple[Wanted, ...]) -> dict[Axes, float]:
+        """Return what residuals weigh in the tables that are wanted: r^2."""
+        return squares(self.levels, wanted)
+
+    def of_layers(self, layers: tuple[Layer, ...]) -> tuple[list[Measured], float]:
+        """Return what is measured of all layers, and what an error in n weighs beside its r^2."""
+        return of_layers(layers), 0.0
+
+    def moved(self) -> Moves:
+        """Return who can move what."""
+        one, places = (Fraction(1),), self.places
+        each = [Entry(x.layer, x.axes, places[x.layer, x.axes], one) for x in self.measured]
+        return Moves(self.levels, self.values, self.classes, each)
 
     @property
     def midpoint(self) -> Fraction:
@@ -111,7 +119,7 @@ class Crossed(ContributionSet):
     def finer(self) -> int:
         """A part is divided by the cells, and by shares of who answered, or halves of who did."""
         share = SHARE.denominator if any(v.optional for v in self.values) else 2
-        return share * max(each.inside for each in self.classes)
+        return share * self.largest
 
     @property
     def tables(self) -> list[tuple[int, Axes]]:
@@ -207,21 +215,34 @@ class Crossed(ContributionSet):
 
     def spread(self, scales: Scales) -> Floats:
         """Return the scale of every cell that is measured."""
-        own = [self.classes[place] for place in self.places.values()]
-        found = [scales[place] for place in self.places.values()]
-        return np.repeat(found, [each.cells for each in own])
+        each = [cells(self.levels, axes) for _, axes in self.places]
+        return np.repeat([scales[place] for place in self.places.values()], each)
 
     def steps(
         self, center: Center, quantum: Fraction, scales: Scales, people: Fraction
     ) -> tuple[Fraction, ...]:
         """Return the steps: N_A times a residual is a whole number of quanta."""
         del center, quantum
-        found = []
-        for each, scale in zip(self.classes, scales, strict=True):
-            layer, many = self.layers[each.layer], each.inside
-            finest, reach = layer.grain(self.values, people)
-            found.append(step_for(scale * many, finest, reach * many, cells=many) / many)
-        return tuple(found)
+        seen = zip(self.classes, scales, strict=True)
+        return tuple(self.step(each, scale, each.cells, people) for each, scale in seen)
+
+    def step(self, each: Class, scale: float, many: int, people: Fraction) -> Fraction:
+        """Return the step of residuals that are whole where they are multiplied with ``many``."""
+        finest, reach = self.layers[each.layer].grain(self.values, people)
+        return step_for(scale * many, finest, reach * many, cells=many) / many
+
+    def residual(self, _layer: int, axes: Axes, table: Ring) -> tuple[Ring, int]:
+        """Return a residual from its table, whole, and by what it is multiplied for that."""
+        return centred(table), cells(self.levels, axes)
+
+    @property
+    def largest(self) -> int:
+        """The most that a residual is multiplied with."""
+        return max(each.cells for each in self.classes)
+
+    def at(self, layer: int, axes: Axes) -> int:
+        """Return where the step of a residual stands among those of a channel."""
+        return self.places[layer, axes]
 
     def measure(self, channel: Channel, f: Ring, root: Ring, root_quantum: Fraction) -> Ring:
         """Return every residual in steps, from the cells of all tables."""
@@ -241,10 +262,9 @@ class Crossed(ContributionSet):
                     if more := value.middle - value.offset:
                         whole = tables[place + 1][axes] if value.optional else crowd[axes]
                         table = table - times(whole, more * people / finest)
-                step = channel.steps[self.places[place, axes]]
-                factor = finest / (inside(self.levels, axes, self.deep) * step)
-                first = 1 + len(place_of(axes, self.deep))
-                measured.append(flat(times(centred(table, first), factor)))
+                residual, many = self.residual(place, axes, table)
+                factor = finest / (many * channel.steps[self.at(place, axes)])
+                measured.append(flat(times(residual, factor)))
         return np.concatenate(measured, axis=1)
 
     def recover(self, channel: Channel, h: Floats, root: Floats) -> Floats:
@@ -273,7 +293,7 @@ class Crossed(ContributionSet):
             found.append({})
             for axes, table in each.items():
                 first = 1 + len(place_of(axes, self.deep))
-                found[-1][axes] = projected(table * steps[self.places[place, axes]], first)
+                found[-1][axes] = projected(table * steps[self.at(place, axes)], first)
         return found
 
     def agreeing(

@@ -69,10 +69,8 @@ def _(shape: Squared, *, leaves: bool, some: bool = False) -> Folded:
 @folded.register
 def _(shape: Crossed, *, leaves: bool, some: bool = False) -> Folded | None:
     view, moves = shape.view(None, 2), shape.moves
-    many = moves.number(leaves=leaves) > FEW
+    many = moves.number(leaves=leaves) > (MANY if shape.deep else FEW)
     if many and not some:
-        return None
-    if shape.deep and leaves:  # places of all levels tell the size themselves
         return None
     kinds = (view.person if leaves else view.change).near([1.0] * len(view.weights))
     return Folded(

@@ -11,16 +11,17 @@ terms of such a sum are at most rate * D, and the dearest change costs at least 
 (x^2 + y^2) rate * D, as kappa is 0 on average over all cells. So rounding, below 100 units in the
 last place of that sum for each of up to 16 attributes, is far less than ``SLACK``.
 
-Of places inside places two persons agree in so many levels, from the first on: there kappa is as
-above, and 0 in finer ones, in which each moves a place of their own.
+Of places inside places, with precisions p, two persons agree around some place, a ``spot``: where
+each pays D times the sum of p along their path, they share kappa times that down to the spot. In
+finer places each moves one of their own.
 """
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.alike import Class
 from halfnoise.workload.sets.base import Case, Cases
 from halfnoise.workload.sets.by_cell import ByCell
-from halfnoise.workload.sets.residuals import Axes, Levels, place_of
+from halfnoise.workload.sets.residuals import Axes, Levels
 
 State: TypeAlias = tuple[Fraction, ...]  # how far a person is from the centre of some layers
 Pair: TypeAlias = tuple[State, State]
@@ -37,33 +38,33 @@ SLACK = Fraction(1, 2**40)
 MOST_ATTRIBUTES = 16  # for which all sets of attributes are gone through
 
 
+class Entry(NamedTuple):
+    """A residual: its layer, attributes and class, and what two persons share of it, by spot."""
+
+    layer: int
+    axes: Axes
+    at: int
+    shared: tuple[Fraction, ...]
+
+
 @dataclass(frozen=True)
 class Moves:
-    """Who can move what: ``places``, by layer and axes, says of which class a residual is."""
+    """Who can move what of all residuals."""
 
     levels: Levels
     values: Sequence[ByCell]
     classes: Sequence[Class]
-    places: Mapping[tuple[int, Axes], int]
-    deep: int = 0
+    residuals: Sequence[Entry]
 
     @cached_property
     def used(self) -> Axes:
         """The attributes of all residuals, but for places."""
-        found = {axis for _, axes in self.places for axis in axes}
-        return tuple(sorted(axis for axis in found if axis >= self.deep))
+        return tuple(sorted({axis for own in self.residuals for axis in own.axes}))
 
-    @cached_property
-    def agree(self) -> list[int]:
-        """In how many levels of places two persons may agree: up to where one is parted."""
-        sizes = (1, *self.levels[: self.deep])
-        parted = (level for level in range(self.deep) if sizes[level + 1] > sizes[level])
-        return [*parted, self.deep]
-
-    def _parted(self, axes: Axes) -> tuple[int, Axes]:
-        """Return how many levels lie around a table, its own among them, and its other axes."""
-        own = place_of(axes, self.deep)
-        return own[0] + 1 if own else 0, axes[len(own) :]
+    @property
+    def spots(self) -> int:
+        """Around how many kinds of places two persons may agree; first, around none."""
+        return len(self.residuals[0].shared) if self.residuals else 1
 
     @cached_property
     def states(self) -> list[tuple[list[int], list[State]]]:
@@ -93,28 +94,32 @@ class Moves:
         ]
 
     @cached_property
-    def _masks(self) -> list[tuple[np.ndarray, ...]]:
-        """Of each layer's residuals the sets of attributes, the classes, and the levels around."""
+    def _masks(self) -> list[tuple[np.ndarray, np.ndarray, Floats]]:
+        """Of each layer's residuals the sets of attributes, the classes, and what is shared."""
         bits = {axis: 1 << (len(self.used) - 1 - i) for i, axis in enumerate(self.used)}
-        found: list[tuple[list[int], ...]] = [([], [], []) for _ in self._by_layer]
-        for (layer, axes), at in self.places.items():
-            around, plain = self._parted(axes)
-            entry = (sum(bits[axis] for axis in plain), at, around)
-            for each, number in zip(found[layer], entry, strict=True):
-                each.append(number)
-        return [tuple(np.array(each, int) for each in layer) for layer in found]
+        found: list[list[tuple[int, int, tuple[Fraction, ...]]]] = [[] for _ in self._by_layer]
+        for layer, axes, at, shared in self.residuals:
+            found[layer].append((sum(bits[axis] for axis in axes), at, shared))
+        return [
+            (
+                np.array([mask for mask, _, _ in own], int),
+                np.array([at for _, at, _ in own], int),
+                np.array([shared for *_, shared in own], float).reshape(len(own), self.spots),
+            )
+            for own in found
+        ]
 
     def together(self, layer: int, rates: Sequence[float]) -> Floats:
         """Return the sum of rate * kappa, for every set of attributes that differ.
 
-        One behind the other, for each number of levels of places that ``agree``.
+        One behind the other, for each spot.
         """
-        return np.concatenate([self._in_common(layer, rates, level) for level in self.agree])
+        return np.concatenate([self._in_common(layer, rates, spot) for spot in range(self.spots)])
 
-    def _in_common(self, layer: int, rates: Sequence[float], level: int) -> Floats:
-        masks, own, around = self._masks[layer]
-        found, same = np.zeros(2 ** len(self.used)), around <= level
-        np.add.at(found, masks[same], np.asarray(rates)[own[same]])
+    def _in_common(self, layer: int, rates: Sequence[float], spot: int) -> Floats:
+        masks, own, shared = self._masks[layer]
+        found = np.zeros(2 ** len(self.used))
+        np.add.at(found, masks, np.asarray(rates)[own] * shared[:, spot])
         found = found.reshape((2,) * len(self.used))
         for place, axis in enumerate(self.used):
             part = 1 / self.levels[axis]
@@ -122,47 +127,43 @@ class Moves:
             found = np.stack([without + (1 - part) * held, without - part * held], place)
         return found.ravel()
 
-    def kappas(self, at: int) -> list[int]:
-        """Return, class by class, the sum of N * kappa, a whole number, where ``together`` is."""
+    def kappas(self, at: int) -> list[Fraction]:
+        """Return, class by class, the sum of N * kappa where ``together`` is."""
         sets, last = 2 ** len(self.used), len(self.used) - 1
-        level, mask = self.agree[at // sets], at % sets
+        spot, mask = divmod(at, sets)
         apart = {axis for i, axis in enumerate(self.used) if mask >> (last - i) & 1}
         each = [-1 if axis in apart else v - 1 for axis, v in enumerate(self.levels)]
-        found = [0] * len(self.classes)
-        for (_, axes), own in self.places.items():
-            around, plain = self._parted(axes)
-            if around <= level:
-                found[own] += math.prod(each[axis] for axis in plain)
+        found = [Fraction(0)] * len(self.classes)
+        for _, axes, own, shared in self.residuals:
+            found[own] += math.prod(each[axis] for axis in axes) * shared[spot]
         return found
 
     @cached_property
-    def on_average(self) -> list[int]:
+    def on_average(self) -> list[Fraction]:
         """The sums of N * kappa on average over all changes to other places and any cells."""
-        found = [0] * len(self.classes)
-        for (_, axes), at in self.places.items():
-            found[at] += not axes
+        found = [Fraction(0)] * len(self.classes)
+        for _, axes, at, shared in self.residuals:
+            found[at] += 0 if axes else shared[0]
         return found
 
-    def least_and_most(self) -> Iterator[tuple[int, int]]:
+    def least_and_most(self) -> Iterator[tuple[Fraction, Fraction]]:
         """Go through classes: the least and the most that the sum of N * kappa can be."""
-        least, most = [0] * len(self.classes), [0] * len(self.classes)
-        for (_, axes), at in self.places.items():
-            around, plain = self._parted(axes)
-            levels = [self.levels[axis] for axis in plain]
+        least, most = ([Fraction(0)] * len(self.classes) for _ in range(2))
+        for _, axes, at, shared in self.residuals:
+            levels = [self.levels[axis] for axis in axes]
             whole = math.prod(v - 1 for v in levels)
-            most[at] += whole
             # One attribute that differs makes it negative: the one of fewest categories.
-            if plain:
-                least[at] -= whole // (min(levels) - 1)
-            elif not around:
-                least[at] += whole
+            kappas = (whole, -whole // (min(levels) - 1)) if levels else (whole,)
+            each = [kappa * own for kappa in kappas for own in shared]
+            most[at] += max(each)
+            least[at] += min(each)
         return zip(least, most, strict=True)
 
     def number(self, *, leaves: bool) -> int:
         """Return how many kinds there are."""
         states = [len(kinds) for _, kinds in self.states]
         pairs = math.prod(each * (each + 1) // 2 for each in states)
-        return math.prod(states) if leaves else (pairs * len(self.agree)) << len(self.used)
+        return math.prod(states) if leaves else (pairs * self.spots) << len(self.used)
 
     def kinds(self, *, leaves: bool) -> Iterator[Case]:
         """List everybody who comes or goes, or everything that may change, by what it costs."""
@@ -173,12 +174,12 @@ class Moves:
             return
         pairs = [itertools.combinations_with_replacement(kinds, 2) for kinds in states]
         together = list(itertools.product(*map(list, pairs)))
-        for at in range(len(self.agree) << len(self.used)):
+        for at in range(self.spots << len(self.used)):
             kappas = self.kappas(at)
             yield from (case(self, kappas, kind) for kind in together)
 
 
-def case(moves: Moves, kappas: Sequence[int] | None, pairs: Sequence[Pair]) -> Case:
+def case(moves: Moves, kappas: Sequence[Fraction] | None, pairs: Sequence[Pair]) -> Case:
     """Return what a change costs exactly, class by class; without kappas, what one person does."""
     far, found = dict[int, tuple[Fraction, Fraction]](), list[Fraction]()
     for (layers, _), (one, other) in zip(moves.states, pairs, strict=True):
@@ -188,7 +189,7 @@ def case(moves: Moves, kappas: Sequence[int] | None, pairs: Sequence[Pair]) -> C
         if kappas is None:
             found.append(x**2 * each.distance)
         else:
-            both = 2 * x * y * Fraction(kappas[place], each.inside)
+            both = 2 * x * y * kappas[place] / each.cells
             found.append((x**2 + y**2) * each.distance - both)
     return tuple(found)
 
@@ -267,7 +268,7 @@ class Changing:
                 far[layer] = list(itertools.combinations_with_replacement(own, 2))
         for each, ends in zip(moves.classes, moves.least_and_most(), strict=True):
             yield max(
-                (x**2 + y**2) * each.distance - 2 * x * y * Fraction(kappa, each.inside)
+                (x**2 + y**2) * each.distance - 2 * x * y * kappa / each.cells
                 for x, y in far[each.layer]
                 for kappa in ends
             )

@@ -1,34 +1,50 @@
 """Tables by places inside places: one attribute that is nested, crossed with plain ones.
 
 In every place, at every level, the residuals A of the place's own table are measured, and nothing
-of the place above is taken from them. A person is in one place of each level, so moves each by
-D_A, however uneven the tree: the cost is the sum of all D_A/s^2, for everybody. With r^2 as ever,
-over all wanted tables of a level and of finer ones, the best precision is
-
-    1/s^2 = (mu^2/T) N_A M_l (r_(l,A) - r_(l+1,A)),   T = sum of m_A M_l (r_(l,A) - r_(l+1,A)):
-
-optimal where the tree is even, by the proof for plain tables with levels for axes (``theory``). It
-is that of a class of residuals of r = r_l - r_(l+1). Then levels are brought together (``tree``).
+of the place above is taken from them. A residual has one scale in all places, with which each of
+them has noise of its own, so that a person pays as much wherever they are, however uneven the tree
+(``chains``). Then levels are brought together (``tree``). No noise has less error for places that
+are alike in pairs, and next to none has for others.
 """
 
 import math
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 
-from halfnoise.values import dataclass, replace
-from halfnoise.workload.grid import Floats
+from halfnoise.values import dataclass, field, replace
+from halfnoise.workload.grid import Floats, Ring, in_steps
+from halfnoise.workload.sets.alike import Measured
 from halfnoise.workload.sets.base import Center, Channel, Mixture, Number, Scales, View
+from halfnoise.workload.sets.by_cell import Layer, Wanted
+from halfnoise.workload.sets.chains import WHOLE, Chain, agreeing, chain
 from halfnoise.workload.sets.crossed import Crossed
-from halfnoise.workload.sets.residuals import Axes, cells, distance, made_from, place_of, rank
+from halfnoise.workload.sets.levelled import at_first, borne
+from halfnoise.workload.sets.moves import Entry, Moves
+from halfnoise.workload.sets.residuals import (
+    Axes,
+    cells,
+    centred,
+    distance,
+    made_from,
+    margins_of,
+    place_of,
+    rank,
+)
 from halfnoise.workload.sets.tree import NOWHERE, Pooled, Tree
 
-LEAST = 1e-3  # of r: what a level that nobody asks for is measured with, lest it have no number
+MORE = 1 + 2.0**-50  # more than a root, and one product, are rounded down by
 
 
 @dataclass(frozen=True, slots=True)
 class Placed(Crossed):
     """Tables of which the first attributes are the levels of a ``tree``.
+
+    ``public``: whether the number of people is, as nobody comes or goes. ``levelled``: whether each
+    level has a scale of its own.
 
     >>> from halfnoise.workload.sets.by_cell import Wanted
     >>> Placed((2, 4, 3), (Wanted((1, 2), 1.0),), tree=Tree(((2,), (1, 3)))).size
@@ -36,6 +52,10 @@ class Placed(Crossed):
     """
 
     tree: Tree = NOWHERE
+    public: bool = False
+    levelled: bool = False
+    chains: dict[tuple[int, Axes], Chain] = field(init=False, repr=False, compare=False)
+    drawn: dict[tuple[int, int], int] = field(init=False, repr=False, compare=False)
     ungrouped: ClassVar[bool] = True
 
     @property
@@ -43,29 +63,126 @@ class Placed(Crossed):
         """How many of the attributes, the first ones, are levels of one that is nested."""
         return len(self.tree.children)
 
-    def measured(self, squares: dict[Axes, float]) -> dict[Axes, float]:
-        """Return r^2 of what is measured: of r less that of the same one level finer."""
-        found = {}
-        for axes, square in squares.items():
-            own = place_of(axes, self.deep)
-            level, r = own[0] + 1 if own else 0, math.sqrt(square)
-            finer = (level, *axes[len(own) :]) if level < self.deep else None
-            beyond = 0.0 if finer is None else math.sqrt(squares.get(finer, 0.0))
-            found[axes] = max(r - beyond, LEAST * r) ** 2
-        return found
+    def weighed(self, wanted: tuple[Wanted, ...]) -> dict[Axes, float]:
+        """Return what residuals weigh in tables by the very places, over how many these are."""
+        found: defaultdict[Axes, float] = defaultdict(float)
+        for table, weight in wanted:
+            for axes in margins_of(table, self.deep):
+                found[axes] += 0.0
+            for axes in made_from(table, self.deep):
+                found[axes] += weight / cells(self.levels, table)
+        return dict(found)
+
+    def of_layers(self, layers: tuple[Layer, ...]) -> tuple[list[Measured], float]:
+        """Return what is measured: of each residual what is not by place, and its chain.
+
+        An error in what is not by place enters all places as well.
+        """
+        chains, found, root = dict[tuple[int, Axes], Chain](), list[Measured](), 0.0
+        for i, layer in enumerate(layers):
+            squares = dict(zip(layer.axes, layer.squares, strict=True))
+            for plain in dict.fromkeys(axes[len(place_of(axes, self.deep)) :] for axes in squares):
+                every, own, more = self._every(squares, plain), [plain] * (plain in squares), 0.0
+                if every:
+                    weights = [squares[axes] * self.levels[axes[0]] for axes in every]
+                    chains[i, plain] = each = self._chain(layer, plain, weights)
+                    more = max(weights) * each.carried
+                if self.levelled:
+                    own += every
+                    weights = at_first([squares[a] for a in own], self._sizes(own)).tolist()
+                    kinds = zip(own, weights, strict=True)
+                    found += [
+                        Measured(i, plain, (a,), w, like=place_of(a, self.deep)) for a, w in kinds
+                    ]
+                    continue
+                if every:
+                    square, like = max(weights) * each.error, (each.weights, bool(each.shares))
+                    found.append(Measured(i, plain, tuple(every), square, each.along, like))
+                found += [Measured(i, plain, (axes,), squares[axes] + more) for axes in own]
+                root += 0.0 if own else more
+        object.__setattr__(self, "chains", chains)
+        return found, root
+
+    def _every(self, known: Collection[Axes], plain: Axes) -> list[Axes]:
+        """Return a residual by all levels of places by which it is measured."""
+        every = ((level, *plain) for level in range(self.deep))
+        return [axes for axes in every if axes in known]
+
+    def _sizes(self, every: Sequence[Axes]) -> list[int]:
+        """Return of how many places residuals are, one of which is of the whole."""
+        return [cells(self.levels, place_of(axes, self.deep)) for axes in every]
+
+    def _chain(self, layer: Layer, plain: Axes, weights: Sequence[float]) -> Chain:
+        if self.levelled:
+            return Chain.plain(self.tree, weights)
+        number, values = cells(self.levels, plain), layer.value is not None
+        private = not self.public or plain in layer.axes
+        return chain(self.tree, weights, number, private=private, values=values)
+
+    @property
+    def variants(self) -> tuple["Placed", ...]:
+        """This set, and the same with a scale for each level, where that may be better."""
+        more = len(self.levels) > self.deep or self.values
+        return (self, replace(self, levelled=True)) if self.public and more else (self,)
+
+    def borne(self, rates: Scales) -> Scales | None:
+        """Return what squared scales weigh where each level has its own."""
+        if not self.levelled:
+            return None
+        found = [0.0] * len(self.classes)
+        for i, layer in enumerate(self.layers):
+            squares = dict(zip(layer.axes, layer.squares, strict=True))
+            for plain in dict.fromkeys(axes[len(place_of(axes, self.deep)) :] for axes in squares):
+                own = [*[plain] * (plain in squares), *self._every(squares, plain)]
+                at = [self.places[i, axes] for axes in own]
+                each = np.array([rates[place] for place in at])
+                asked, many = [squares[axes] for axes in own], self._sizes(own)
+                weights = borne(asked, many, each, whole=plain in squares)
+                for place, weight in zip(at, weights.tolist(), strict=True):
+                    found[place] += weight * rank(self.levels, plain) * cells(self.levels, plain)
+        return tuple(found)
+
+    def moved(self) -> Moves:
+        """Return who can move what; two persons agree in the places around some place."""
+        drawn, entries = dict[tuple[int, int], int](), list[Entry]()
+        for key in self.places:
+            drawn.setdefault(self._drawn(*key), len(drawn))
+        object.__setattr__(self, "drawn", drawn)
+        spots = agreeing(self.tree, self.chains.values()) if self.public else [WHOLE]
+        for own in self.measured:
+            shared, at = (Fraction(1),) * len(spots), self.places[own.layer, own.every[0]]
+            if levels := [axes[0] for axes in own.every if place_of(axes, self.deep)]:
+                of = self.chains[own.layer, own.axes].shared
+                shared = tuple(of(levels, *spot) for spot in spots)
+            entries.append(Entry(own.layer, own.axes, at, shared))
+        return Moves(self.levels, self.values, self.classes, entries)
+
+    def _drawn(self, layer: int, axes: Axes) -> tuple[int, int]:
+        """Return the class of a residual and its level of places, or -1."""
+        own = place_of(axes, self.deep)
+        return self.places[layer, axes], own[0] if own else -1
+
+    def at(self, layer: int, axes: Axes) -> int:
+        """Return where the step of a residual stands among those of a channel."""
+        return self.drawn[self._drawn(layer, axes)]
 
     def view(self, center: Number | None, p: int) -> View:
         """Return what a person moves, and how much the places tell of the number of people."""
-        people = self.layers[0]
-        seen = zip(people.axes, people.squares, strict=True)
-        told = math.fsum(math.sqrt(x) for axes, x in seen if axes == place_of(axes, self.deep))
-        return replace(Crossed.view(self, center, p), root_told=told)
+        found, told = Crossed.view(self, center, p), 0.0
+        if (own := self.chains.get((0, ()))) and not self.public:
+            kind = self.classes[self.places[0, (0,)]]
+            told = math.sqrt(kind.weight / float(kind.distance)) * own.pooled().more
+        return replace(found, root_told=told)
 
     def pooled(self, layer: int, plain: Axes, scales: Scales) -> Pooled | None:
         """Return how a residual of all levels comes together; None where it is of no place."""
-        keys = [(layer, (level, *plain)) for level in range(self.deep)]
-        own = [scales[self.places[key]] ** 2 for key in keys if key in self.places]
-        return Pooled(self.tree, own) if own else None
+        own = self.chains.get((layer, plain))
+        return None if own is None else own.pooled(self._own(layer, plain, scales))
+
+    def _own(self, layer: int, plain: Axes, scales: Scales) -> list[float]:
+        """Return the scales of a residual by its levels."""
+        levels = range(len(self.chains[layer, plain].precisions))
+        return [scales[self.places[layer, (level, *plain)]] for level in levels]
 
     def noises(self, place: int, table: Axes, scales: Scales, root: float) -> list[float]:
         """Return the scales of the noises of one layer in a cell: on average over all places."""
@@ -84,58 +201,102 @@ class Placed(Crossed):
             found.append(math.sqrt(square * far) / others)
         return found
 
-    def borne(self, rates: Scales) -> Scales:
-        """Return what squared scales weigh where n is public, as if places of a level were alike.
+    def channel(
+        self, quantum: Fraction, center: Center, scales: Scales, people: Fraction = Fraction(1)
+    ) -> Channel:
+        """Make the set ready: scales are those of the place of each level that has most noise."""
+        found = Crossed.channel(self, quantum, center, scales, people)
+        steps, drawn, known = list[Fraction](), list[float](), set[tuple[int, int]]()
+        for layer, axes in self.places:
+            if (key := self._drawn(layer, axes)) not in known:
+                known.add(key)
+                scale = scales[key[0]] * self._largest(layer, axes)
+                many = self._multiplied(layer, axes)
+                steps.append(self.step(self.classes[key[0]], scale, many, people))
+                drawn.append(in_steps(scale, steps[-1]))
+        return replace(found, steps=tuple(steps), scales=tuple(drawn))
 
-        With p_k the rate of level k, of M_k places, what is alike within those of level l but not
-        in those around, M_l - M_(l-1) directions, is told with the precision X_l = sum of p_k/M_k
-        over k >= l, and has the part p_k/(M_k X_l) of the noise of level k.
-        """
-        found = [0.0] * len(self.classes)
-        for place, layer in enumerate(self.layers):
-            squares = dict(zip(layer.axes, layer.squares, strict=True))
-            for plain in {axes[len(place_of(axes, self.deep)) :] for axes in layer.axes}:
-                every = [plain, *((level, *plain) for level in range(self.deep))]
-                chain = [axes for axes in every if axes in squares]
-                at = [self.places[place, axes] for axes in chain]
-                many = [cells(self.levels, place_of(axes, self.deep)) for axes in chain]
-                roots = np.cumsum([math.sqrt(squares[axes]) for axes in reversed(chain)])[::-1]
-                told = np.array([rates[each] for each in at]) / many
-                apart = np.diff([0 if plain == chain[0] else 1, *many])
-                shared = np.cumsum(apart * (roots / np.cumsum(told[::-1])[::-1]) ** 2)
-                weights = np.maximum(told**2 * many * shared, (LEAST * roots * many) ** 2)
-                for each, weight in zip(at, weights.tolist(), strict=True):
-                    found[each] += weight * rank(self.levels, plain) * cells(self.levels, plain)
-        return tuple(found)
+    def _noise(self, layer: int, axes: Axes) -> Floats:
+        """Return the scales of noise in all places of a residual, at a scale of one."""
+        if not (own := place_of(axes, self.deep)):
+            return np.ones(1)
+        return self.chains[layer, axes[1:]].precisions[own[0]] ** -0.5
+
+    def _largest(self, layer: int, axes: Axes) -> float:
+        return float(self._noise(layer, axes).max()) * (MORE if place_of(axes, self.deep) else 1)
+
+    def _multiplied(self, layer: int, axes: Axes) -> int:
+        if own := place_of(axes, self.deep):
+            plain = axes[1:]
+            return self.chains[layer, plain].multiplied(own[0]) * cells(self.levels, plain)
+        return cells(self.levels, axes)
+
+    @property
+    def largest(self) -> int:
+        """The most that a residual is multiplied with."""
+        return max(self._multiplied(*key) for key in self.places)
+
+    def scales_of(self, value: int, scales: Scales) -> Scales:
+        """Return the scales of a value's own noise, where each residual has most."""
+        place = self.layer_of(value)
+        every = (axes for layer, axes in self.places if layer == place)
+        return tuple(scales[self.places[place, a]] * self._largest(place, a) for a in every)
+
+    def spread(self, scales: Scales) -> Floats:
+        """Return the scale of every cell that is measured, by place."""
+        found = list[Floats]()
+        for layer, axes in self.places:
+            own = self._noise(layer, axes)
+            each = scales[self.at(layer, axes)] * np.minimum(own / own.max() * MORE, 1.0)
+            found.append(np.repeat(each, cells(self.levels, axes) // len(own)))
+        return np.concatenate(found)
+
+    def residual(self, layer: int, axes: Axes, table: Ring) -> tuple[Ring, int]:
+        """Return a residual, whole, less the shares that places have of what is not by place."""
+        own = place_of(axes, self.deep)
+        table, many = centred(table, 1 + len(own)), self._multiplied(layer, axes)
+        shares = self.chains[layer, axes[1:]].shares if own else ()
+        if own and own[0] < len(shares):
+            parts = shares[own[0]].reshape(-1, *[1] * (table.ndim - 2))
+            whole = table.sum(1, np.uint64, keepdims=True)
+            table = table * parts.sum(dtype=np.uint64) - whole * parts
+        return table, many
 
     def told(self, scales: Scales) -> float:
-        """Return the variance with which it tells the number of people by itself."""
+        """Return what places say of the number of people, as a precision."""
         pooled = self.pooled(0, (), scales)
-        return math.inf if pooled is None else pooled.below
+        return 0.0 if pooled is None else pooled.more
 
-    def tells(self, channel: Channel, h: Floats) -> Floats | None:
-        """Return the number of people that it tells by itself, row by row, from noisy h."""
-        pooled, own = self.pooled(0, (), channel.drawn), self.residuals_from(channel, h)[0]
+    def tells(self, channel: Channel, h: Floats, root: Floats) -> tuple[float, Floats]:
+        """Return what places say of the number of people: how surely, and times that what."""
+        pooled, own = self.pooled(0, (), self._scales(channel)), self.residuals_from(channel, h)[0]
         if pooled is None:
-            return None
-        return pooled.told([own[level,] for level in range(len(pooled.variances))])
+            return Crossed.tells(self, channel, h, root)
+        noisy = pooled.whole([own[level,] for level in range(len(pooled.variances))], root)
+        return pooled.more, np.asarray(pooled.told(noisy) / pooled.below - pooled.taken * root)
+
+    def _scales(self, channel: Channel) -> Scales:
+        """Return the scales of all classes, as they are drawn."""
+        found, scales = channel.drawn, [0.0] * len(self.classes)
+        for layer, axes in self.places:
+            at = self.at(layer, axes)
+            scales[self.places[layer, axes]] = found[at] / self._largest(layer, axes)
+        return tuple(scales)
 
     def agreeing(
         self, channel: Channel, residuals: list[dict[Axes, Floats]]
     ) -> list[dict[Axes, Floats]]:
         """Return the residuals of all levels brought together; that of the number of people is."""
-        scales, found = channel.drawn, [dict(each) for each in residuals]
-        for layer, own in enumerate(residuals):
-            for plain in [axes for axes in own if not place_of(axes, self.deep)]:
-                if (pooled := self.pooled(layer, plain, scales)) is None:
-                    continue
-                noisy = [own[level, *plain] for level in range(len(pooled.variances))]
-                top = own[plain]
-                if (at := self.places.get((layer, plain))) is not None:
-                    top = pooled.with_top(noisy, scales[at] ** 2, top)
-                found[layer][plain] = top
-                estimates = pooled.estimates(noisy, top)
-                found[layer] |= {(i, *plain): x for i, x in enumerate(estimates)}
+        scales, found = self._scales(channel), [dict(each) for each in residuals]
+        for (layer, plain), own in self.chains.items():
+            pooled, top = own.pooled(self._own(layer, plain, scales)), residuals[layer][plain]
+            noisy = [residuals[layer][level, *plain] for level in range(len(own.precisions))]
+            noisy = pooled.whole(noisy, top)
+            if (at := self.places.get((layer, plain))) is not None:
+                top = pooled.with_top(noisy, scales[at] ** 2, top)
+            found[layer][plain] = top
+            estimates = pooled.estimates(noisy, top)
+            found[layer] |= {(i, *plain): x for i, x in enumerate(estimates)}
         return found
 
     def mixture(self, center: Center) -> Mixture:
@@ -143,4 +304,6 @@ class Placed(Crossed):
         made = Crossed.mixture(self, center)
         if made.tables is None:
             raise AssertionError
-        return made._replace(lean=(), tables=made.tables._replace(children=self.tree.children))
+        return made._replace(
+            lean=(), tables=made.tables._replace(children=self.tree.children, chains=self.chains)
+        )

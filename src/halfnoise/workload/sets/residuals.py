@@ -9,8 +9,8 @@ One person moves h_A by a vector of squared length D_A = prod (1 - 1/v_i), whate
 empty set is the number of people.
 
 The first ``deep`` attributes may be levels of one that is nested, coarse ones first: a table is by
-one of them at most, and a margin of it by that one, a coarser one or none. Of these nothing is
-taken away (``tree``): what is said above holds in each place by itself.
+one of them at most, and a margin of it by that one, a coarser one or none. What is said above holds
+in each place by itself; what is taken away along places says ``chains``.
 """
 
 import itertools
@@ -90,14 +90,14 @@ def inside(levels: Levels, axes: Iterable[int], deep: int = 0) -> int:
     return math.prod([levels[axis] for axis in axes if axis >= deep])
 
 
-def rank(levels: Levels, axes: Iterable[int], deep: int = 0) -> int:
+def rank(levels: Levels, axes: Iterable[int]) -> int:
     """Return m, how many dimensions a residual has: it sums to zero along every axis."""
-    return math.prod([levels[axis] - (axis >= deep) for axis in axes])
+    return math.prod([levels[axis] - 1 for axis in axes])
 
 
-def distance(levels: Levels, axes: Axes, deep: int = 0) -> Fraction:
+def distance(levels: Levels, axes: Axes) -> Fraction:
     """Return D, what one person adds to the squared length of a residual."""
-    return Fraction(rank(levels, axes, deep), cells(levels, axes))
+    return Fraction(rank(levels, axes), cells(levels, axes))
 
 
 def squares(

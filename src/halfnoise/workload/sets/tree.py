@@ -13,6 +13,7 @@ So the numbers inside a place add up to its own. Noise e_c of variance u_c in ev
 independent of all others, makes the same errors:  f_c = e_c + g_c (f - sum e_c).
 """
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TypeAlias, TypeVar
@@ -74,20 +75,26 @@ NOWHERE = Tree(())
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """A tree whose levels are measured with noise of so large ``variances``, all places alike.
+    """A tree whose places are measured with noise of so large ``variances``, level by level.
 
     Where it has fewer levels than the tree, finer ones are not measured. The whole, which is no
     level, is brought in from outside: its number and variance are the ``top`` below.
+
+    ``shares``: of the first levels, the part c of the whole that was taken from each place, the sum
+    of c/v along every path being one number k (``chains``). As c'D y, k times what they would tell
+    of the whole, is noise alone then, least squares are those of places measured as they are and a
+    whole that is measured with k less precision.
     """
 
     tree: Tree
-    variances: Sequence[float]
+    variances: Sequence[Floats]
+    shares: Sequence[Floats] = ()
 
     @cached_property
     def own(self) -> list[Floats]:
         """The variance u of each place from below alone."""
         last = len(self.variances) - 1
-        found = [np.full(self.tree.sizes[last], self.variances[last])]
+        found = [np.asarray(self.variances[last])]
         for level in reversed(range(last)):
             both = 1 / self.variances[level] + 1 / self.tree.summed(level + 1, found[0])
             found.insert(0, 1 / both)
@@ -104,9 +111,30 @@ class Pooled:
         """The variance of what all places of the first level come to."""
         return float(self.own[0].sum())
 
+    @cached_property
+    def taken(self) -> float:
+        """The precision k with which places would tell the whole, had nothing been taken."""
+        seen = zip(self.shares, self.variances, strict=False)
+        return math.fsum(float((c**2 / v).sum()) for c, v in seen)
+
+    @property
+    def more(self) -> float:
+        """What places say of the whole, as a precision."""
+        return 1 / self.below - self.taken
+
     def top(self, variance: float) -> float:
         """Return the variance of the whole, which is measured with such noise itself."""
-        return 1 / (1 / variance + 1 / self.below) if variance else 0.0
+        return 1 / (1 / variance + self.more) if variance else 0.0
+
+    def whole(self, noisy: Sequence[Floats], top: Floats) -> list[Floats]:
+        """Return what was measured of all places, with what was taken from them put back."""
+        if not self.shares:
+            return [*noisy]
+        seen = zip(self.shares, self.variances, noisy, strict=False)
+        less = sum(np.einsum("p,gp...->g...", c / v, y) for c, v, y in seen) / self.taken
+        back = zip(self.shares, noisy, strict=False)
+        found = [y + _wide(c, y) * (top - less)[:, np.newaxis] for c, y in back]
+        return [*found, *noisy[len(found) :]]
 
     def spread(self, top: float) -> list[Floats]:
         """Return the variances of all places, level by level."""
@@ -143,7 +171,10 @@ class Pooled:
         return int(np.searchsorted(self.tree.starts[level], place, side="right")) - 1
 
     def told(self, noisy: Sequence[Floats]) -> Floats:
-        """Return what all places come to; ``noisy``: of each level an array by rows and places."""
+        """Return what all places come to; ``noisy``: of each level an array by rows and places.
+
+        Here and below the mean is in all of them (``whole``).
+        """
         return self.tree.summed(0, self._from_below(noisy)[0], axis=1)[:, 0]
 
     def with_top(self, noisy: Sequence[Floats], variance: float, measured: Floats) -> Floats:

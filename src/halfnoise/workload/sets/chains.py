@@ -1,0 +1,211 @@
+"""A residual in all places of all levels: one scale of noise, and what places have of it.
+
+In every place the residual of the place's own table is measured, with the precision that ``paths``
+says, times that of the one scale. What a person pays is the same wherever they are.
+
+Where what is not by place, n, is private, places of the first levels are measured less their share
+c of it: h = f - c n. If the sum of p c along every path is k, that is as if all were measured as
+they are, and k taken from the precision of n: what places would tell of n they do not, and nobody
+pays for it. So ``tree`` brings them together as ever. Shares are whole numbers by their sum, near
+the best ones, what is in each place of an error in n; the last level among them is then measured so
+that the sums along all paths are the same.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfnoise.values import dataclass
+from halfnoise.workload.grid import Floats, Ring
+from halfnoise.workload.sets.paths import LEAST, precisions
+from halfnoise.workload.sets.tree import Pooled, Tree
+
+WHOLE = (-1, 0)  # all places, by level and number
+DIGITS = 9  # in which weights of levels agree that have one chain
+LARGE_BITS = 18  # of what residuals are multiplied with, where all shares are alike; else of
+PEOPLE_BITS, VALUE_BITS = 16, 12  # people, and of values, which have many bits themselves
+LEAST_BITS, LAST_BITS = 5, 8  # of a share, on average, and where no finer level can make up for it
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """Precisions of all places at a scale of one, and shares of the first levels, if any.
+
+    ``weights``: what a squared error in a place of each level weighs, the largest of them one.
+    """
+
+    tree: Tree
+    weights: tuple[float, ...]
+    precisions: tuple[Floats, ...]
+    shares: tuple[Ring, ...] = ()
+
+    @classmethod
+    def plain(cls, tree: Tree, weights: Sequence[float]) -> "Chain":
+        """Return one where all places have a precision of one, and each level its scale."""
+        return cls(tree, tuple(weights), tuple(map(np.ones, tree.sizes[: len(weights)])))
+
+    def pooled(self, scales: Sequence[float] = (1.0,)) -> Pooled:
+        """Return how levels come together under noise of such scales: one of each, or of all."""
+        each = np.resize(scales, len(self.precisions)).tolist()
+        varies = [scale**2 / own for scale, own in zip(each, self.precisions, strict=True)]
+        return Pooled(self.tree, varies, _parts(self.shares))
+
+    @cached_property
+    def error(self) -> float:
+        """What a squared scale weighs: all errors where the number of all people is known."""
+        return self._weighed(self.pooled().spread(0.0))
+
+    @cached_property
+    def carried(self) -> float:
+        """What a squared error in the number of all people weighs, through all places."""
+        pooled = self.pooled()
+        return self._weighed([pooled.carried(i) ** 2 for i in range(len(self.precisions))])
+
+    def _weighed(self, squares: Sequence[Floats]) -> float:
+        seen = zip(self.weights, squares, strict=True)
+        return math.fsum(w * float(own.sum()) for w, own in seen)
+
+    @cached_property
+    def along(self) -> Fraction:
+        """What the dearest person pays for the places that they are in, at a scale of one."""
+        last = len(self.precisions) - 1
+        at = [self.tree.above(last, level) for level in range(last + 1)]
+        each = [p[place] for p, place in zip(self.precisions, at, strict=True)]
+        each += [own[place] for own, place in zip(self.shares, at, strict=False)]
+        return max(map(self._paid, _kinds(*each)[0])) + self._rest
+
+    @cached_property
+    def _rest(self) -> Fraction:
+        """The sum of p c^2 over all places."""
+        found = Fraction(0)
+        for p, own, total in zip(self.precisions, self.shares, self._totals, strict=False):
+            for (precision, part), number in zip(*_kinds(p, own), strict=True):
+                found += int(number) * Fraction(precision) * Fraction(int(part), total) ** 2
+        return found
+
+    @cached_property
+    def _totals(self) -> list[int]:
+        return [int(own.sum()) for own in self.shares]
+
+    def _paid(self, path: Floats) -> Fraction:
+        """Return the sum of p - 2 p c along a path: its precisions, then its shares."""
+        deep = len(self.precisions)
+        found = sum(map(Fraction, path[:deep].tolist()), Fraction(0))
+        for precision, part, total in zip(path, path[deep:], self._totals, strict=False):
+            found -= 2 * Fraction(float(precision)) * Fraction(int(part), total)
+        return found
+
+    def paths(self, level: int) -> Floats:
+        """Return the sum of precisions of all places around each of a level; -1 is the whole."""
+        found = np.zeros(1)
+        for i in range(min(level + 1, len(self.precisions))):
+            found = self.tree.spread(i, found) + self.precisions[i]
+        for i in range(len(self.precisions), level + 1):
+            found = self.tree.spread(i, found)
+        return found
+
+    def shared(self, levels: Sequence[int], level: int, place: int) -> Fraction:
+        """Return what two persons share of levels who agree around a place: nearly that less k."""
+        found = self._rest - 2 * Fraction(self.pooled().taken)
+        for i in levels:
+            if i <= level:
+                found += Fraction(float(self.precisions[i][self.tree.above(level, i)[place]]))
+        return found
+
+    def multiplied(self, level: int) -> int:
+        """Return by what a residual in the places of a level is multiplied to be whole."""
+        return int(self.shares[level].sum()) if level < len(self.shares) else 1
+
+
+def agreeing(tree: Tree, chains: Iterable[Chain]) -> list[tuple[int, int]]:
+    """Return places, by level and number, in which two persons may agree and in no finer one.
+
+    Of places in which they share as much of everything one will do; the whole is first.
+    """
+    found, several = dict[tuple[object, ...], tuple[int, int]](), dict.fromkeys(chains)
+    within = (*tree.children, (2,) * tree.sizes[-1])
+    for level in range(-1, len(tree.sizes)):
+        paths = [own.paths(level) for own in several]
+        for place, many in enumerate(within[level + 1]):
+            if many > 1:
+                found.setdefault((level, *(own[place] for own in paths)), (level, place))
+    return [*found.values()]
+
+
+def _parts(shares: Sequence[Ring]) -> list[Floats]:
+    found: list[Floats] = [own.astype(np.float64) for own in shares]
+    return [own / own.sum() for own in found]
+
+
+def _kinds(*columns: NDArray[np.generic]) -> tuple[Floats, NDArray[np.intp]]:
+    """Return the different rows that columns make, and how many there are of each."""
+    rows = np.stack([each.astype(np.float64) for each in columns], axis=1)
+    return np.unique(rows, axis=0, return_counts=True)
+
+
+def chain(
+    tree: Tree, weights: Sequence[float], cells: int, *, private: bool, values: bool = False
+) -> Chain:
+    """Return the best for such weights of levels; ``cells``: of the residual in one place.
+
+    ``private``: whether what is not by place is: else the sum of all places is known. ``values``:
+    whether it is of these.
+    """
+    most, bits = max(weights) or 1.0, VALUE_BITS if values else PEOPLE_BITS
+    own = tuple(float(f"{w / most:.{DIGITS}g}") for w in weights)
+    return _chain(tree, own, private, math.log2(cells), bits)
+
+
+@lru_cache(maxsize=256)
+def _chain(
+    tree: Tree,
+    weights: tuple[float, ...],
+    private: bool,  # noqa: FBT001  # remembered by place
+    cells: float,
+    bits: int,
+) -> Chain:
+    found, shares = precisions(tree, weights, leaves=private), tuple[Ring, ...]()
+    for top in reversed(range(private * len(found))):
+        least = LAST_BITS if top == len(found) - 1 else LEAST_BITS
+        if own := _shares(tree, found[: top + 1], LARGE_BITS - cells, bits - cells, least):
+            shares = own
+            break
+    if not shares:
+        return Chain(tree, weights, found)
+    # The last level that has shares is measured so that the sums of p c are the same.
+    top, parts, level, path = len(shares) - 1, _parts(shares), [*found], np.zeros(1)
+    for i, (own, c) in enumerate(zip(found, parts, strict=False)):
+        path = tree.spread(i, path) + own * c
+    level[top] = level[top] + (float(parts[top] @ path) - path) / parts[top]
+    if top < len(found) - 1:  # and the last of all so that paths are
+        others = np.zeros(1)
+        for i, own in enumerate(level[:-1]):
+            others = tree.spread(i, others) + own
+        level[-1] = 1 - tree.spread(len(found) - 1, others)
+    if min(float(own.min()) for own in level) < LEAST**2:
+        return Chain(tree, weights, found)
+    return Chain(tree, weights, tuple(level), shares)
+
+
+def _shares(
+    tree: Tree, found: Sequence[Floats], large: float, bits: float, least: int
+) -> tuple[Ring, ...]:
+    """Return shares of all these levels, in lowest terms; none where they are too long.
+
+    ``large``, ``bits``: how long they may be together, where all are alike, and else; ``least``:
+    how many bits each of these needs.
+    """
+    top, size = len(found) - 1, len(found[-1])
+    best = Pooled(tree, [1 / own for own in found]).carried(top)
+    alike = bool(np.ptp(best) <= 1e-9 * best.max())
+    more = 0 if alike else math.floor(bits - math.log2(size))
+    if math.log2(size) > large or (more < least and not alike):
+        return ()
+    each = [np.maximum(np.rint(best * size * 2.0**more), 1).astype(np.uint64)]
+    for level in reversed(range(1, top + 1)):
+        each.insert(0, tree.summed(level, each[0]))
+    return tuple(own // np.gcd.reduce(own) for own in each)
