@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 import halfnoise as hn
-from halfnoise.design.centered import Centered
 from halfnoise.design.covariance import Covariance
 from halfnoise.design.measurement import CenteredMeasurement
 from halfnoise.design.placed_errors import PlacedErrors
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.sets import Placed, Tree, paths
-from halfnoise.workload.sets.chains import chain
+from halfnoise.workload.sets.chains import Wish, chain
 from halfnoise.workload.sets.paths import precisions
 from halfnoise.workload.sets.residuals import margins_of, place_of
 from halfnoise.workload.sets.tree import Pooled
@@ -87,7 +86,7 @@ def test_the_worked_example() -> None:
         (1.0, 1.0, 1.0, [0.019, 0.138, 0.843], [6.75, 2.39, 1.07]),
     ]
     for *weights, shares, errors in example:
-        own = chain(tree, weights, 1, private=False)
+        own = chain(tree, weights, Wish(private=False))
         assert [p[0] for p in own.precisions] == pytest.approx(shares, abs=6e-4)
         pooled = own.pooled()
         stds = [math.sqrt(v[0]) for v in pooled.spread(pooled.below)]
@@ -131,7 +130,7 @@ def test_what_a_chain_measures_is_what_it_says(*, private: bool) -> None:
     for _ in range(25):
         tree = any_tree(rng)
         weights = (10 ** draws.uniform(-1, 1, len(tree.sizes))).tolist()
-        own = chain(tree, weights, rng.choice([1, 6]), private=private)
+        own = chain(tree, weights, Wish(private=private, cells=rng.choice([1, 6])))
         rows, parts = of_leaves(tree)[1:], own.pooled().shares
         every = [
             r - np.outer(parts[i], np.ones(tree.sizes[-1])) if i < len(parts) else r

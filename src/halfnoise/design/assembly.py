@@ -15,6 +15,7 @@ from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.base import Parts, Scales, Span
 from halfnoise.workload.sets.folding import Folded
+from halfnoise.workload.sets.placed import Placed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +84,11 @@ class Assembly:
     def loadings(self, held: Floats) -> tuple[Run, ...]:
         """Return what all estimates hold of a noise of which coordinates hold so much."""
         start, found, size = 0, list[Run](), float(held[-1]) if self.measured else 0.0
-        for place, block, fold, _ in self._each():
+        for place, block, fold, scales in self._each():
             spans = fold.loads(held[self.people.own(place)].tolist(), size)
+            if size and isinstance(fold.shape, Placed) and (made := fold.mixture().tables):
+                places = errors_of(0, made, [scale**2 for scale in scales])
+                spans = ((low, high, size * own) for low, high, own in places.leans())
             found += _runs((span for span in spans if span[2]), start)
             start += block.shape.size
         if size:

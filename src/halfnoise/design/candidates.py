@@ -76,8 +76,20 @@ def _gaussian(setting: Setting) -> Iterator[Design]:
 def _fitted(setting: Setting) -> Iterator[Design]:
     """List fitted designs for which there is a grid."""
     if setting.workload.weight is None:
-        offered = itertools.chain(*(each.offers(setting) for each in FITTED))
+        offered = itertools.chain(*(_varied(each, setting) for each in FITTED))
         yield from (design for design in offered if _fits(design, setting))
+
+
+def _varied(kind: type[Design], setting: Setting) -> Iterator[Design]:
+    """List designs of a kind, each with sets measured in the way that is best and has a grid."""
+    blocks, found = setting.workload.blocks, {own.name: [own] for own in kind.offers(setting)}
+    for shapes in [*itertools.product(*(block.shape.variants for block in blocks))][1:]:
+        varied = tuple(replace(b, shape=own) for b, own in zip(blocks, shapes, strict=True))
+        for design in kind.offers(replace(setting, varied=varied)):
+            found.setdefault(design.name, []).append(design)
+    for each in found.values():
+        first, *more = sorted(each, key=lambda design: design.error(setting.workload))
+        yield next((own for own in (first, *more) if _fits(own, setting)), first) if more else first
 
 
 def _fits(design: Design, setting: Setting) -> bool:
@@ -95,7 +107,7 @@ def _closed(setting: Setting, fair: Fair | None = None) -> Iterator[Design]:
     for candidate, design in _offered(setting):
 
         def again(own: Workload, of: type[Design] = candidate, name: str = design.name) -> Any:
-            offered = of.offers(replace(setting, workload=own))
+            offered = _varied(of, replace(setting, workload=own))
             return next((each for each in offered if each.name == name), None)
 
         largest = workload.objective == "largest"
@@ -105,4 +117,4 @@ def _closed(setting: Setting, fair: Fair | None = None) -> Iterator[Design]:
 def _offered(setting: Setting) -> Iterator[tuple[type[Design], Design]]:
     weighted = setting.workload.weight is not None
     kinds = (each for each in CANDIDATES if each.takes_weights or not weighted)
-    return ((each, design) for each in kinds for design in each.offers(setting))
+    return ((each, design) for each in kinds for design in _varied(each, setting))

@@ -17,12 +17,12 @@ from halfnoise.design.centers import gaussian_centers, known_size_centers, lapla
 from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.design.design import Design, Setting
 from halfnoise.design.measurement import CenteredMeasurement, Root
-from halfnoise.design.placed_errors import PlacedErrors, errors_of
+from halfnoise.design.placed_errors import errors_of
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.proof import ball
 from halfnoise.values import dataclass, replace
-from halfnoise.workload.block import Block, variants
+from halfnoise.workload.block import Block
 from halfnoise.workload.sets.base import Center, Channel, Parts, Scales, Span
 from halfnoise.workload.workload import Workload
 
@@ -56,7 +56,7 @@ class Centered(Design):
         one more query in each group. Of groups that are discovered it is always measured.
         """
         workload, noise = setting.workload, setting.noise
-        blocks, name = workload.blocks, noise.value
+        blocks, name = setting.blocks, noise.value
         always = workload.measures_size and Size.MEASURED
         # Where people can only be replaced, a midpoint keeps what is measured small.
         public = (s.plain_center if s.adjustable else s.midpoint for s in (b.shape for b in blocks))
@@ -64,11 +64,7 @@ class Centered(Design):
         leans = [workload.touched > 0 and block.shape.leans for block in blocks]
         used = Size.LEANED if any(leans) else Size.UNUSED
         if not all(leans):
-            every = variants(blocks) if workload.size_is_public else [blocks]
-            asked = (setting, plain, f"standard-{name}", always or used)
-            yield min(
-                (best_scales(*asked, own) for own in every), key=lambda own: own.total_error(0.0)
-            )
+            yield best_scales(setting, plain, f"standard-{name}", always or used)
         if workload.touched:
             find = gaussian_centers if noise is Noise.GAUSSIAN else laplace_centers
             centers = find(blocks, workload.size_importance)
@@ -180,8 +176,7 @@ class Centered(Design):
             if mixture.tables is not None:
                 drawn = [unit * scale**2 for scale in scales]
                 tables = errors_of(start, mixture.tables, drawn)
-                if isinstance(tables, PlacedErrors):
-                    lean += [Run(*span) for span in tables.leans()]
+                lean += [Run(*span) for span in tables.leans()]
             start += block.shape.size
         if self.heads and self.size_scale is not None:
             # Of Gaussian noise, that of m is a share of that of n and the rest independent of it.
@@ -240,7 +235,7 @@ def best_scales(
     T = sum_b K_b^(1/q) + V^(1/q); every block's share of the budget is its term's share of T.
     """
     workload, noise = setting.workload, setting.noise
-    blocks = blocks or workload.blocks
+    blocks = blocks or setting.blocks
     interest = workload.size_importance if interest is None else interest
     parts = Allocation.of(workload, blocks, centers, noise, interest)
     weight = parts.size or (size_weight(blocks) if size is Size.MEASURED else 0.0)

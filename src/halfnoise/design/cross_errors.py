@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from halfnoise.checks import finite, refuse, whole
 from halfnoise.values import dataclass
-from halfnoise.workload.sets.base import Layered
+from halfnoise.workload.sets.base import Layered, Span
 from halfnoise.workload.sets.residuals import (
     Axes,
     Levels,
@@ -66,6 +66,10 @@ class CrossErrors:
     def deep(self) -> int:
         """How many of the attributes, the first ones, are levels of one that is nested."""
         return 0
+
+    def leans(self) -> Iterator[Span]:
+        """Go through runs of cells that have some of the noise of n which hangs on all scales."""
+        return iter(())
 
     @cached_property
     def tables(self) -> list[tuple[int, Axes, int, int]]:

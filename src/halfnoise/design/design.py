@@ -36,7 +36,8 @@ class Setting:
     """What designs are offered for: a workload, one kind of noise, and what it may cost.
 
     ``largest``: the workload whose largest error is to be least, where the first weighs its goals
-    so that they come out alike.
+    so that they come out alike. ``varied``: its blocks, where their sets are measured in another
+    way.
     """
 
     workload: Workload
@@ -44,6 +45,12 @@ class Setting:
     budget: float
     known_size: bool = False
     largest: Workload | None = None
+    varied: tuple[Block, ...] = ()
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """What is to be measured."""
+        return self.varied or self.workload.blocks
 
 
 class Measurement(Protocol):

@@ -32,7 +32,7 @@ from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.proof import ball
 from halfnoise.values import dataclass, replace
-from halfnoise.workload.block import Block, variants
+from halfnoise.workload.block import Block
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.base import Parts, Scales
@@ -69,14 +69,11 @@ class Fitted(Design):
             for crowd, priced in crowds(workload, size):
                 yield from _fitted(crowd.one, priced.programme, setting, crowd.changed)
             return
-        (everybody, some), found = folding(workload), list[Fitted]()
-        for blocks in variants(workload.blocks):
-            asked = (blocks, size, workload.size_weight)
-            people, prices = everybody(*asked), some(*asked)
-            # For categories and tables closed forms are best.
-            if people is not None and people.order and prices is not None:
-                found += _fitted(people, prices.programme, setting)
-        yield from sorted(found, key=lambda own: own.error(workload))[:1]
+        everybody, some = folding(workload)
+        asked = (setting.blocks, size, workload.size_weight)
+        # For categories and tables closed forms are best.
+        if (people := everybody(*asked)) is not None and people.order and (prices := some(*asked)):
+            yield from _fitted(people, prices.programme, setting)
 
     @property
     def blocks(self) -> tuple[Block, ...]:

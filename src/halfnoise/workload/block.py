@@ -1,6 +1,5 @@
 """A block: queries of one kind that share a scale of noise."""
 
-import itertools
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
@@ -121,9 +120,3 @@ class Block:
         """Make the block, which is on the grid, ready to be measured."""
         own = tuple(map(self.weighing.of_whole, scales))
         return self.shape.channel(self.quantum, center, own, self.weighing.quantum)
-
-
-def variants(blocks: Sequence[Block]) -> list[tuple[Block, ...]]:
-    """Return blocks in all ways in which their sets may be measured."""
-    each = ([replace(b, shape=own) for own in b.shape.variants] for b in blocks)
-    return [*itertools.product(*each)]

@@ -15,6 +15,7 @@ import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,9 +45,9 @@ class Chain:
     shares: tuple[Ring, ...] = ()
 
     @classmethod
-    def plain(cls, tree: Tree, weights: Sequence[float]) -> "Chain":
+    def plain(cls, tree: Tree, levels: int) -> "Chain":
         """Return one where all places have a precision of one, and each level its scale."""
-        return cls(tree, tuple(weights), tuple(map(np.ones, tree.sizes[: len(weights)])))
+        return cls(tree, (), tuple(np.ones(size) for size in tree.sizes[:levels]))
 
     def pooled(self, scales: Sequence[float] = (1.0,)) -> Pooled:
         """Return how levels come together under noise of such scales: one of each, or of all."""
@@ -58,6 +59,13 @@ class Chain:
     def error(self) -> float:
         """What a squared scale weighs: all errors where the number of all people is known."""
         return self._weighed(self.pooled().spread(0.0))
+
+    def weight(self, private: bool) -> float:  # noqa: FBT001
+        """Return what a squared scale counts, with what places say of the whole, if it is private.
+
+        What they say is taken from the price of the whole, and so makes theirs less.
+        """
+        return self.error / (1 - private * self.pooled().more / float(self.along))
 
     @cached_property
     def carried(self) -> float:
@@ -74,8 +82,8 @@ class Chain:
         """What the dearest person pays for the places that they are in, at a scale of one."""
         last = len(self.precisions) - 1
         at = [self.tree.above(last, level) for level in range(last + 1)]
-        each = [p[place] for p, place in zip(self.precisions, at, strict=True)]
-        each += [own[place] for own, place in zip(self.shares, at, strict=False)]
+        each: list[NDArray[Any]] = [p[i] for p, i in zip(self.precisions, at, strict=True)]
+        each += [share[i] for share, i in zip(self.shares, at, strict=False)]
         return max(map(self._paid, _kinds(*each)[0])) + self._rest
 
     @cached_property
@@ -121,7 +129,7 @@ class Chain:
         return int(self.shares[level].sum()) if level < len(self.shares) else 1
 
 
-def agreeing(tree: Tree, chains: Iterable[Chain]) -> list[tuple[int, int]]:
+def spots_of(tree: Tree, chains: Iterable[Chain]) -> list[tuple[int, int]]:
     """Return places, by level and number, in which two persons may agree and in no finer one.
 
     Of places in which they share as much of everything one will do; the whole is first.
@@ -141,38 +149,41 @@ def _parts(shares: Sequence[Ring]) -> list[Floats]:
     return [own / own.sum() for own in found]
 
 
-def _kinds(*columns: NDArray[np.generic]) -> tuple[Floats, NDArray[np.intp]]:
+def _kinds(*columns: NDArray[Any]) -> tuple[Floats, NDArray[np.intp]]:
     """Return the different rows that columns make, and how many there are of each."""
     rows = np.stack([each.astype(np.float64) for each in columns], axis=1)
     return np.unique(rows, axis=0, return_counts=True)
 
 
-def chain(
-    tree: Tree, weights: Sequence[float], cells: int, *, private: bool, values: bool = False
-) -> Chain:
-    """Return the best for such weights of levels; ``cells``: of the residual in one place.
+class Wish(NamedTuple):
+    """What a chain is to be the best for, beside the weights of levels.
 
-    ``private``: whether what is not by place is: else the sum of all places is known. ``values``:
-    whether it is of these.
+    ``private``: whether what is not by place is: else the sum of all places is known. ``replaced``:
+    whether people are; ``values``: whether it is of these. ``cells``: of the residual in one place.
+    ``alone``: whether places have no shares.
     """
-    most, bits = max(weights) or 1.0, VALUE_BITS if values else PEOPLE_BITS
-    own = tuple(float(f"{w / most:.{DIGITS}g}") for w in weights)
-    return _chain(tree, own, private, math.log2(cells), bits)
+
+    private: bool
+    replaced: bool = False
+    values: bool = False
+    cells: int = 1
+    alone: bool = False
+
+
+def chain(tree: Tree, weights: Sequence[float], wish: Wish) -> Chain:
+    """Return the best for such weights of levels."""
+    most = max(weights) or 1.0
+    return _chain(tree, tuple(float(f"{w / most:.{DIGITS}g}") for w in weights), wish)
 
 
 @lru_cache(maxsize=256)
-def _chain(
-    tree: Tree,
-    weights: tuple[float, ...],
-    private: bool,  # noqa: FBT001  # remembered by place
-    cells: float,
-    bits: int,
-) -> Chain:
-    found, shares = precisions(tree, weights, leaves=private), tuple[Ring, ...]()
-    for top in reversed(range(private * len(found))):
+def _chain(tree: Tree, weights: tuple[float, ...], wish: Wish) -> Chain:
+    found = precisions(tree, weights, leaves=wish.private, few=wish.replaced)
+    cells, shares = math.log2(wish.cells), tuple[Ring, ...]()
+    large, bits = LARGE_BITS - cells, (VALUE_BITS if wish.values else PEOPLE_BITS) - cells
+    for top in reversed(range((wish.private and not wish.alone) * len(found))):
         least = LAST_BITS if top == len(found) - 1 else LEAST_BITS
-        if own := _shares(tree, found[: top + 1], LARGE_BITS - cells, bits - cells, least):
-            shares = own
+        if shares := _shares(tree, found[: top + 1], large, bits, least):
             break
     if not shares:
         return Chain(tree, weights, found)

@@ -68,7 +68,6 @@ class Crossed(ContributionSet):
     # Residuals that are alike have one scale: the classes, and by layer and axes which one it is.
     classes: tuple[Class, ...] = field(init=False, repr=False, compare=False)
     places: dict[tuple[int, Axes], int] = field(init=False, repr=False, compare=False)
-    measured: tuple[Measured, ...] = field(init=False, repr=False, compare=False)
     moves: Moves = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -80,16 +79,15 @@ class Crossed(ContributionSet):
             layers.append(Layer.of(own, i))
             if value.optional:
                 layers.append(Layer.of(own, i, weight=float(2 * value.half) ** 2, answers=True))
-        root = everyone.pop(())
-        made = (Layer.of(everyone), *layers)
+        root, made = everyone.pop(()), (Layer.of(everyone), *layers)
         measured, more = self.of_layers(made)
         classes, known = alike(self.levels, measured)
         places = {(i, axes): known[i, axes] for i, layer in enumerate(made) for axes in layer.axes}
         size = sum(cells(self.levels, axes) for _, axes in places)
-        found = {"layers": made, "root": root + more, "size": size, "classes": classes}
-        for name, each in (found | {"places": places, "measured": tuple(measured)}).items():
+        found = {"layers": made, "classes": classes, "places": places, "size": size}
+        for name, each in {**found, "root": root + more}.items():
             object.__setattr__(self, name, each)
-        object.__setattr__(self, "moves", self.moved())
+        object.__setattr__(self, "moves", self.moved(measured))
 
     @property
     def deep(self) -> int:
@@ -104,10 +102,9 @@ class Crossed(ContributionSet):
         """Return what is measured of all layers, and what an error in n weighs beside its r^2."""
         return of_layers(layers), 0.0
 
-    def moved(self) -> Moves:
+    def moved(self, measured: list[Measured]) -> Moves:
         """Return who can move what."""
-        one, places = (Fraction(1),), self.places
-        each = [Entry(x.layer, x.axes, places[x.layer, x.axes], one) for x in self.measured]
+        each = [Entry(x.layer, x.axes, self.places[x.layer, x.axes]) for x in measured]
         return Moves(self.levels, self.values, self.classes, each)
 
     @property
@@ -223,8 +220,8 @@ class Crossed(ContributionSet):
     ) -> tuple[Fraction, ...]:
         """Return the steps: N_A times a residual is a whole number of quanta."""
         del center, quantum
-        seen = zip(self.classes, scales, strict=True)
-        return tuple(self.step(each, scale, each.cells, people) for each, scale in seen)
+        pairs = zip(self.classes, scales, strict=True)
+        return tuple(self.step(kind, scale, kind.cells, people) for kind, scale in pairs)
 
     def step(self, each: Class, scale: float, many: int, people: Fraction) -> Fraction:
         """Return the step of residuals that are whole where they are multiplied with ``many``."""
@@ -237,7 +234,7 @@ class Crossed(ContributionSet):
 
     @property
     def largest(self) -> int:
-        """The most that a residual is multiplied with."""
+        """The most that a residual of values is multiplied with, here of any."""
         return max(each.cells for each in self.classes)
 
     def at(self, layer: int, axes: Axes) -> int:

@@ -44,7 +44,7 @@ class Entry(NamedTuple):
     layer: int
     axes: Axes
     at: int
-    shared: tuple[Fraction, ...]
+    shared: tuple[Fraction, ...] = (Fraction(1),)
 
 
 @dataclass(frozen=True)

@@ -26,21 +26,22 @@ from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.tree import Pooled, Tree
 
 MOST_TURNS, STILL = 400, 1e-7
-MOST_PLACES, MOST_KINDS = 2**13, 2**8  # of more, all places of a level have the same noise
+MOST_PLACES, FEW = 2**18, 2**8  # of more, or more kinds, places of a level have the same noise
 LEAST = 2.0**-10  # of what is left for a path: what nobody asks for is measured nevertheless
 
 
 @lru_cache(maxsize=256)
 def precisions(
-    tree: Tree, weights: tuple[float, ...], *, leaves: bool = False
+    tree: Tree, weights: tuple[float, ...], *, leaves: bool = False, few: bool = False
 ) -> tuple[Floats, ...]:
     """Return those of all places, level by level.
 
     ``weights``: what a squared error in a place of each level weighs; finer ones are not measured.
-    ``leaves``: whether people come and go; else the number of all is known.
+    ``leaves``: whether people come and go; else the number of all is known. ``few``: whether only
+    so many kinds of places may differ.
 
-    >>> [found.round(2).tolist() for found in precisions(Tree(((2,), (2, 2))), (1.0, 1.0))]
-    [[0.41, 0.41], [0.59, 0.59, 0.59, 0.59]]
+    >>> [own.round(2).tolist() for own in precisions(Tree(((2,), (2, 2))), (1.0, 1.0))]
+    [[0.27, 0.27], [0.73, 0.73, 0.73, 0.73]]
     """
     at_first = found = _by_level(tree, weights)
     even = all(len({*each}) == 1 for each in tree.children[: len(weights)])
@@ -58,9 +59,8 @@ def precisions(
         carried = (pooled.carried(level) for level in range(len(found)))
         seen = zip(found, weighed, carried, strict=True)
         found = _shared(tree, [p * np.sqrt(w + more * c**2) for p, w, c in seen])
-    last = len(found) - 1
-    kinds = np.stack([own[tree.above(last, i)] for i, own in enumerate(found)], axis=1)
-    return found if len(np.unique(kinds.round(9), axis=0)) <= MOST_KINDS else at_first
+    each = (np.unique(own.round(9)).size for own in found)
+    return at_first if few and sum(each) > FEW else found
 
 
 def _by_level(tree: Tree, weights: tuple[float, ...]) -> tuple[Floats, ...]:

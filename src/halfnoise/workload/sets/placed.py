@@ -3,15 +3,14 @@
 In every place, at every level, the residuals A of the place's own table are measured, and nothing
 of the place above is taken from them. A residual has one scale in all places, with which each of
 them has noise of its own, so that a person pays as much wherever they are, however uneven the tree
-(``chains``). Then levels are brought together (``tree``). No noise has less error for places that
-are alike in pairs, and next to none has for others.
+(``chains``). Then levels are brought together (``tree``).
 """
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from halfnoise.workload.grid import Floats, Ring, in_steps
 from halfnoise.workload.sets.alike import Measured
 from halfnoise.workload.sets.base import Center, Channel, Mixture, Number, Scales, View
 from halfnoise.workload.sets.by_cell import Layer, Wanted
-from halfnoise.workload.sets.chains import WHOLE, Chain, agreeing, chain
+from halfnoise.workload.sets.chains import WHOLE, Chain, Wish, chain, spots_of
 from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.levelled import at_first, borne
 from halfnoise.workload.sets.moves import Entry, Moves
@@ -37,14 +36,15 @@ from halfnoise.workload.sets.residuals import (
 from halfnoise.workload.sets.tree import NOWHERE, Pooled, Tree
 
 MORE = 1 + 2.0**-50  # more than a root, and one product, are rounded down by
+Every: TypeAlias = list[Axes]
 
 
 @dataclass(frozen=True, slots=True)
 class Placed(Crossed):
     """Tables of which the first attributes are the levels of a ``tree``.
 
-    ``public``: whether the number of people is, as nobody comes or goes. ``levelled``: whether each
-    level has a scale of its own.
+    ``public``: whether n is, as nobody comes or goes. ``levelled``: whether each level has a scale
+    of its own; ``alone``: whether places have no shares.
 
     >>> from halfnoise.workload.sets.by_cell import Wanted
     >>> Placed((2, 4, 3), (Wanted((1, 2), 1.0),), tree=Tree(((2,), (1, 3)))).size
@@ -54,6 +54,7 @@ class Placed(Crossed):
     tree: Tree = NOWHERE
     public: bool = False
     levelled: bool = False
+    alone: bool = False
     chains: dict[tuple[int, Axes], Chain] = field(init=False, repr=False, compare=False)
     drawn: dict[tuple[int, int], int] = field(init=False, repr=False, compare=False)
     ungrouped: ClassVar[bool] = True
@@ -80,50 +81,46 @@ class Placed(Crossed):
         """
         chains, found, root = dict[tuple[int, Axes], Chain](), list[Measured](), 0.0
         for i, layer in enumerate(layers):
-            squares = dict(zip(layer.axes, layer.squares, strict=True))
-            for plain in dict.fromkeys(axes[len(place_of(axes, self.deep)) :] for axes in squares):
-                every, own, more = self._every(squares, plain), [plain] * (plain in squares), 0.0
-                if every:
-                    weights = [squares[axes] * self.levels[axes[0]] for axes in every]
-                    chains[i, plain] = each = self._chain(layer, plain, weights)
-                    more = max(weights) * each.carried
+            for plain, whole, every, squares in self._residuals(layer):
                 if self.levelled:
-                    own += every
-                    weights = at_first([squares[a] for a in own], self._sizes(own)).tolist()
-                    kinds = zip(own, weights, strict=True)
-                    found += [
-                        Measured(i, plain, (a,), w, like=place_of(a, self.deep)) for a, w in kinds
-                    ]
+                    if every:
+                        chains[i, plain] = Chain.plain(self.tree, len(every))
+                    weights = at_first(squares, self._sizes(both := whole + every)).tolist()
+                    for axes, w in zip(both, weights, strict=True):
+                        found.append(Measured(i, plain, (axes,), w, like=place_of(axes, self.deep)))
                     continue
+                more, own = 0.0, squares[len(whole) :]
                 if every:
-                    square, like = max(weights) * each.error, (each.weights, bool(each.shares))
-                    found.append(Measured(i, plain, tuple(every), square, each.along, like))
-                found += [Measured(i, plain, (axes,), squares[axes] + more) for axes in own]
-                root += 0.0 if own else more
+                    weights = [w * size for w, size in zip(own, self._sizes(every), strict=True)]
+                    private, number = not self.public or bool(whole), cells(self.levels, plain)
+                    wish = Wish(private, self.public, bool(i), number, self.alone)
+                    chains[i, plain] = each = chain(self.tree, weights, wish)
+                    more, square = (max(weights) * x for x in (each.carried, each.weight(private)))
+                    kind = (each.weights, bool(each.shares))
+                    found.append(Measured(i, plain, tuple(every), square, each.along, kind))
+                found += [Measured(i, plain, (axes,), squares[0] + more) for axes in whole]
+                root += 0.0 if whole else more
         object.__setattr__(self, "chains", chains)
         return found, root
 
-    def _every(self, known: Collection[Axes], plain: Axes) -> list[Axes]:
-        """Return a residual by all levels of places by which it is measured."""
-        every = ((level, *plain) for level in range(self.deep))
-        return [axes for axes in every if axes in known]
+    def _residuals(self, layer: Layer) -> Iterator[tuple[Axes, Every, Every, list[float]]]:
+        """Go through residuals: by no place if measured, by all levels, and what these weigh."""
+        squares = dict(zip(layer.axes, layer.squares, strict=True))
+        for plain in dict.fromkeys(axes[len(place_of(axes, self.deep)) :] for axes in squares):
+            levels = ((level, *plain) for level in range(self.deep))
+            whole, every = ([axes for axes in of if axes in squares] for of in ([plain], levels))
+            yield plain, whole, every, [squares[axes] for axes in (*whole, *every)]
 
     def _sizes(self, every: Sequence[Axes]) -> list[int]:
         """Return of how many places residuals are, one of which is of the whole."""
         return [cells(self.levels, place_of(axes, self.deep)) for axes in every]
 
-    def _chain(self, layer: Layer, plain: Axes, weights: Sequence[float]) -> Chain:
-        if self.levelled:
-            return Chain.plain(self.tree, weights)
-        number, values = cells(self.levels, plain), layer.value is not None
-        private = not self.public or plain in layer.axes
-        return chain(self.tree, weights, number, private=private, values=values)
-
     @property
     def variants(self) -> tuple["Placed", ...]:
-        """This set, and the same with a scale for each level, where that may be better."""
-        more = len(self.levels) > self.deep or self.values
-        return (self, replace(self, levelled=True)) if self.public and more else (self,)
+        """This set, and the same with a scale for each level, or where places have no shares."""
+        more = not self.public or len(self.levels) > self.deep or self.values
+        other = replace(self, levelled=self.public, alone=not self.public)
+        return (self, other) if more else (self,)
 
     def borne(self, rates: Scales) -> Scales | None:
         """Return what squared scales weigh where each level has its own."""
@@ -131,25 +128,23 @@ class Placed(Crossed):
             return None
         found = [0.0] * len(self.classes)
         for i, layer in enumerate(self.layers):
-            squares = dict(zip(layer.axes, layer.squares, strict=True))
-            for plain in dict.fromkeys(axes[len(place_of(axes, self.deep)) :] for axes in squares):
-                own = [*[plain] * (plain in squares), *self._every(squares, plain)]
-                at = [self.places[i, axes] for axes in own]
-                each = np.array([rates[place] for place in at])
-                asked, many = [squares[axes] for axes in own], self._sizes(own)
-                weights = borne(asked, many, each, whole=plain in squares)
-                for place, weight in zip(at, weights.tolist(), strict=True):
-                    found[place] += weight * rank(self.levels, plain) * cells(self.levels, plain)
+            for plain, whole, every, squares in self._residuals(layer):
+                both, many = whole + every, rank(self.levels, plain) * cells(self.levels, plain)
+                at = [self.places[i, axes] for axes in both]
+                own = np.array([rates[place] for place in at])
+                weights = borne(squares, self._sizes(both), own, whole=bool(whole)).tolist()
+                for place, weight in zip(at, weights, strict=True):
+                    found[place] += weight * many
         return tuple(found)
 
-    def moved(self) -> Moves:
+    def moved(self, measured: list[Measured]) -> Moves:
         """Return who can move what; two persons agree in the places around some place."""
         drawn, entries = dict[tuple[int, int], int](), list[Entry]()
         for key in self.places:
             drawn.setdefault(self._drawn(*key), len(drawn))
         object.__setattr__(self, "drawn", drawn)
-        spots = agreeing(self.tree, self.chains.values()) if self.public else [WHOLE]
-        for own in self.measured:
+        spots = spots_of(self.tree, self.chains.values()) if self.public else [WHOLE]
+        for own in measured:
             shared, at = (Fraction(1),) * len(spots), self.places[own.layer, own.every[0]]
             if levels := [axes[0] for axes in own.every if place_of(axes, self.deep)]:
                 of = self.chains[own.layer, own.axes].shared
@@ -207,11 +202,10 @@ class Placed(Crossed):
         """Make the set ready: scales are those of the place of each level that has most noise."""
         found = Crossed.channel(self, quantum, center, scales, people)
         steps, drawn, known = list[Fraction](), list[float](), set[tuple[int, int]]()
-        for layer, axes in self.places:
-            if (key := self._drawn(layer, axes)) not in known:
+        for of in self.places:
+            if (key := self._drawn(*of)) not in known:
                 known.add(key)
-                scale = scales[key[0]] * self._largest(layer, axes)
-                many = self._multiplied(layer, axes)
+                scale, many = scales[key[0]] * self._largest(*of), self._multiplied(*of)
                 steps.append(self.step(self.classes[key[0]], scale, many, people))
                 drawn.append(in_steps(scale, steps[-1]))
         return replace(found, steps=tuple(steps), scales=tuple(drawn))
@@ -233,8 +227,8 @@ class Placed(Crossed):
 
     @property
     def largest(self) -> int:
-        """The most that a residual is multiplied with."""
-        return max(self._multiplied(*key) for key in self.places)
+        """The most that a residual of values is multiplied with."""
+        return max((self._multiplied(*key) for key in self.places if key[0]), default=1)
 
     def scales_of(self, value: int, scales: Scales) -> Scales:
         """Return the scales of a value's own noise, where each residual has most."""
@@ -244,7 +238,7 @@ class Placed(Crossed):
 
     def spread(self, scales: Scales) -> Floats:
         """Return the scale of every cell that is measured, by place."""
-        found = list[Floats]()
+        found: list[Floats] = []
         for layer, axes in self.places:
             own = self._noise(layer, axes)
             each = scales[self.at(layer, axes)] * np.minimum(own / own.max() * MORE, 1.0)
@@ -271,17 +265,14 @@ class Placed(Crossed):
         """Return what places say of the number of people: how surely, and times that what."""
         pooled, own = self.pooled(0, (), self._scales(channel)), self.residuals_from(channel, h)[0]
         if pooled is None:
-            return Crossed.tells(self, channel, h, root)
+            return 0.0, np.zeros_like(root)
         noisy = pooled.whole([own[level,] for level in range(len(pooled.variances))], root)
         return pooled.more, np.asarray(pooled.told(noisy) / pooled.below - pooled.taken * root)
 
     def _scales(self, channel: Channel) -> Scales:
         """Return the scales of all classes, as they are drawn."""
-        found, scales = channel.drawn, [0.0] * len(self.classes)
-        for layer, axes in self.places:
-            at = self.at(layer, axes)
-            scales[self.places[layer, axes]] = found[at] / self._largest(layer, axes)
-        return tuple(scales)
+        scales = {i: channel.drawn[self.at(*k)] / self._largest(*k) for k, i in self.places.items()}
+        return tuple(scales[place] for place in range(len(self.classes)))
 
     def agreeing(
         self, channel: Channel, residuals: list[dict[Axes, Floats]]
