@@ -176,6 +176,13 @@ def _by_cell(draw: Draw) -> dict[str, Any]:
     return {"queries": [table, *values]}
 
 
+def _places(draw: Draw) -> dict[str, Any]:
+    states, counties = range(draw.randint(2, 40)), draw.choice([3, 30])
+    places = [(f"s{i}", f"c{j}") for i in states for j in range(draw.randint(1, counties))]
+    queries = [hn.Nested("s", "c", places=places), *_any(draw, 2)]
+    return {"queries": queries, "neighbors": draw.choice([REPLACE, hn.Neighbors.ADD_REMOVE])}
+
+
 KINDS: dict[str, Callable[[Draw], dict[str, Any]]] = {
     "mixtures": _mixtures,
     "unlike sums": _unlike,
@@ -183,4 +190,5 @@ KINDS: dict[str, Callable[[Draw], dict[str, Any]]] = {
     "means with variances": _variances,
     "tables with anything beside": _tables,
     "values by cell": _by_cell,
+    "places with anything beside": _places,
 }

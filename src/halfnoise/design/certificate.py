@@ -194,22 +194,35 @@ def _in_parts(blocks: tuple[Block, ...], size: Size, weight: float) -> float | N
     """
     others = tuple(block for block in blocks if not isinstance(block.shape, Placed))
     ((tables, shape),) = ((b, b.shape) for b in blocks if isinstance(b.shape, Placed))
-    every, beside = [*parts(shape)], 0.0
-    if drawn := size is Size.PUBLIC and len(every) > FEW_PARTS:
-        beside = (_least(others, size, weight) if others else None) or 0.0
-        others, size, weight = (), Size.MEASURED, 0.0
-    known, found = dict[tuple[Placed, float], float](), list[float]()
+    every = [*parts(shape)]
+    if size is not Size.PUBLIC or len(every) <= FEW_PARTS:
+        found = _each_part(others, tables, every, size, weight)
+        if size is not Size.PUBLIC or all(found):
+            return math.fsum(found) or None
+    beside = (_least(others, size, weight) if others else None) or 0.0
+    found = _each_part((), tables, every, Size.MEASURED, 0.0)
+    if not (whole := math.fsum(found)):
+        return None
+    together = math.fsum(x**2 for x in found) / whole**2  # prices of parts are as their bounds
+    left = max(0.0, math.sqrt(whole) - math.sqrt(average(shape, together)))
+    return beside + 2 * left**2
+
+
+def _each_part(
+    others: Sequence[Block],
+    tables: Block,
+    every: Sequence[tuple[Placed, float]],
+    size: Size,
+    weight: float,
+) -> list[float]:
+    """Return the bound of each part, with its share of the ``others``; zero where it is too large."""
+    known = dict[tuple[Placed, float], float]()
     for part in every:
         if part not in known:
             some = [replace(block, importance=block.importance * part[1]) for block in others]
             people = PRICED([*some, replace(tables, shape=part[0])], size, weight * part[1])
             known[part] = 0.0 if people is None else solve(people.programme).bound
-        found.append(known[part])
-    if not (whole := math.fsum(found)) or not drawn:
-        return whole or None
-    together = math.fsum(x**2 for x in found) / whole**2  # prices of parts are as their bounds
-    left = max(0.0, math.sqrt(whole) - math.sqrt(average(shape, together)))
-    return beside + 2 * left**2
+    return [known[part] for part in every]
 
 
 def _glimpsed(people: People) -> Programme:

@@ -63,9 +63,10 @@ class Chain:
     def weight(self, private: bool) -> float:  # noqa: FBT001
         """Return what a squared scale counts, with what places say of the whole, if it is private.
 
-        What they say is taken from the price of the whole, and so makes theirs less.
+        What they say is taken from the price of the whole, and so makes theirs less. All that is
+        in one place alone is that of the whole.
         """
-        return self.error / (1 - private * self.pooled().more / float(self.along))
+        return self.error / (1 - private * self.pooled().more / float(self.along or 1))
 
     @cached_property
     def carried(self) -> float:
