@@ -215,7 +215,7 @@ def _each_part(
     size: Size,
     weight: float,
 ) -> list[float]:
-    """Return the bound of each part, with its share of the ``others``; zero where it is too large."""
+    """Return the bound of each part, with its share of the ``others``; zero if it is too large."""
     known = dict[tuple[Placed, float], float]()
     for part in every:
         if part not in known:

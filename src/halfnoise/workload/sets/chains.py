@@ -15,10 +15,9 @@ import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from halfnoise.values import dataclass
 from halfnoise.workload.grid import Floats, Ring
@@ -26,6 +25,7 @@ from halfnoise.workload.sets.paths import LEAST, precisions
 from halfnoise.workload.sets.tree import Pooled, Tree
 
 WHOLE = (-1, 0)  # all places, by level and number
+SLACK = Fraction(1, 2**44)
 DIGITS = 9  # in which weights of levels agree that have one chain
 LARGE_BITS = 18  # of what residuals are multiplied with, where all shares are alike; else of
 PEOPLE_BITS, VALUE_BITS = 16, 12  # people, and of values, which have many bits themselves
@@ -80,33 +80,20 @@ class Chain:
 
     @cached_property
     def along(self) -> Fraction:
-        """What the dearest person pays for the places that they are in, at a scale of one."""
-        last = len(self.precisions) - 1
-        at = [self.tree.above(last, level) for level in range(last + 1)]
-        each: list[NDArray[Any]] = [p[i] for p, i in zip(self.precisions, at, strict=True)]
-        each += [share[i] for share, i in zip(self.shares, at, strict=False)]
-        return max(map(self._paid, _kinds(*each)[0])) + self._rest
+        """What the dearest person pays for the places that they are in, at a scale of one.
+
+        A few numbers of at most one are added up, with far less rounding than the slack.
+        """
+        paid = np.zeros(1)
+        for i, p in enumerate(self.precisions):
+            free = 2 * _parts(self.shares)[i] if i < len(self.shares) else 0.0
+            paid = self.tree.spread(i, paid) + p * (1 - free)
+        found = Fraction(float(paid.max()) + self._taken)
+        return found + SLACK if found > SLACK else Fraction(0)  # nobody moves one place alone
 
     @cached_property
-    def _rest(self) -> Fraction:
-        """The sum of p c^2 over all places."""
-        found = Fraction(0)
-        for p, own, total in zip(self.precisions, self.shares, self._totals, strict=False):
-            for (precision, part), number in zip(*_kinds(p, own), strict=True):
-                found += int(number) * Fraction(precision) * Fraction(int(part), total) ** 2
-        return found
-
-    @cached_property
-    def _totals(self) -> list[int]:
-        return [int(own.sum()) for own in self.shares]
-
-    def _paid(self, path: Floats) -> Fraction:
-        """Return the sum of p - 2 p c along a path: its precisions, then its shares."""
-        deep = len(self.precisions)
-        found = sum(map(Fraction, path[:deep].tolist()), Fraction(0))
-        for precision, part, total in zip(path, path[deep:], self._totals, strict=False):
-            found -= 2 * Fraction(float(precision)) * Fraction(int(part), total)
-        return found
+    def _taken(self) -> float:
+        return self.pooled().taken
 
     def paths(self, level: int) -> Floats:
         """Return the sum of precisions of all places around each of a level; -1 is the whole."""
@@ -119,7 +106,7 @@ class Chain:
 
     def shared(self, levels: Sequence[int], level: int, place: int) -> Fraction:
         """Return what two persons share of levels who agree around a place: nearly that less k."""
-        found = self._rest - 2 * Fraction(self.pooled().taken)
+        found = -Fraction(self._taken)  # as 2 k are taken, and k stays
         for i in levels:
             if i <= level:
                 found += Fraction(float(self.precisions[i][self.tree.above(level, i)[place]]))
@@ -150,12 +137,6 @@ def _parts(shares: Sequence[Ring]) -> list[Floats]:
     return [own / own.sum() for own in found]
 
 
-def _kinds(*columns: NDArray[Any]) -> tuple[Floats, NDArray[np.intp]]:
-    """Return the different rows that columns make, and how many there are of each."""
-    rows = np.stack([each.astype(np.float64) for each in columns], axis=1)
-    return np.unique(rows, axis=0, return_counts=True)
-
-
 class Wish(NamedTuple):
     """What a chain is to be the best for, beside the weights of levels.
 
@@ -177,7 +158,7 @@ def chain(tree: Tree, weights: Sequence[float], wish: Wish) -> Chain:
     return _chain(tree, tuple(float(f"{w / most:.{DIGITS}g}") for w in weights), wish)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)
 def _chain(tree: Tree, weights: tuple[float, ...], wish: Wish) -> Chain:
     found = precisions(tree, weights, leaves=wish.private, few=wish.replaced)
     cells, shares = math.log2(wish.cells), tuple[Ring, ...]()

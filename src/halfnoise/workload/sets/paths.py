@@ -30,7 +30,7 @@ MOST_PLACES, FEW = 2**18, 2**8  # of more, or more kinds, places of a level have
 LEAST = 2.0**-10  # of what is left for a path: what nobody asks for is measured nevertheless
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)
 def precisions(
     tree: Tree, weights: tuple[float, ...], *, leaves: bool = False, few: bool = False
 ) -> tuple[Floats, ...]:
