@@ -312,7 +312,7 @@ def test_files_that_are_no_sheets(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "table must be left out" in refused(stored.xlsx({"a": [1]}, tmp_path), table="t")
     assert "encoding must be left out" in refused(locked, encoding="latin-1")
     monkeypatch.setitem(sys.modules, "python_calamine", None)
-    with pytest.raises(hn.MissingExtraError, match=r"pip install halfnoise\[excel\]"):
+    with pytest.raises(hn.MissingExtraError, match="pip install python-calamine"):
         rows(old_book(tmp_path, []))
 
 

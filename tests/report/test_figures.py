@@ -149,7 +149,7 @@ def test_a_missing_package_is_named(
         draw_figures(tmp_path / "figures")
     assert str(caught.value) == (
         f"drawing needs the package {package}, which is not installed; "
-        'run pip install "halfnoise[report]"'
+        "run pip install altair vl-convert-python"
     )
     assert not (tmp_path / "figures").exists()
 

@@ -270,7 +270,7 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "can_draw", lambda: False)
     release = made()
     assert release.to_html() == release.to_html(charts=False)
-    with pytest.raises(hn.MissingExtraError, match=r'pip install "halfnoise\[report\]"'):
+    with pytest.raises(hn.MissingExtraError, match="pip install altair vl-convert-python"):
         made().to_html(charts=True)
     with pytest.raises(hn.MissingExtraError, match=r"halfnoise\[report\]"):
         made().plot()

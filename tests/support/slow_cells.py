@@ -1,5 +1,6 @@
 """What a cell says, in plain Python: slow, and independent of how engines are told it."""
 
+import calendar
 import datetime as dt
 import math
 from dataclasses import dataclass
@@ -150,7 +151,9 @@ class SlowCells:
                 parts[letter] = found
         if text[at : at + 1] not in ("", "T", " "):
             return None
-        right = 1 <= int(parts["m"]) <= 12 and 1 <= int(parts["d"]) <= 31
+        month, last = int(parts["m"]), [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+        last[1] += calendar.isleap(int(parts["y"]))
+        right = 1 <= month <= 12 and 1 <= int(parts["d"]) <= last[month - 1]
         return f"{parts['y']}-{parts['m']:0>2}-{parts['d']:0>2}" if right else None
 
     def is_yes(self, cell: Any) -> bool:

@@ -63,4 +63,4 @@ def _share(flag: str, text: str) -> float:
 def without_charts() -> None:
     """Say what brings charts, where a page was written and they cannot be drawn."""
     if not can_draw():
-        note('The page has no charts; with pip install "halfnoise[report]" it has.')
+        note("The page has no charts; with pip install altair vl-convert-python it has.")

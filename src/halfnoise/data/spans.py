@@ -21,8 +21,6 @@ from halfnoise.workload.conditions import Literal
 from halfnoise.workload.spans import EVERY, span_key, span_number
 
 UTC = ("UTC", "Etc/UTC")
-_LEAP = r"^(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29"
-_SHORTER = r"^[0-9]{4}-(?:02-(?:29|3[01])|(?:04|06|09|11)-31)"
 # What follows the day in text; \z is the end in every engine, as $ is not.
 _HOUR, _SIXTY = "(?:[01][0-9]|2[0-3])", "[0-5][0-9]"
 _TIMED = rf"^[T ]{_HOUR}(?:\z|:{_SIXTY})"
@@ -127,8 +125,7 @@ class Span:
     def _text(self) -> tuple[nw.Expr, nw.Expr, nw.Expr | None]:
         """Return date and second of text, and what it says that its clocks are ahead of UTC."""
         day = self.cell.day()
-        there = ~day.str.contains(_SHORTER) | day.str.contains(_LEAP)
-        there = there & ~day.str.starts_with("0000")
+        there = ~day.str.starts_with("0000")
         if self.every != "hour" and self.by.zone is None:
             return self._date(day, there), nw.lit(0), None
         rest = self._rest()

@@ -17,6 +17,9 @@ SPACES = checks.SPACES
 YES = ("true", "yes", "y", "t")  # beside 1 and 0, known in every file
 NO = ("false", "no", "n", "f")
 ISO = "yyyy-mm-dd"
+LAST = "29"  # a month has this many days, or fewer: what is below it exists,
+SHORTER = r"^[0-9]{4}-(?:02-(?:29|3[01])|(?:04|06|09|11)-31)"  # and of others what is not this,
+LEAP = r"^(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29"
 # A text with one of these letters has no other case: engines lower them in different ways. They are
 # the Turkish İ, the Greek Σ (which has two small letters), and letters, or places for letters, of
 # Unicode 11 and later, of which an engine may know more than another; so all historic scripts.
@@ -151,6 +154,15 @@ def folded(text: str) -> str:
     return lowered(re.sub(ANY_SPACES, "", text))
 
 
+def exists(day: str) -> bool:
+    """Return whether a month, as ISO text says a day, has so many days.
+
+    >>> exists("2024-02-29"), exists("2023-02-29")
+    (True, False)
+    """
+    return not re.search(SHORTER, day) or bool(re.search(LEAP, day))
+
+
 def iso_day(text: str, spelling: Spelling) -> str | None:
     """Return the day that a text without spaces around it begins with, as yyyy-mm-dd.
 
@@ -161,7 +173,7 @@ def iso_day(text: str, spelling: Spelling) -> str | None:
         if re.search(form.pattern, text) and text[form.length : form.length + 1] in ("", "T", " "):
             year = text[form.year : form.year + 4]
             month, day = (text[at : at + n].zfill(2) for at, n in (form.month, form.day))
-            return f"{year}-{month}-{day}"
+            return found if exists(found := f"{year}-{month}-{day}") else None
     return None
 
 

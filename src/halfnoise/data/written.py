@@ -12,7 +12,16 @@ from collections.abc import Sequence
 import narwhals.stable.v2 as nw
 
 from halfnoise.data.sources.encodings import MISSING
-from halfnoise.data.spelling import ODD_CASE, SPACES, DayForm, Spelling, as_class
+from halfnoise.data.spelling import (
+    LAST,
+    LEAP,
+    ODD_CASE,
+    SHORTER,
+    SPACES,
+    DayForm,
+    Spelling,
+    as_class,
+)
 from halfnoise.values import dataclass
 
 # \z is the end in every engine; in some, $ also holds before a last line break.
@@ -99,7 +108,12 @@ class Written:
             is_it = text.str.contains(form.pattern + _ENDS)
             day = nw.when(is_it).then(_iso(text, form)).otherwise(day)
         is_usual = self.raw.str.contains(usual.pattern + _ENDS)
-        return self._usually(is_usual, _iso(self.raw, usual), day)
+        return self._existing(self._usually(is_usual, _iso(self.raw, usual), day))
+
+    def _existing(self, day: nw.Expr) -> nw.Expr:
+        """Return a day in ISO form where its month has so many; else null."""
+        there = nw.when(~day.str.contains(SHORTER) | day.str.contains(LEAP)).then(day)
+        return self._usually(day.str.slice(8, 2) < LAST, day, there)
 
     def _usually(self, usual: nw.Expr, quick: nw.Expr, full: nw.Expr) -> nw.Expr:
         return nw.when(usual).then(quick).otherwise(full) if self.branches else full

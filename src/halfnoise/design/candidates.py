@@ -54,7 +54,7 @@ def _gaussian(setting: Setting) -> Iterator[Design]:
     fair = fairly(workload, setting.budget, known_size=known) if largest else None
     fairly_asked = replace(setting, workload=fair.workload, largest=workload) if fair else setting
     if fair:
-        mean = min((fair.mean(design) for _, design in _offered(fairly_asked)), default=math.inf)
+        mean = min((fair.mean(design) for *_, design in _offered(fairly_asked)), default=math.inf)
         fitted = [*_fitted(fairly_asked)] if mean > NEAR * fair.error else []
         fair = replace(fair, rough=any(design.error(workload) <= mean for design in fitted))
     closed = [*_closed(setting, fair)]
@@ -77,19 +77,25 @@ def _fitted(setting: Setting) -> Iterator[Design]:
     """List fitted designs for which there is a grid."""
     if setting.workload.weight is None:
         offered = itertools.chain(*(_varied(each, setting) for each in FITTED))
-        yield from (design for design in offered if _fits(design, setting))
+        yield from (design for _, design in offered if _fits(design, setting))
 
 
-def _varied(kind: type[Design], setting: Setting) -> Iterator[Design]:
-    """List designs of a kind, each with sets measured in the way that is best and has a grid."""
-    blocks, found = setting.workload.blocks, {own.name: [own] for own in kind.offers(setting)}
-    for shapes in [*itertools.product(*(block.shape.variants for block in blocks))][1:]:
-        varied = tuple(replace(b, shape=own) for b, own in zip(blocks, shapes, strict=True))
-        for design in kind.offers(replace(setting, varied=varied)):
-            found.setdefault(design.name, []).append(design)
+def _varied(kind: type[Design], setting: Setting) -> Iterator[tuple[int, Design]]:
+    """List designs of a kind, each measured in the way that is best and has a grid, and which."""
+    found = dict[str, list[tuple[int, Design]]]()
+    for way in range(max(block.shape.ways for block in setting.workload.blocks)):
+        for design in kind.offers(_in_way(setting, way)):
+            found.setdefault(design.name, []).append((way, design))
     for each in found.values():
-        first, *more = sorted(each, key=lambda design: design.error(setting.workload))
-        yield next((own for own in (first, *more) if _fits(own, setting)), first) if more else first
+        first, *more = sorted(each, key=lambda own: own[1].error(setting.workload))
+        fit = (own for own in (first, *more) if _fits(own[1], setting))
+        yield next(fit, first) if more else first
+
+
+def _in_way(setting: Setting, way: int) -> Setting:
+    """Return the same where the set that may be measured in several ways, if any, is in one."""
+    blocks = (replace(b, shape=b.shape.in_way(way)) for b in setting.workload.blocks)
+    return replace(setting, varied=tuple(blocks)) if way else setting
 
 
 def _fits(design: Design, setting: Setting) -> bool:
@@ -104,17 +110,19 @@ def _fits(design: Design, setting: Setting) -> bool:
 def _closed(setting: Setting, fair: Fair | None = None) -> Iterator[Design]:
     """List closed forms, each for the objective of the workload."""
     workload = setting.workload
-    for candidate, design in _offered(setting):
+    for candidate, way, design in _offered(setting):
 
-        def again(own: Workload, of: type[Design] = candidate, name: str = design.name) -> Any:
-            offered = _varied(of, replace(setting, workload=own))
+        def again(
+            own: Workload, of: type[Design] = candidate, way: int = way, name: str = design.name
+        ) -> Any:
+            offered = of.offers(_in_way(replace(setting, workload=own), way))
             return next((each for each in offered if each.name == name), None)
 
         largest = workload.objective == "largest"
         yield least_largest(design, again, workload, fair) if largest else design
 
 
-def _offered(setting: Setting) -> Iterator[tuple[type[Design], Design]]:
+def _offered(setting: Setting) -> Iterator[tuple[type[Design], int, Design]]:
     weighted = setting.workload.weight is not None
     kinds = (each for each in CANDIDATES if each.takes_weights or not weighted)
-    return ((each, design) for each in kinds for design in _varied(each, setting))
+    return ((each, *found) for each in kinds for found in _varied(each, setting))

@@ -39,6 +39,7 @@ ROUNDING = 1e-6  # more than floating point can be off
 MOST_COORDINATES, FEW_PARTS = 256, 4
 CrowdOf: TypeAlias = tuple[()] | tuple[Grouping | None, Neighbors]
 NEAR = 0.005  # what is as good as the least
+FAR = 2  # of a bound: no design is so far from the best, so that says nothing
 UNKNOWN = (
     "How far its squared error is from the least that any Gaussian noise can have is not known:"
     " too much differs to bound that."
@@ -125,7 +126,7 @@ def words(error: float, bound: float | None, objective: str = "total") -> str:
     >>> words(1.034, 1.0)[:58]
     'Its squared error is at most 3.5% above the least that any'
     """
-    if bound is None:
+    if bound is None or error > FAR * bound:
         return UNKNOWN
     above = max(0.0, error / bound - 1)
     own, any_ = f"Its {'largest ' * (objective == 'largest')}squared error", "any Gaussian noise"

@@ -30,7 +30,8 @@ def need_report_extra() -> None:
             importlib.import_module(module)
         except ImportError as error:
             why = f"drawing needs the package {package}, which is not installed; "
-            raise MissingExtraError(why + 'run pip install "halfnoise[report]"') from error
+            every = " ".join(PACKAGES.values())
+            raise MissingExtraError(f"{why}run pip install {every}") from error
 
 
 def drawn(workload: Workload) -> dict[str, Design]:

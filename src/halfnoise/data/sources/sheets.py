@@ -107,7 +107,7 @@ class _Sheet:
             found = {}
         if not found:
             said = f"row {first} of the sheet {self.name!r} in {str(self.path)!r} is empty"
-            raise DataError(f"{said}; say which one holds the names: --header-row 3")
+            raise DataError(f"{said}; say with --header-row which one holds the names")
         return _Names([found.get(i) for i in range(min(found), max(found) + 1)], min(found))
 
     def texts(self, columns: range, wanted: Sequence[int]) -> Iterator[list[str | None]]:

@@ -49,7 +49,7 @@ def open_with_spark(paths: Sequence[str], master: str, text: TextFormat) -> Iter
 
 
 def _session(master: str) -> Any:
-    sql = installed("pyspark.sql", "halfnoise[spark]")
+    sql = installed("pyspark.sql", "pyspark")
     builder = sql.SparkSession.builder.appName("halfnoise")
     own = dict(_SETTINGS)
     if master.startswith(_FAR):

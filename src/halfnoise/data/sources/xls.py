@@ -57,7 +57,7 @@ class Xls:
 
     def __init__(self, path: Path) -> None:
         """Refuse to go on without calamine."""
-        installed("python_calamine", "halfnoise[excel]")
+        installed("python_calamine")
         self._path = path
 
     def close(self) -> None:

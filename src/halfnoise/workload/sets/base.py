@@ -200,9 +200,13 @@ class ContributionSet(ABC):
         return Mixture((0, self.size), (), ((0, self.size, float(center or 0)),))
 
     @property
-    def variants(self) -> "tuple[ContributionSet, ...]":
-        """The same set in all ways in which it may be measured, of which each can be the best."""
-        return (self,)
+    def ways(self) -> int:
+        """In how many ways it may be measured, of which each can be the best."""
+        return 1
+
+    def in_way(self, _way: int) -> Self:
+        """Return the set that is measured in one of them; first, as it is."""
+        return self
 
     def borne(self, _rates: Scales) -> Scales | None:
         """Return what squared scales weigh in estimates that are made for those of such rates.

@@ -122,14 +122,15 @@ def spots_of(tree: Tree, chains: Iterable[Chain]) -> list[tuple[int, int]]:
 
     Of places in which they share as much of everything one will do; the whole is first.
     """
-    found, several = dict[tuple[object, ...], tuple[int, int]](), dict.fromkeys(chains)
+    found, several = list[tuple[int, int]](), [*dict.fromkeys(chains)]
     within = (*tree.children, (2,) * tree.sizes[-1])
     for level in range(-1, len(tree.sizes)):
-        paths = [own.paths(level) for own in several]
-        for place, many in enumerate(within[level + 1]):
-            if many > 1:
-                found.setdefault((level, *(own[place] for own in paths)), (level, place))
-    return [*found.values()]
+        parted = np.flatnonzero(np.array(within[level + 1]) > 1)
+        paths = [np.broadcast_to(own.paths(level), len(within[level + 1])) for own in several]
+        each = [path[parted] for path in paths if np.ptp(path[parted]) > 0] if parted.size else []
+        kinds = np.unique(each, axis=1, return_index=True)[1] if each else parted[:1] * 0
+        found += [(level, int(parted[at])) for at in kinds]
+    return found
 
 
 def _parts(shares: Sequence[Ring]) -> list[Floats]:

@@ -35,7 +35,7 @@ from halfnoise.workload.sets.residuals import (
 )
 from halfnoise.workload.sets.tree import NOWHERE, Pooled, Tree
 
-MORE = 1 + 2.0**-50  # more than a root, and one product, are rounded down by
+MORE = 1 + 2.0**-48  # more than a root, and one product, are rounded down by
 Every: TypeAlias = list[Axes]
 
 
@@ -96,7 +96,7 @@ class Placed(Crossed):
                     wish = Wish(private, self.public, bool(i), number, self.alone)
                     chains[i, plain] = each = chain(self.tree, weights, wish)
                     more, square = (max(weights) * x for x in (each.carried, each.weight(private)))
-                    kind = (each.weights, bool(each.shares))
+                    kind = (each.weights, bool(each.shares), private)
                     found.append(Measured(i, plain, tuple(every), square, each.along, kind))
                 found += [Measured(i, plain, (axes,), squares[0] + more) for axes in whole]
                 root += 0.0 if whole else more
@@ -116,11 +116,13 @@ class Placed(Crossed):
         return [cells(self.levels, place_of(axes, self.deep)) for axes in every]
 
     @property
-    def variants(self) -> tuple["Placed", ...]:
-        """This set, and the same with a scale for each level, or where places have no shares."""
-        more = not self.public or len(self.levels) > self.deep or self.values
-        other = replace(self, levelled=self.public, alone=not self.public)
-        return (self, other) if more else (self,)
+    def ways(self) -> int:
+        """Two where each level may have a scale of its own, or places no shares."""
+        return 1 + bool(not self.public or len(self.levels) > self.deep or self.values)
+
+    def in_way(self, way: int) -> "Placed":
+        """Return the set as it is, or measured in the other way."""
+        return replace(self, levelled=self.public, alone=not self.public) if way else self
 
     def borne(self, rates: Scales) -> Scales | None:
         """Return what squared scales weigh where each level has its own."""
@@ -163,11 +165,11 @@ class Placed(Crossed):
 
     def view(self, center: Number | None, p: int) -> View:
         """Return what a person moves, and how much the places tell of the number of people."""
-        found, told = Crossed.view(self, center, p), 0.0
-        if (own := self.chains.get((0, ()))) and not self.public:
-            kind = self.classes[self.places[0, (0,)]]
-            told = math.sqrt(kind.weight / float(kind.distance)) * own.pooled().more
-        return replace(found, root_told=told)
+        found, own = Crossed.view(self, center, p), self.chains.get((0, ()))
+        if own is None or self.public:
+            return found
+        kind, more = self.classes[self.places[0, (0,)]], own.pooled().more
+        return replace(found, root_told=math.sqrt(kind.weight / float(kind.distance)) * more)
 
     def pooled(self, layer: int, plain: Axes, scales: Scales) -> Pooled | None:
         """Return how a residual of all levels comes together; None where it is of no place."""
@@ -176,8 +178,8 @@ class Placed(Crossed):
 
     def _own(self, layer: int, plain: Axes, scales: Scales) -> list[float]:
         """Return the scales of a residual by its levels."""
-        levels = range(len(self.chains[layer, plain].precisions))
-        return [scales[self.places[layer, (level, *plain)]] for level in levels]
+        deep = len(self.chains[layer, plain].precisions)
+        return [scales[self.places[layer, (level, *plain)]] for level in range(deep)]
 
     def noises(self, place: int, table: Axes, scales: Scales, root: float) -> list[float]:
         """Return the scales of the noises of one layer in a cell: on average over all places."""
@@ -220,10 +222,9 @@ class Placed(Crossed):
         return float(self._noise(layer, axes).max()) * (MORE if place_of(axes, self.deep) else 1)
 
     def _multiplied(self, layer: int, axes: Axes) -> int:
-        if own := place_of(axes, self.deep):
-            plain = axes[1:]
-            return self.chains[layer, plain].multiplied(own[0]) * cells(self.levels, plain)
-        return cells(self.levels, axes)
+        own = place_of(axes, self.deep)
+        times = self.chains[layer, axes[1:]].multiplied(own[0]) if own else 1
+        return times * cells(self.levels, axes[len(own) :])
 
     @property
     def largest(self) -> int:
@@ -240,9 +241,9 @@ class Placed(Crossed):
         """Return the scale of every cell that is measured, by place."""
         found: list[Floats] = []
         for layer, axes in self.places:
-            own = self._noise(layer, axes)
+            own, many = self._noise(layer, axes), cells(self.levels, axes)
             each = scales[self.at(layer, axes)] * np.minimum(own / own.max() * MORE, 1.0)
-            found.append(np.repeat(each, cells(self.levels, axes) // len(own)))
+            found.append(np.repeat(each, many // len(own)))
         return np.concatenate(found)
 
     def residual(self, layer: int, axes: Axes, table: Ring) -> tuple[Ring, int]:
@@ -265,7 +266,7 @@ class Placed(Crossed):
         """Return what places say of the number of people: how surely, and times that what."""
         pooled, own = self.pooled(0, (), self._scales(channel)), self.residuals_from(channel, h)[0]
         if pooled is None:
-            return 0.0, np.zeros_like(root)
+            return 0.0, 0.0 * root
         noisy = pooled.whole([own[level,] for level in range(len(pooled.variances))], root)
         return pooled.more, np.asarray(pooled.told(noisy) / pooled.below - pooled.taken * root)
 
@@ -295,6 +296,5 @@ class Placed(Crossed):
         made = Crossed.mixture(self, center)
         if made.tables is None:
             raise AssertionError
-        return made._replace(
-            lean=(), tables=made.tables._replace(children=self.tree.children, chains=self.chains)
-        )
+        placed = made.tables._replace(children=self.tree.children, chains=self.chains)
+        return made._replace(lean=(), tables=placed)
