@@ -149,7 +149,7 @@ def test_where_a_sheet_begins_and_ends(tmp_path: Path) -> None:
         (None, *row) for row in expected[2:]
     ]
     assert "row 2 of the sheet 'Sheet' in" in refused(path, skip=1)
-    assert "--header-row 3" in refused(path, skip=99)
+    assert "with --header-row" in refused(path, skip=99)
     with open_source(path, text=TextFormat(skip=2)) as source:
         assert not source.counted
         assert source.could_be_a_row  # a name is missing among them

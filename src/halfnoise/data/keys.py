@@ -171,7 +171,6 @@ def _text(cell: Cell, *, listed: bool, missing: str | None) -> KeyColumn:
         return [text == "True" if text in ("True", "False") else text for text in texts]
 
     there = cell.present() if name is None else is_true(cell.present() & (own != name))
-    there = is_true(there & (own != "")) if listed else there  # what is nothing but spaces
     given: dict[str, Any] = {"read": read, "back": back, "nothing": "", "steps": steps}
     given["read_texts"] = None if cell.inferred else read_texts
     return KeyColumn(own=own, there=there, **given)
