@@ -9,6 +9,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -308,3 +309,22 @@ def test_days_in_iso_form_are_cut_out_of_text() -> None:
     others = ("yyyy.mm.dd", "yyyy/mm/dd", "dd-mm-yyyy", "yyyymmdd")
     for forms in (Spelling(dates=dates).day_forms for dates in others):
         assert [form.is_iso for form in forms] == [True, *(False for _ in forms[1:])]
+
+
+@pytest.mark.parametrize("engine", ["csv", "polars", "jsonl"])
+def test_days_that_no_month_has_are_missing(engine: str, tmp_path: Path) -> None:
+    """In conditions as in groups, whichever way they are written; others are not."""
+    there = ["28.02.2023", "29.02.2024", "2000-02-29", "31.03.2024", "2024-04-30", "1.5.2024"]
+    none = ["29.02.2023", "2024-02-30", "31.02.2024", "1900-02-29", "31.4.2024", "2024-11-31 09:00"]
+    path = tmp_path / ("days.csv" if engine == "csv" else "days.jsonl")
+    lines = ["d", *there, *none] if engine == "csv" else [f'{{"d": "{x}"}}' for x in there + none]
+    path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    frame = pl.DataFrame({"d": [*there, *none]})
+    asked = [
+        hn.Count("d", at_least="1800-01-01", name="any"),
+        hn.Count("d", between=("1900-02-28", "2024-02-28"), name="some"),
+    ]
+    said: dict[str, Any] = {"row_is_person": True, "privacy": hn.GaussianDP(mu=1e6)}
+    text = TextFormat(dates="dd.mm.yyyy")
+    table = hn.release(frame if engine == "polars" else path, asked, text=text, ledger=None, **said)
+    assert [round(table[name].estimate) for name in ("any", "some")] == [len(there), 2]

@@ -156,6 +156,22 @@ def test_too_many_kinds_of_places_are_bound_in_parts(rules: dict[str, Any], abov
     assert hn.plan(workload, privacy=MU).chosen.error(workload) <= (1 + above) * bound_of(workload)
 
 
+def test_parts_that_changes_make_too_large_are_bound_by_two_who_are_drawn() -> None:
+    """Unlike states, by an attribute, where people are replaced: the bound is near all the same."""
+    chance = random.Random(1)
+    places = [(f"s{i}", f"c{j}") for i in range(30) for j in range(chance.randint(1, 200))]
+    sex = hn.Choice("sex", ["f"])
+    queries: list[Any] = [hn.Nested("s", "c", places=places), hn.Table(["c", sex])]
+    workload = hn.Workload(queries, neighbors=REPLACE)
+    assert hn.plan(workload, privacy=MU).chosen.error(workload) <= 1.2 * bound_of(workload)
+
+
+def test_a_bound_that_says_nothing_is_no_certificate() -> None:
+    """Where an error is more than twice the bound, nothing is known."""
+    assert "at most 90%" in certificate.words(1.9, 1.0)
+    assert certificate.words(2.1, 1.0) == certificate.words(2.1, None) == certificate.UNKNOWN
+
+
 def in_parts(workload: hn.Workload, few: int) -> float:
     """Return the bound from small parts; ``few``: within how many of them changes are priced."""
     own, whole = certificate.PRICED, next(b for b in workload.blocks if b.kind == "table").shape
