@@ -60,7 +60,7 @@ class Chain:
         """What a squared scale weighs: all errors where the number of all people is known."""
         return self._weighed(self.pooled().spread(0.0))
 
-    def weight(self, private: bool) -> float:  # noqa: FBT001
+    def weight(self, *, private: bool) -> float:
         """Return what a squared scale counts, with what places say of the whole, if it is private.
 
         What they say is taken from the price of the whole, and so makes theirs less. All that is

@@ -92,11 +92,11 @@ class Placed(Crossed):
                 more, own = 0.0, squares[len(whole) :]
                 if every:
                     weights = [w * size for w, size in zip(own, self._sizes(every), strict=True)]
-                    private, number = not self.public or bool(whole), cells(self.levels, plain)
-                    wish = Wish(private, self.public, bool(i), number, self.alone)
+                    hidden, most = not self.public or bool(whole), max(weights)
+                    wish = Wish(hidden, self.public, bool(i), cells(self.levels, plain), self.alone)
                     chains[i, plain] = each = chain(self.tree, weights, wish)
-                    more, square = (max(weights) * x for x in (each.carried, each.weight(private)))
-                    kind = (each.weights, bool(each.shares), private)
+                    more, square = most * each.carried, most * each.weight(private=hidden)
+                    kind = (each.weights, bool(each.shares), hidden)
                     found.append(Measured(i, plain, tuple(every), square, each.along, kind))
                 found += [Measured(i, plain, (axes,), squares[0] + more) for axes in whole]
                 root += 0.0 if whole else more
@@ -287,8 +287,7 @@ class Placed(Crossed):
             if (at := self.places.get((layer, plain))) is not None:
                 top = pooled.with_top(noisy, scales[at] ** 2, top)
             found[layer][plain] = top
-            estimates = pooled.estimates(noisy, top)
-            found[layer] |= {(i, *plain): x for i, x in enumerate(estimates)}
+            found[layer] |= {(i, *plain): x for i, x in enumerate(pooled.estimates(noisy, top))}
         return found
 
     def mixture(self, center: Center) -> Mixture:
