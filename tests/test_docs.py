@@ -1,6 +1,7 @@
 import doctest
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,7 @@ def commands(page: str = README) -> list[list[str]]:
 def test_the_commands_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each command works as it stands, in this order, and a release as a plan."""
     write_survey(tmp_path)
+    shutil.copytree(ROOT / "examples" / "hospital", tmp_path / "examples" / "hospital")
     monkeypatch.chdir(tmp_path)
     assert commands()
     for word, *others in commands():
