@@ -157,6 +157,7 @@ def test_a_search_without_an_end_is_noticed(monkeypatch: pytest.MonkeyPatch) -> 
         "CLOSE_ENOUGH": 0,
         "ROUGH": 0,
         "MOST_ROUNDS": 999,
+        "PATIENCE": 999,
     }.items():
         monkeypatch.setattr(largest, name, value)
     with pytest.raises(AssertionError):

@@ -16,7 +16,8 @@ from halfnoise.design.goals import NEAR, Fair, shares, weighed
 from halfnoise.workload.workload import Workload
 
 MOST_ROUNDS, CLOSE, CLOSE_ENOUGH, ROUGH = 150, 1e-7, 5e-4, 2e-2
-PATIENCE = 25  # rounds after which close enough will do
+PATIENCE = 25  # rounds after which close enough will do, or which bring no part of STILL
+STILL = 1e-4
 EXACT = 1.0001  # of the least error of any noise: what is near it, and not it, need not be closer
 LEAST, FASTER, SLOWER = 1e-9, 1.2, 4.0  # of weights, and how the power that moves them changes
 FEW = 1e-3  # of equal weights, in those at first
@@ -34,6 +35,7 @@ def least_largest(
     pi = np.full(goals, 1 / goals) if fair is None else shares(workload, fair.workload.lines)
     kept = pi = (pi + FEW / goals) / (1 + FEW)
     best, least, highest, bound, power = first, math.inf, math.inf, 0.0, 1.0
+    still, kept_least = 0, math.inf
     for number in range(MOST_ROUNDS):
         if (design := again(weighed(workload, pi))) is None:
             break
@@ -41,6 +43,10 @@ def least_largest(
         low, high = float(pi @ errors), float(errors.max())
         if high <= least * (1 + CLOSE):  # of those as good, one whose weights say more
             best, least = design, min(high, least)
+        if least < kept_least * (1 - STILL):
+            still, kept_least = number, least
+        if number - still == PATIENCE:  # it goes round in circles
+            break
         close = CLOSE if number < PATIENCE else CLOSE_ENOUGH
         if fair and (fair.rough or EXACT * fair.error < low <= NEAR * fair.error):
             close = ROUGH if fair.rough else CLOSE_ENOUGH

@@ -167,31 +167,34 @@ class Moves:
 
     def kinds(self, *, leaves: bool) -> Iterator[Case]:
         """List everybody who comes or goes, or everything that may change, by what it costs."""
-        states = [kinds for _, kinds in self.states]
-        if leaves:
-            for kind in itertools.product(*states):
-                yield case(self, None, [(state, state) for state in kind])
-            return
-        pairs = [itertools.combinations_with_replacement(kinds, 2) for kinds in states]
-        together = list(itertools.product(*map(list, pairs)))
-        for at in range(self.spots << len(self.used)):
-            kappas = self.kappas(at)
-            yield from (case(self, kappas, kind) for kind in together)
+        pairs = [[(x, x) for x in kinds] for _, kinds in self.states]
+        if not leaves:
+            both = (itertools.combinations_with_replacement(kinds, 2) for _, kinds in self.states)
+            pairs = [[*each] for each in both]
+        for at in range(1 if leaves else self.spots << len(self.used)):
+            kappas = None if leaves else self.kappas(at)
+            seen = zip(self.states, pairs, strict=True)
+            own = [[self._part(layers, kappas, x) for x in each] for (layers, _), each in seen]
+            yield from (tuple(itertools.chain(*parts)) for parts in itertools.product(*own))
 
+    def case(self, kappas: Sequence[Fraction] | None, pairs: Sequence[Pair]) -> Case:
+        """Return what a change costs exactly, by class; without kappas, what one person does."""
+        seen = zip(self.states, pairs, strict=True)
+        parts = (self._part(layers, kappas, pair) for (layers, _), pair in seen)
+        return tuple(itertools.chain(*parts))
 
-def case(moves: Moves, kappas: Sequence[Fraction] | None, pairs: Sequence[Pair]) -> Case:
-    """Return what a change costs exactly, class by class; without kappas, what one person does."""
-    far, found = dict[int, tuple[Fraction, Fraction]](), list[Fraction]()
-    for (layers, _), (one, other) in zip(moves.states, pairs, strict=True):
-        far |= {i: (one[k], other[k]) for k, i in enumerate(layers)}
-    for place, each in enumerate(moves.classes):
-        x, y = far[each.layer]
-        if kappas is None:
-            found.append(x**2 * each.distance)
-        else:
-            both = 2 * x * y * kappas[place] / each.cells
-            found.append((x**2 + y**2) * each.distance - both)
-    return tuple(found)
+    def _part(self, layers: list[int], kappas: Sequence[Fraction] | None, pair: Pair) -> Case:
+        """Return that for the classes of some layers, one after the other as all classes are."""
+        found = list[Fraction]()
+        for layer, x, y in zip(layers, *pair, strict=True):
+            for place in self._by_layer[layer]:
+                each = self.classes[place]
+                if kappas is None:
+                    found.append(x**2 * each.distance)
+                else:
+                    both = 2 * x * y * kappas[place] / each.cells
+                    found.append((x**2 + y**2) * each.distance - both)
+        return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -256,9 +259,9 @@ class Changing:
             chosen.append((best, pairs))
         at = int(total.argmax())
         kappas = moves.kappas(at)
-        dearest = case(moves, kappas, [pairs[best[at]] for best, pairs in chosen])
+        dearest = moves.case(kappas, [pairs[best[at]] for best, pairs in chosen])
         ends = [(kinds[0], kinds[-1]) for _, kinds in moves.states]
-        return dearest, case(moves, moves.on_average, ends)
+        return dearest, moves.case(moves.on_average, ends)
 
     def _most(self) -> Iterator[Fraction]:
         moves, far = self.moves, dict[int, list[tuple[Fraction, Fraction]]]()
