@@ -57,6 +57,16 @@ def test_the_largest_error_has_a_bound(queries: Any, rules: dict[str, Any]) -> N
     assert least * (1 - 3 * TIGHT) <= bound_of(workload) <= least * (1 + EXACT)
 
 
+def test_goals_in_another_order_are_others() -> None:
+    """Bounds are remembered by blocks, so that these differ where their lines do."""
+    table = hn.Table([A, B], margins=0.5)
+    own = hn.Table([B.label], importance=0.5)
+    (one,), (other,) = (hn.Workload(asked).blocks for asked in ([table], [table, own]))
+    assert one.shape == other.shape
+    assert [line.label for line in one.lines] != [line.label for line in other.lines]
+    assert one != other
+
+
 def test_weights_that_add_up_to_more_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test rejects goals that weigh one and a hundredth together."""
     monkeypatch.setattr(certificate, "balanced", lambda *_: None)

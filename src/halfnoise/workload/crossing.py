@@ -36,7 +36,7 @@ class TableBlock(Block):
     axes: tuple[Axis, ...] = field(compare=False, repr=False)
     nested: Nested | None = field(compare=False, repr=False)  # whose levels the first axes are
     values: tuple[Value, ...] = field(compare=False, repr=False)
-    tables: tuple[Asked, ...] = field(compare=False, repr=False)
+    tables: tuple[Asked, ...] = field(repr=False)  # which orders its lines
     alike: tuple[Alike, ...] = field(compare=False, repr=False)  # equal where errors are
 
     @cached_property
