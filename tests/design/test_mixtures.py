@@ -47,6 +47,15 @@ def test_tables_with_anything_beside(turn: int) -> None:
             assert 1 <= above(replace(workload, objective="largest")) <= NEAR, seed
 
 
+@pytest.mark.parametrize("deep", [3, 5])
+def test_places_that_hardly_weigh_anything(deep: int) -> None:
+    """Places have shares of those whose number is known, also where the finest hardly weigh."""
+    levels = [f"l{i}" for i in range(deep)]
+    places = hn.Nested(*levels, places=[("x",) * deep, ("y",) * deep])
+    importance = dict.fromkeys(levels[1:], 1e-12) | {"l0": 1e12}
+    assert above(hn.Workload([places], importance=importance), known_size=True) <= 1.002
+
+
 def test_sums_that_hardly_weigh_anything() -> None:
     """Of eleven unlike sums, weighed four orders of magnitude apart, what is chosen is near."""
     for seed in range(6):

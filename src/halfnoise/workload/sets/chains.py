@@ -162,27 +162,35 @@ def chain(tree: Tree, weights: Sequence[float], wish: Wish) -> Chain:
 @lru_cache(maxsize=32)
 def _chain(tree: Tree, weights: tuple[float, ...], wish: Wish) -> Chain:
     found = precisions(tree, weights, leaves=wish.private, few=wish.replaced)
-    cells, shares = math.log2(wish.cells), tuple[Ring, ...]()
+    cells = math.log2(wish.cells)
     large, bits = LARGE_BITS - cells, (VALUE_BITS if wish.values else PEOPLE_BITS) - cells
     for top in reversed(range((wish.private and not wish.alone) * len(found))):
         least = LAST_BITS if top == len(found) - 1 else LEAST_BITS
         if shares := _shares(tree, found[: top + 1], large, bits, least):
-            break
-    if not shares:
-        return Chain(tree, weights, found)
-    # The last level that has shares is measured so that the sums of p c are the same.
+            level = _evened(tree, found, shares)
+            near = (own >= np.minimum(p / 2, LEAST**2) for own, p in zip(level, found, strict=True))
+            if all(each.all() for each in near):
+                return Chain(tree, weights, level, shares)
+    return Chain(tree, weights, found)
+
+
+def _evened(tree: Tree, found: tuple[Floats, ...], shares: tuple[Ring, ...]) -> tuple[Floats, ...]:
+    """Return precisions for which shares that are short are the best.
+
+    The last level that has shares is measured so that the sums of p c are the same, and the last of
+    all so that paths are.
+    """
     top, parts, level, path = len(shares) - 1, _parts(shares), [*found], np.zeros(1)
     for i, (own, c) in enumerate(zip(found, parts, strict=False)):
         path = tree.spread(i, path) + own * c
     level[top] = level[top] + (float(parts[top] @ path) - path) / parts[top]
-    if top < len(found) - 1:  # and the last of all so that paths are
+    if top < len(found) - 1:
         others = np.zeros(1)
         for i, own in enumerate(level[:-1]):
             others = tree.spread(i, others) + own
-        level[-1] = 1 - tree.spread(len(found) - 1, others)
-    if min(float(own.min()) for own in level) < LEAST**2:
-        return Chain(tree, weights, found)
-    return Chain(tree, weights, tuple(level), shares)
+        least = np.minimum(found[-1] / 2, LEAST**2)  # where the others take all there is
+        level[-1] = np.maximum(1 - tree.spread(len(found) - 1, others), least)
+    return tuple(level)
 
 
 def _shares(
