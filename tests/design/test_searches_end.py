@@ -18,6 +18,7 @@ from halfnoise import (
     Items,
     Mean,
     Neighbors,
+    Nested,
     Sum,
     Workload,
     plan,
@@ -162,6 +163,21 @@ def test_a_search_without_an_end_is_noticed(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr(largest, name, value)
     with pytest.raises(AssertionError):
         test_every_plan_of_tables_ends(monkeypatch)
+
+
+def test_a_search_that_goes_round_in_circles_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights of goals are moved no more where that has brought nothing for long."""
+    counties = [("p", "p"), *(("q", each) for each in ("pp", "pq", "q", "r", "s"))]
+    places = [(state, county[0], county[-1]) for state, county in counties]
+    values = [Sum("v", bounds=(0, 0.34), by=["c"]), Count("w", by=["c"])]
+    queries = [Nested("a", "b", "c", places=places), *values]
+    workload = Workload(
+        queries, size_importance=1e-3, objective="largest", neighbors=Neighbors.REPLACE
+    )
+    rounds = Limit(goals.weighed, 100)
+    monkeypatch.setattr(largest, "weighed", rounds)
+    assert plan(workload, privacy=GaussianDP(mu=1)).measurement
+    assert rounds.calls > largest.PATIENCE
 
 
 def test_a_search_that_narrows_to_nothing_ends() -> None:
