@@ -170,7 +170,7 @@ def test_a_search_that_goes_round_in_circles_ends(monkeypatch: pytest.MonkeyPatc
     counties = [("p", "p"), *(("q", each) for each in ("pp", "pq", "q", "r", "s"))]
     places = [(state, county[0], county[-1]) for state, county in counties]
     values = [Sum("v", bounds=(0, 0.34), by=["c"]), Count("w", by=["c"])]
-    queries = [Nested("a", "b", "c", places=places), *values]
+    queries: list[Any] = [Nested("a", "b", "c", places=places), *values]
     workload = Workload(
         queries, size_importance=1e-3, objective="largest", neighbors=Neighbors.REPLACE
     )
