@@ -63,7 +63,8 @@ class TextFiles:
     def _records(self) -> Records | None:
         """Return how rows are told apart, from the first one on, where quotes may span lines."""
         quote = self.text.quote if self.text.quote_newlines else None
-        return Records(self.text.delimiter or ",", quote) if quote else None
+        bare = self.text.names is not None
+        return Records(self.text.delimiter or ",", quote, bare=bare) if quote else None
 
     def are_ended(self) -> bool:
         """Whether every line, also the last of each file, is known to end with a line break."""
