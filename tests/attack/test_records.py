@@ -111,11 +111,31 @@ def test_nobody_takes_rows_of_others(tmp_path: Path) -> None:
             assert found[2:] == [("1", "5", None, None)] * 50 + [("0", "7\n8", None, None)]
 
 
+@pytest.mark.parametrize("ending", ["csv", "csv.gz"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "gb18030"])
+def test_a_mark_hides_no_quote(ending: str, encoding: str, tmp_path: Path) -> None:
+    """Without a header a row with a byte order mark is read alike, wherever it stands."""
+    path, row = tmp_path / f"a.{ending}", '\ufeff"7\n\ufeff8",2,x\ufeff"\n'
+    for before in ("", "1,5\n", "\ufeff"):
+        write(path, (before + row + "1,1\n").encode(encoding))
+        found = read(path, names=NAMES, encoding=encoding, **SPANS)
+        assert found[-2:] == [("7\n8", "2", 'x\ufeff"', None), ("1", "1", None, None)]
+        assert len(found) == 2 + before.count("\n")
+
+
 class Slow(Records):
     """Rows told mark by mark, always."""
 
     def _ends(self, part: bytes) -> Any:
         return self._ends_by_marks(part)
+
+
+def test_a_mark_within_a_line_stays() -> None:
+    """It is told from one where a line begins, wherever parts end."""
+    rows = Records(",", '"', bare=True)
+    assert rows.whole(b"x,") == b""
+    assert rows.whole('\ufeff"\n\ufeff"'.encode()) == 'x,\ufeff"\n'.encode()
+    assert rows.whole(b'\n"\n') == b'"\x1f"\n'
 
 
 def told(rows: Records, content: bytes, draw: random.Random) -> bytes:

@@ -44,7 +44,7 @@ ENGINE_WORDS = (
     "LINE 1",
 )
 SIMILAR = ["csv-folder", "csv-gz", "jsonl", "pandas-arrow", "parquet-folder", "parquet-split"]
-SIMILAR += ["tsv", "xls"]
+SIMILAR += ["tsv", "xls", "xlsb"]
 MU = hn.GaussianDP(mu=1)
 # The kind of a failure and the versions at work, which are said of what was not foreseen.
 KIND = re.compile(r" \([A-Za-z0-9_]+; Python [\w., -]+; halfnoise doctor looks at these\)")

@@ -107,7 +107,7 @@ def test_a_last_line_that_may_be_blank(name: str, encoding: str, tmp_path: Path)
 
 
 TABLE = pa.table({"id": ["p", "q", None], "x": [1, 0, 1]})
-ALIKE = ("spark", "tsv", "csv-gz", "csv-folder", "parquet-folder", "xls")
+ALIKE = ("spark", "tsv", "csv-gz", "csv-folder", "parquet-folder", "xls", "xlsb")
 UNITS = [name for name in engines.ENGINES if name not in ALIKE]
 
 

@@ -18,7 +18,8 @@ from odf.text import P
 import halfnoise as hn
 from halfnoise.data.sources import fetch, open_source
 from halfnoise.data.sources.source import TextFormat
-from support import stored
+from support import binary_sheets, stored
+from support.binary_sheets import DAY, MOMENT, SPAN
 from support.commands import run
 
 q: Any = hn
@@ -288,6 +289,33 @@ def test_old_sheets(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert rows(path, skip=1) == [*expected, (None, "k10"), ("3", "k11")]
     assert capfd.readouterr() == ("", "")
     assert "the sheet 'Old'" in refused(path)
+
+
+def test_binary_sheets(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The same of .xlsb, of several sheets and where nothing stands in rows between."""
+    cells: list[tuple[Any, str | None]] = [
+        (7.0, "7"),
+        (2.5, "2.5"),
+        (True, "true"),
+        ("ä😀\nb", "ä😀\nb"),
+        ((46341, DAY), "2026-11-15"),
+        ((46341.5, MOMENT), "2026-11-15 12:00:00"),
+        ((46341, MOMENT), "2026-11-15"),
+        ((1.5, SPAN), "36:00:00"),
+        ((2958466, DAY), "2958466"),
+        (b"\x2a", None),
+        ("a\0b", None),
+        (None, None),
+    ]
+    table = [[None, cell, f"k{i}"] for i, (cell, _) in enumerate(cells)]
+    broken = [None, (1e300, SPAN), "gone"]
+    sheets = {"One": [[], [None, "a", "b"], [], *table, broken, ["beside"], []], "Two": [["b"]]}
+    path = binary_sheets.book(sheets, tmp_path)
+    expected = [(text, f"k{i}") for i, (_, text) in enumerate(cells)]
+    assert rows(path, sheet="One", skip=1) == expected
+    assert rows(path, sheet="2") == []
+    assert capfd.readouterr() == ("", "")
+    assert "'One', 'Two'" in refused(path)
 
 
 def test_files_that_are_no_sheets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

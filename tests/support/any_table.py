@@ -21,7 +21,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from support import engines, postgres_tables, stored
+from support import binary_sheets, engines, postgres_tables, stored
 from support.ids import BYTES, INVALID, LETTERS, LONG, MIXED, UUIDS, People, alone, bad_text
 
 D = decimal.Decimal
@@ -322,6 +322,7 @@ TABLES: dict[str, tuple[Make, list[str]]] = {
     "json lines": (json_lines, ["text"]),
     "xlsx": (lambda columns, folder: stored.xlsx(in_rows(columns), folder), ["plain cells"]),
     "xls": (lambda columns, folder: stored.xls(in_rows(columns), folder), ["plain cells"]),
+    "xlsb": (lambda columns, folder: binary_sheets.xlsb(in_rows(columns), folder), ["plain cells"]),
     "ods": (lambda columns, folder: stored.ods(in_rows(columns), folder), ["plain cells"]),
     "sqlite": (lambda columns, folder: stored.sqlite(in_rows(columns), folder), ["plain cells"]),
     "duckdb file": (
@@ -332,7 +333,7 @@ TABLES: dict[str, tuple[Make, list[str]]] = {
     "spark": (in_spark, IN_SPARK),
 }
 IN_TEXT = ["csv", "csv in folders", "csv in utf-16", "csv in latin-1", "json lines"]
-IN_TEXT += ["xlsx", "xls", "ods", "sqlite"]
+IN_TEXT += ["xlsx", "xls", "xlsb", "ods", "sqlite"]
 RESTLESS = (
     *("duckdb", "duckdb nocase", "duckdb in Tokyo", "ibis", "polars lazy"),
     *("postgresql", "spark"),

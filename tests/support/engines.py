@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from support import one_database, stored
+from support import binary_sheets, one_database, stored
 from support.cluster import free_port, needed
 from support.postgres_tables import postgresql
 from support.soak import SOAKS
@@ -209,6 +209,7 @@ TEXT: dict[str, Make] = {
     "sqlite": lambda table, folder: stored.sqlite(table.to_pydict(), folder),
     "tsv": delimited(".tsv", "\t"),
     "xls": lambda table, folder: stored.xls(table.to_pydict(), folder),
+    "xlsb": lambda table, folder: binary_sheets.xlsb(table.to_pydict(), folder),
     "xlsx": lambda table, folder: stored.xlsx(table.to_pydict(), folder),
 }
 
@@ -229,5 +230,5 @@ LIKE = {
     "tsv": "csv",
 }
 # Their cells become text when they are read, and from there on all is as in a file of text.
-KEPT = ("ods", "sqlite", "xls", "xlsx")
+KEPT = ("ods", "sqlite", "xls", "xlsb", "xlsx")
 READERS = tuple(n for n in ENGINES if n not in KEPT and (n not in LIKE or SOAKS))

@@ -5,6 +5,7 @@ all others are letters. So rows end at the breaks that are outside of quotes; th
 written as ``WITHIN``. A row that is too long is one of missing cells, as a line is.
 """
 
+import codecs
 import re
 
 import numpy as np
@@ -15,15 +16,23 @@ from halfnoise.data.sources.encodings import MISSING
 LONGEST = 2**21  # bytes of a line, or of a row of several; a longer one is a row of missing cells
 WITHIN = "\x1f"  # a line break within quotes; no readable text of such files holds it
 _WITHIN, _MISSING, _BREAK = WITHIN.encode(), MISSING.encode(), b"\n"
+_MARKS = re.compile(b"(?<=\n)(?:%b)+" % codecs.BOM_UTF8)
 
 
 class Records:
     """Rows of a file in UTF-8, told apart part by part."""
 
-    __slots__ = ("_begins", "_delimiter", "_held", "_inside", "_marks", "_quote", "_too_long")
+    __slots__ = (
+        "_bare", "_begins", "_delimiter", "_ended", "_held", "_inside", "_marks", "_quote",
+        "_too_long",
+    )  # fmt: skip
 
-    def __init__(self, delimiter: str, quote: str) -> None:
-        """Begin before the first row of a file."""
+    def __init__(self, delimiter: str, quote: str, *, bare: bool = False) -> None:
+        """Begin before the first row; ``bare``: without a header, where lines begin with no mark.
+
+        The engine leaves one out of each, but only now can a quote behind it be seen to open.
+        """
+        self._bare, self._ended = bare, True
         self._delimiter, self._quote = delimiter.encode(), quote.encode()
         marks = b"|".join(map(re.escape, (self._quote, self._delimiter, _BREAK)))
         self._marks, self._begins, self._inside = re.compile(marks), True, False
@@ -34,6 +43,9 @@ class Records:
         if part is None:
             self._too_long = True
             return b""
+        if self._bare and codecs.BOM_UTF8 in part:
+            part = _MARKS.sub(b"", _BREAK * self._ended + part)[self._ended :]
+        self._ended = part.endswith(_BREAK)
         part = part.replace(_WITHIN, _MISSING)
         ends, each = self._ends(part), np.frombuffer(bytearray(part), np.uint8)
         within = each == ord(_BREAK)

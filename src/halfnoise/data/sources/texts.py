@@ -63,7 +63,8 @@ class TextFiles:
     def _records(self) -> Records | None:
         """Return how rows are told apart, from the first one on, where quotes may span lines."""
         quote = self.text.quote if self.text.quote_newlines else None
-        return Records(self.text.delimiter or ",", quote) if quote else None
+        bare = self.text.names is not None
+        return Records(self.text.delimiter or ",", quote, bare=bare) if quote else None
 
     def are_ended(self) -> bool:
         """Whether every line, also the last of each file, is known to end with a line break."""
@@ -101,7 +102,8 @@ class TextFiles:
         failed = f"the header of {str(path)!r} could not be read; check that the file is complete"
         names = quietly(lambda: self._first(path), failed)
         if not names:
-            raise DataError(f"the file {str(path)!r} has no header line, or one of over 2 MB")
+            said = f"the file {str(path)!r} has no header line, or one of over 2 MB"
+            raise DataError(f"{said}; if blank lines come before it, say how many: --skip 1")
         self._spare(path)
         return names
 
