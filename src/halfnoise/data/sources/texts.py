@@ -101,7 +101,8 @@ class TextFiles:
         failed = f"the header of {str(path)!r} could not be read; check that the file is complete"
         names = quietly(lambda: self._first(path), failed)
         if not names:
-            raise DataError(f"the file {str(path)!r} has no header line, or one of over 2 MB")
+            said = f"the file {str(path)!r} has no header line there, or one of over 2 MB"
+            raise DataError(f"{said}; say with --header-row which one holds the names")
         self._spare(path)
         return names
 
