@@ -335,6 +335,11 @@ def test_what_to_check_is_said() -> None:
     assert "No group" not in found
     assert "The threshold: " in found
     assert "the one with the smallest key" in found
+    assert "have no key" not in found
+    unread = released(
+        data=PEOPLE.with_columns(region=pl.lit(None, pl.String)), by="region", **DELTA
+    )
+    assert "100% of all people have no key: check the columns" in " ".join(unread.notes())
 
 
 def test_a_table_is_a_mapping() -> None:

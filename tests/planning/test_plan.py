@@ -38,6 +38,13 @@ def test_interest_in_the_size_excludes_designs_without_it() -> None:
         assert hn.plan(workload, privacy=APPROX).chosen.size_std is not None
 
 
+@pytest.mark.parametrize("groups", [{}, {"by": "region", "groups": ["north"]}])
+def test_what_the_chosen_design_gives_is_said(groups: dict[str, Any]) -> None:
+    """Where only designs with the number of people will do it is said so, without groups too."""
+    workload = hn.Workload([hn.Count("smoker")], size_importance=1, **groups)
+    assert "those that give the number of people." in hn.plan(workload, privacy=APPROX).why
+
+
 def test_laplace_wins_for_few_counts_and_says_at_which_price() -> None:
     """For one count at (1, 1e-6) Laplace noise wins, and the plan tells what it is worth."""
     found = hn.plan(hn.Workload([hn.Count("smoker")]), privacy=APPROX)

@@ -28,6 +28,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rows = ["person_id,state,county,sex,pay", "1,N,a,f,3", "2,N,z,m,9", "3,E,a,f,1", "4,,b,m,2"]
     rows += ["5,S,,f,5", "5,S,a,f,5", "6,W,a,x,7", "6,N,b,x,7", "6,N,a,,7"]
     Path("people.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    Path("three.csv").write_text("N,a,1\nN,b,2\n", encoding="utf-8")
+    Path("latin.csv").write_text("N,ä\n", encoding="latin-1")
     return tmp_path
 
 
@@ -148,6 +150,8 @@ def test_what_is_refused(name: str) -> None:
         (("--nested", "state,county=N,a"), "written LEVEL,LEVEL=@FILE"),
         (("--nested", "state=@places.csv"), "1 names, one for each level"),
         (("--nested", "state,county=@people.csv"), "people.csv' is a table of data"),
+        (("--nested", "state,county=@three.csv"), "quote each, and put 2 in each line, parted by"),
+        (("--nested", "state,county=@latin.csv"), "a text file in UTF-8 with one to a line"),
         ((*WORDS, "--table", ","), "given labels of --choice, --bins or --nested"),
         ((*WORDS, "--by", "sex", "--groups", "f"), "do not go with groups"),
     ],

@@ -60,7 +60,7 @@ def test_lists_become_tuples_and_one_code_will_do() -> None:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: hn.Count(""), "column must be a column's name"),
+        (lambda: hn.Count(""), "column must be a column's name, got ''; for example 'age', or an"),
         (lambda: hn.Count(nw.col("a")), "an expression needs a name"),
         (lambda: hn.Count("a", name=""), "name must be text"),
         (lambda: hn.Count("a", true=["1"], at_least=1), "a condition or true=, not both"),

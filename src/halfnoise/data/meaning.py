@@ -116,9 +116,9 @@ def _condition(where: Where, kind: str, spelling: Spelling) -> Iterator[str]:
 def codes(listed: Sequence[Literal], kind: str, spelling: Spelling) -> Iterator[str]:
     """Say how a list of codes is compared with the cells of a column.
 
-    >>> for line in codes(["1", "F", "2026-02-01"], "text", Spelling()):
+    >>> for line in codes(["1", "F, x", "2026-02-01"], "text", Spelling()):
     ...     print(line)
-    as text, capitals as they are: 1, F, 2026-02-01
+    as text, capitals as they are: 1, "F, x", 2026-02-01
     also as numbers, however written (1.0): 1
     also as days, written yyyy-mm-dd, with a time or without: 2026-02-01
     """
@@ -172,4 +172,4 @@ def _numbers(kind: str, spelling: Spelling) -> str:
 
 def _some(listed: Sequence[Literal]) -> str:
     more = f" and {len(listed) - MOST:,} more" if len(listed) > MOST else ""
-    return ", ".join(map(str, listed[:MOST])) + more
+    return ", ".join(f'"{x}"' if "," in str(x) else str(x) for x in listed[:MOST]) + more

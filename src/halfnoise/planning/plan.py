@@ -75,7 +75,7 @@ class Plan(Planned):
         if len(errors) == 1:
             words = "It is the only design that applies here."
         elif saved < 0.005 and workload.needs_sizes:
-            words = "It has the least standard error of those that give the size of each group."
+            words = "It has the least standard error of those that give the number of people."
         elif saved < 0.005:
             words = f"Nothing else has less standard error here than {plain}"
             words += "; this one also gives the number of people." if design.size_scale else "."

@@ -8,7 +8,7 @@ from typing import Any, Self, overload
 import numpy as np
 
 from halfnoise.checks import finite, level_of, positive, refuse, unknown
-from halfnoise.errors import NotSupportedError
+from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.privacy.definitions import Guarantee, Privacy
 from halfnoise.results import inference, sampled, spread
 from halfnoise.results.cross import CrossTable
@@ -174,7 +174,7 @@ class Estimates(Surveyed):
                     return self.per_person(name, row.place, question.limits)
                 below = people.start + row.place - question.start
                 return self._ratio(name, row.place, below, question.limits)
-        raise refuse("name", "that of a Mean or a Sum", name)
+        raise self._misnamed(name, "that of a Mean or a Sum")
 
     def _people(self, question: Question) -> Question | None:
         """Return the table of people by the same axes, if by any."""
@@ -284,7 +284,12 @@ class Estimates(Surveyed):
         for question in self.questions:
             if (row := question.find(name)) is not None and row.kind == "count":
                 return row.place
-        raise refuse("name", "that of a count; for a Sum use mean", name)
+        raise self._misnamed(name, "that of a count; for a Sum use mean")
+
+    def _misnamed(self, name: str, rule: str) -> InvalidParameterError:
+        if name in self:
+            return refuse("name", rule, name)
+        return unknown("name", name, (*self.names, *self.means))
 
     def _index(self, name: str) -> int:
         for question in self.questions:

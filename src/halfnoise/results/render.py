@@ -141,13 +141,15 @@ def _overlap(release: GroupedRelease) -> list[str]:
 
 
 def _elsewhere(release: GroupedRelease, other: str | None) -> list[str]:
-    """Say if most people are in no listed group, which may be a matter of spelling."""
+    """Say if most people are in no listed group, or have no key, perhaps by their spelling."""
     key = (other,) * len(release.by)
-    if other is None or key not in release.group_keys or not release.template.has_size:
+    if key not in release.group_keys or not release.template.has_size:
         return []
     sizes = release.values[:, -1]
     part, whole = float(sizes[indexOf(release.group_keys, key)]), float(sizes.sum())
     note = f"{other} is %s of all people: check the spelling of the groups"
+    if other is None:
+        note = "%s of all people have no key: check the columns that name the group"
     return [note % f"{min(part / whole, 1):.0%}"] if part > MOST * whole > 0 else []
 
 

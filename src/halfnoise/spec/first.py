@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from halfnoise.data.meaning import kind_of
 from halfnoise.data.sources import Source
+from halfnoise.data.sources.values import CHECK_HEADER
 from halfnoise.errors import InvalidParameterError
 from halfnoise.spec.lists import quoted
 from halfnoise.spec.queries import Words
@@ -59,7 +60,7 @@ def first_spec(source: Source, words: Words, data: Sequence[str]) -> str:
         raise InvalidParameterError(f"{why}; write a spec with the columns that the codebook names")
     if source.could_be_a_row:
         why = "the first line of the file could be a person's row, of which nothing is written"
-        raise InvalidParameterError(f"{why}; name the columns: --names a,b,c")
+        raise InvalidParameterError(f"{why}; {CHECK_HEADER}")
     kinds = {name: kind_of(dtype) for name, dtype in source.dtypes.items()}
     typed = {*kinds.values()} != {"text"}
     files = shlex.join(data) if shlex.join(data).isprintable() else "DATA"

@@ -134,13 +134,14 @@ class Lists:
         except InvalidParameterError:
             raise
         except (OSError, ValueError):  # no text, or no name that a file can have
-            said = f"the list {name!r} could not be read; name a text file with one to a line"
-            raise InvalidParameterError(said) from None
+            said = f"the list {name!r} could not be read; name a text file in UTF-8"
+            raise InvalidParameterError(f"{said} with one to a line") from None
         rows = rows or _is_table([*filter(str.strip, lines)], cells)
         # A copy of the data has the same header.
         header = {cell.strip(' "') for cell in re.split(r"[,;\t|]", lines[0])} if lines else set()
         if rows or (len(header) > 1 and header.issuperset(self.columns or [None])):
             why = "every row would be shown as a name; where values hold such marks, quote each"
+            why += f", and put {cells} in each line, parted by commas" if cells > 1 else ""
             raise InvalidParameterError(f"the list {name!r} is a table of data: {why}")
         return lines
 

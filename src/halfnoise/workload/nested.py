@@ -212,7 +212,7 @@ def _read(file: "str | os.PathLike[str]", columns: Sequence[str]) -> list[list[s
             found = [[cell.strip(SPACES) for cell in line] for line in csv.reader(lines)]
     except (OSError, ValueError, csv.Error):
         said = f"the list of places {os.fspath(file)!r} could not be read"
-        remedy = "name a text file with one place to a line, a name for each level"
+        remedy = "name a text file in UTF-8 with one place to a line, a name for each level"
         raise InvalidParameterError(f"{said}; {remedy}: {','.join(columns)}") from None
     return below_header([row for row in found if any(row)], columns)
 

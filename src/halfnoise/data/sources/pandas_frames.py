@@ -19,7 +19,7 @@ from halfnoise.data.sources.room import Room
 from halfnoise.data.sources.source import Source, TextFormat, spelled
 from halfnoise.errors import InvalidParameterError
 
-_ALIKE = {"string": "string", "integer": "Int64"}
+_ALIKE = {"string": "string", "integer": "Int64", "boolean": "boolean"}
 
 
 def pandas_source(data: Any, text: TextFormat, stack: ExitStack, room: Room) -> Source:
@@ -113,12 +113,12 @@ def _unpacked(column: Any) -> Any:
 
 
 def _of_one_type(column: Any) -> Any:
-    """Return objects that are all text, or all whole numbers, as text, which is quick; or None."""
+    """Return objects that are all text, whole numbers or yes and no, as text, quickly; or None."""
     import pandas as pd
 
     kind = _ALIKE.get(pd.api.types.infer_dtype(column, skipna=True))
     # What is only derived from text or numbers may show itself in any way.
-    if kind is None or len({*map(type, column)} & {str, int}) != 1:
+    if kind is None or len({*map(type, column)} & {str, int, bool}) != 1:
         return None
     try:
         return column.astype(kind).astype("string")

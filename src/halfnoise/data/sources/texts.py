@@ -102,8 +102,8 @@ class TextFiles:
         failed = f"the header of {str(path)!r} could not be read; check that the file is complete"
         names = quietly(lambda: self._first(path), failed)
         if not names:
-            said = f"the file {str(path)!r} has no header line, or one of over 2 MB"
-            raise DataError(f"{said}; if blank lines come before it, say how many: --skip 1")
+            said = f"the file {str(path)!r} has no header line there, or one of over 2 MB"
+            raise DataError(f"{said}; if lines come before it, say how many: --skip 1")
         self._spare(path)
         return names
 
