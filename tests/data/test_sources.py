@@ -55,9 +55,7 @@ def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
     assert "there is no file" in refused(str(tmp_path / "*.tsv"), ["a"])
     assert "has not even a header" in refused(empty, ["a"])
     assert "no header line there" in refused(blank, ["a"])
-    assert "--skip 1" in refused(written(tmp_path / "a.csv", "
-a,b
-"), ["a"])
+    assert "--skip 1" in refused(written(tmp_path / "a.csv", "\na,b\n"), ["a"])
     assert "by its ending" in refused(foreign, ["a"])
     assert "download it" in refused("https://example.org/table.csv", ["a"])
     assert "download it" in refused("s3://bucket/table.parquet", ["a"])

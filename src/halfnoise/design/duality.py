@@ -27,6 +27,7 @@ for given prices is the average person, and M is what people differ by from it.
 from typing import NamedTuple
 
 import numpy as np
+from threadpoolctl import get_cached_controller
 
 from halfnoise.design.programme import LEAST_PRICE, Programme, average, viewed
 from halfnoise.values import dataclass, replace
@@ -82,7 +83,14 @@ def solve(programme: Programme, close: float = CLOSE) -> Optimum:
     Of many kinds of people few have prices in the end. After some rounds only those are priced who
     have one, or are the dearest, until these are the dearest of all. Prices of some are prices of
     all, so that the bound holds for all.
+
+    Matrices are small: several threads of BLAS would wait for each other far longer than they work.
     """
+    with get_cached_controller().limit(limits=1, user_api="blas"):
+        return _solve(programme, close)
+
+
+def _solve(programme: Programme, close: float) -> Optimum:
     kinds, sizes = len(programme.distances), [len(weight) for weight in programme.weights]
     few, goals = kinds * sum(n**2 for n in sizes) <= FEW, len(programme.every.line_weights)
     best = _rounds(programme, max(close, BEGUN) if few else close)
