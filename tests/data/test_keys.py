@@ -1,6 +1,7 @@
 """Keys of groups at the edges: time zones, and columns that hold no keys."""
 
 import datetime as dt
+import random
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -12,10 +13,12 @@ import polars as pl
 import pytest
 
 import halfnoise as hn
+from halfnoise.data import spans
 from halfnoise.data.calendar import NEW_YEAR, clock_changes
 from halfnoise.data.cells import Cell
 from halfnoise.data.spans import Span
 from halfnoise.workload.spans import span_number
+from support.soak import MORE
 
 # In UTC these are on the 31st of December and on the 1st of January.
 MOMENTS = [dt.datetime(2025, 12, 31, 23, 30, tzinfo=dt.UTC)] * 2
@@ -140,6 +143,53 @@ def test_clocks_of_a_zone(zone: str) -> None:
     shown = [at.replace(tzinfo=dt.UTC).astimezone(ZoneInfo(zone)) for at in near]
     hours = [span_number(at.isoformat()[:13], "hour") for at in shown]
     assert in_calendar(pl.Series(near), "hour", zone) == hours
+
+
+def odd_moment(chance: random.Random) -> str:
+    """Return text that says a moment, or nearly."""
+    day = chance.choice(["2026-03-29", "2025-10-26", "2026-1-5", "0001-01-01", "9999-12-31"])
+    clock = [f"{chance.randint(0, 25):02d}", f"{chance.randint(0, 61):02d}"]
+    clock += [chance.choice(["00", "59", "60", "07.5", "07,25", "1"])] * chance.randint(0, 1)
+    said = day + chance.choice("TTT t") + ":".join(clock[: chance.randint(1, 3)])
+    said += chance.choice(["", "", "Z", "Z", "z", " Z", "+01:00", "-0330", "+02", " PM", " am"])
+    if chance.random() < 0.3:
+        at = chance.randint(10, len(said))
+        said = said[:at] + chance.choice(["", "Z", ":", "-", "é", " ", "9"]) + said[at + 1 :]
+    return chance.choice(["", "", " "]) + said
+
+
+def in_text(texts: list[str], every: str, zone: str | None, *, branches: bool) -> list[int]:
+    """Return the spans of text as DuckDB computes them: the usual ones quickly, or all in full."""
+    cell = Cell(name="at", dtype=nw.String(), label="at", branches=branches)
+    span = Span(cell, hn.By("at", every=every, zone=zone), aware=False)
+    number, listed = span.number(), pl.DataFrame({"at": texts, "i": range(len(texts))})
+    rows: Any = nw.from_native(duckdb.sql("from listed"))
+    assert len(listed) == len(texts)
+    for step in span.steps:
+        rows = rows.with_columns(**step)
+    found = rows.select(number=number, i=nw.col("i")).to_native().order("i").fetchall()
+    return [number for number, _ in found]
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+@pytest.mark.parametrize("every", ["hour", "day"])
+def test_usual_moments_are_read_as_all_others(every: str, zone: str | None) -> None:
+    """What is quick where text is written in the usual way says what the full rules say."""
+    chance = random.Random(f"{every} {zone}")
+    texts = [odd_moment(chance) for _ in range(4000 * MORE)]
+    quick = in_text(texts, every, zone, branches=True)
+    assert quick == in_text(texts, every, zone, branches=False)
+    assert len({*quick}) > 2
+
+
+@pytest.mark.parametrize(
+    "usual", [r"^[T ][0-9:.]+Z?\z", r"^[T ][0-9:]+\z", r"^[T ][0-9]{2}:[0-9]{2}:[0-9]{2}.*\z"]
+)
+def test_what_is_not_usual_is_seen(usual: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test sees text that is taken for usual and is not."""
+    monkeypatch.setattr(spans, "_USUAL", usual)
+    with pytest.raises((AssertionError, duckdb.Error)):
+        test_usual_moments_are_read_as_all_others("hour", "Europe/Berlin")
 
 
 def test_listed_text_in_any_case() -> None:

@@ -7,6 +7,8 @@ days, and text that says no offset are taken as what clocks there show; text suc
 """
 
 import datetime as dt
+from collections.abc import Callable
+from typing import TypeAlias
 
 import narwhals.stable.v2 as nw
 
@@ -20,6 +22,7 @@ from halfnoise.workload.by import SPANS, By
 from halfnoise.workload.conditions import Literal
 from halfnoise.workload.spans import EVERY, span_key, span_number
 
+Usually: TypeAlias = Callable[[nw.Expr, nw.Expr], nw.Expr]
 UTC = ("UTC", "Etc/UTC")
 # What follows the day in text; \z is the end in every engine, as $ is not.
 _HOUR, _SIXTY = "(?:[01][0-9]|2[0-3])", "[0-5][0-9]"
@@ -30,6 +33,7 @@ _BEFORE, _AFTER = (rf"{_HALF}{half}\.?[Mm]\.?\z" for half in ("[Aa]", "[Pp]"))
 _MINUTES, _SECONDS = rf"^.{{3}}:{_SIXTY}", rf"^.{{6}}:{_SIXTY}"
 _OFFSET = rf"(?:[Zz]|[+-]{_HOUR}(?::?{_SIXTY})?)\z"
 _AHEAD = rf"^[T ]{_HOUR}:{_SIXTY}(?::{_SIXTY}(?:[.,][0-9]+)?)? ?{_OFFSET}"
+_USUAL = rf"^[T ]{_HOUR}:{_SIXTY}:{_SIXTY}(?:\.[0-9]+)?Z?\z"  # nearly all that programs write
 _LOCAL = 10**6  # more than any clock is ahead: it is not known, so the clock is that of the zone
 # An offset as it may end: its pattern, and where its hours and its minutes begin.
 _ENDS = (
@@ -128,47 +132,60 @@ class Span:
         there = ~day.str.starts_with("0000")
         if self.every != "hour" and self.by.zone is None:
             return self._date(day, there), nw.lit(0), None
-        rest = self._rest()
-        timed = rest.str.contains(_TIMED)
+        rest, usually = self._rest()
+        timed = usually(nw.lit(value=True), rest.str.contains(_TIMED))
         date = self._date(day, there & timed if self.every == "hour" else there)
         second = _digits(rest.str.slice(1, 2), timed) * 3600
         second = self.column("clock", second)
         after, before = is_true(rest.str.contains(_AFTER)), is_true(rest.str.contains(_BEFORE))
-        second = nw.when(after & (second < _NOON)).then(second + _NOON).otherwise(second)
-        second = nw.when(before & (second == _NOON)).then(nw.lit(0)).otherwise(second)
+        half = nw.when(after & (second < _NOON)).then(second + _NOON).otherwise(second)
+        half = nw.when(before & (second == _NOON)).then(nw.lit(0)).otherwise(half)
+        second = usually(second, half)
         if self.by.zone is None:
             return date, self.column("second", second), None
-        second = second + _digits(rest.str.slice(4, 2), timed & rest.str.contains(_MINUTES)) * 60
-        second = second + _digits(rest.str.slice(7, 2), timed & rest.str.contains(_SECONDS))
+        for at, more, pattern in ((4, 60, _MINUTES), (7, 1, _SECONDS)):
+            own = usually(nw.lit(value=True), timed & rest.str.contains(pattern))
+            second = second + _digits(rest.str.slice(at, 2), own) * more
         ahead: nw.Expr = nw.lit(0)
         for ending, hours, minutes in _ENDS:
             own = rest.str.contains(ending)
             ahead = ahead + _digits(rest.str.slice(hours, 2), own) * 3600
             if minutes is not None:
                 ahead = ahead + _digits(rest.str.slice(minutes, 2), own) * 60
-        ahead = self.column("offset", ahead)
+        ahead = self.column("offset", usually(nw.lit(0), ahead))
         behind = is_true(rest.str.contains(r"-[0-9:]+\z"))
-        ahead = nw.when(behind).then(-ahead).otherwise(ahead)
-        says = is_true(rest.str.contains(_AHEAD))
-        ahead = self.column("ahead", nw.when(says).then(ahead).otherwise(nw.lit(_LOCAL)))
+        ahead = usually(ahead, nw.when(behind).then(-ahead).otherwise(ahead))
+        says = usually(rest.str.ends_with("Z"), rest.str.contains(_AHEAD))
+        ahead = self.column("ahead", nw.when(is_true(says)).then(ahead).otherwise(nw.lit(_LOCAL)))
         return date, self.column("second", second), ahead
 
     def _date(self, day: nw.Expr, there: nw.Expr) -> nw.Expr:
         digits = day.str.replace_all("-", "", literal=True)
         return self.column("written", _digits(digits, there))
 
-    def _rest(self) -> nw.Expr:
-        """Return what follows the day in a text, hours with two digits."""
+    def _rest(self) -> tuple[nw.Expr, Usually]:
+        """Return what follows the day in a text, hours with two digits.
+
+        With it a rule: what is quick where it is written in the usual way, else in full.
+        """
         text, rest = self.cell.text(), nw.lit("")
         for form in self.cell.spelling.day_forms:
             is_it = is_true(text.str.contains(form.pattern))
             rest = nw.when(is_it).then(text.str.slice(form.length)).otherwise(rest)
-        short = is_true(rest.str.contains(_ONE_DIGIT))
-        full = nw.concat_str([nw.lit(" 0"), rest.str.slice(1)])
-        rest = nw.when(short).then(full).otherwise(rest)
         made = f"hn_{self.cell.name}_{len(self.steps)}_rest"
         self.steps.append({made: rest})
-        return nw.col(made)
+        rest, usual = nw.col(made), is_true(nw.col(made).str.contains(_USUAL))
+        if self.cell.branches:
+            usual = self.column("usual", nw.when(usual).then(nw.lit(1)).otherwise(nw.lit(0))) == 1
+
+        def usually(quick: nw.Expr, full: nw.Expr) -> nw.Expr:
+            return nw.when(usual).then(quick).otherwise(full) if self.cell.branches else full
+
+        short = is_true(rest.str.contains(_ONE_DIGIT))
+        full = nw.concat_str([nw.lit(" 0"), rest.str.slice(1)])
+        made = f"hn_{self.cell.name}_{len(self.steps)}_rest"
+        self.steps.append({made: usually(rest, nw.when(short).then(full).otherwise(rest))})
+        return nw.col(made), usually
 
     def read(self, key: Literal) -> int:
         """Return a listed key as such a number."""
