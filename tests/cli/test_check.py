@@ -262,8 +262,11 @@ def test_only_what_is_open_is_asked(survey: Path) -> None:
     wide = survey.with_name("wide.csv")
     wide.write_text("person_id;income\n", encoding="utf-8")
     asked = ("--mean", "income=0:9", *PEOPLE, *MU, "--delimiter", ";")
-    assert "a comma" in found(wide, *asked)["look_up"][-1]
-    assert "a comma" not in found(wide, *asked, "--decimal", ",")["look_up"][-1]
+    *_, comma, encoding = found(wide, *asked)["look_up"]
+    assert "a comma" in comma
+    assert "UTF-8" in encoding
+    assert "UTF-8" not in str(found(wide, *asked, "--encoding", "cp1252")["look_up"])
+    assert "a comma" not in str(found(wide, *asked, "--decimal", ",")["look_up"])
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ _UNIT = "are its values in the unit that is asked for?"
 _SPELLED = "are these all its codes, each spelled as listed?"
 _DAYS = "are its days written 2026-11-15? Others are no answer."
 _COMMA = "numbers: is the decimal mark a comma, as often beside ';'? Then say --decimal ,"
+_UTF8 = "text: is it in UTF-8? Beside ';' it is often in cp1252, whose umlauts would be missing"
 Questions = Iterator[tuple[str, str]]  # by column
 
 
@@ -51,7 +52,10 @@ def open_questions(
         asked.setdefault(column, {})[question] = None
     lines = [f"{column}: {' '.join(questions)}" for column, questions in asked.items()]
     numbers = any(_UNIT in questions and kinds[c] == "text" for c, questions in asked.items())
-    return [*lines, _COMMA] if numbers and (text.delimiter, text.decimal) == (";", ".") else lines
+    if text.delimiter != ";" or "text" not in kinds.values():
+        return lines
+    encoded = [f"{_UTF8} (--encoding)."] * (text.encoding == "utf-8")
+    return [*lines, *[_COMMA] * (numbers and text.decimal == "."), *encoded]
 
 
 def _conditions(query: object) -> Iterator[Where]:
