@@ -48,6 +48,8 @@ missing = []
 # by = ["COLUMN"]
 # groups = ["A", "B"]
 """
+_COLUMNS = "# The columns, and what could be asked of each.\n"
+_OTHERS = "# If it has others: --skip 3 passes over titles above them; --delimiter ';', --encoding.\n"
 
 
 def first_spec(source: Source, words: Words, data: Sequence[str]) -> str:
@@ -67,7 +69,7 @@ def first_spec(source: Source, words: Words, data: Sequence[str]) -> str:
     parts = [_ABOVE.replace("{files}", files)]
     if text := write_spec(words):
         parts.append(f"# How the text is written.\n{text}")
-    parts.append("# The columns, and what could be asked of each.\n")
+    parts.append(_COLUMNS if typed else _COLUMNS + _OTHERS)
     parts += [_column(name, kind if typed else "") for name, kind in kinds.items()]
     return "\n".join(parts)
 
