@@ -49,7 +49,7 @@ missing = []
 # groups = ["A", "B"]
 """
 _COLUMNS = "# The columns, and what could be asked of each.\n"
-_OTHERS = "# If it has others: --skip 3 passes over titles above them; --delimiter ';', --encoding.\n"
+_OTHERS = "# If it has others: --skip 3 (titles above them), --delimiter ';', --encoding cp1252.\n"
 
 
 def first_spec(source: Source, words: Words, data: Sequence[str]) -> str:
