@@ -24,6 +24,7 @@ Where the number of people is given, everybody is measured from a centre that is
 for given prices is the average person, and M is what people differ by from it.
 """
 
+import threading
 from typing import NamedTuple
 
 import numpy as np
@@ -41,6 +42,7 @@ FASTER, SLOWER = 1.3, 4.0  # how the power of the costs grows, and shrinks where
 LEAST_SHARE, LEAST_ROOT, TINY = 1e-12, 1e-7, 1e-200
 LEFT, AHEAD, FIRST = 0.15, 0.9, 0.1  # of a gap, of the way to zero, of what is free at first
 SMALL = 1e-3  # of an equal share, at least, where steps begin
+_ALONE = threading.Lock()  # of two limits of BLAS that cross one would stay
 BEGUN = 0.02  # how near rounds come where steps for everybody go on from there
 
 
@@ -86,7 +88,7 @@ def solve(programme: Programme, close: float = CLOSE) -> Optimum:
 
     Matrices are small: several threads of BLAS would wait for each other far longer than they work.
     """
-    with get_cached_controller().limit(limits=1, user_api="blas"):
+    with _ALONE, get_cached_controller().limit(limits=1, user_api="blas"):
         return _solve(programme, close)
 
 
