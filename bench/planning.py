@@ -183,6 +183,21 @@ def _places(draw: Draw) -> dict[str, Any]:
     return {"queries": queries, "neighbors": draw.choice([REPLACE, hn.Neighbors.ADD_REMOVE])}
 
 
+def _places_with_values(draw: Draw) -> dict[str, Any]:
+    kept = [(f"s{i}", f"c{j}") for i in range(draw.randint(2, 5)) for j in range(4)]
+    places = draw.sample(kept, draw.randint(2, len(kept)))
+    levels = [["s"], ["c"], ["s", "a"], ["c", "a"], ["a"]]
+    queries: list[Any] = [
+        hn.Table([hn.Nested("s", "c", places=places), hn.Choice("a", ["x", "y"])])
+    ]
+    for i in range(draw.randint(1, 3)):
+        bounds, by = _bounds(draw), draw.choice(levels)
+        kinds = [hn.Count(f"v{i}", by=by), hn.Sum(f"v{i}", bounds=bounds, by=by)]
+        queries.append(draw.choice([*kinds, hn.Mean(f"v{i}", bounds=bounds, by=by)]))
+    queries += _any(draw, 2) if draw.random() < 0.5 else []
+    return {"queries": queries, "neighbors": draw.choice([REPLACE, hn.Neighbors.ADD_REMOVE])}
+
+
 KINDS: dict[str, Callable[[Draw], dict[str, Any]]] = {
     "mixtures": _mixtures,
     "unlike sums": _unlike,
@@ -191,4 +206,5 @@ KINDS: dict[str, Callable[[Draw], dict[str, Any]]] = {
     "tables with anything beside": _tables,
     "values by cell": _by_cell,
     "places with anything beside": _places,
+    "places with values": _places_with_values,
 }

@@ -113,7 +113,7 @@ PLANTED = {
     "an engine by a name": (PACKAGES, {"results.x": "importlib.import_module('pandas')"}),
     "an engine by any name": (PACKAGES, {"planning.x": "importlib.import_module(name)"}),
     "a long file": (LINES, {"noise.x": "\n" * 301}),
-    "many files": (LINES, {f"noise.x{i}": "\n" * 300 for i in range(140)}),
+    "many files": (LINES, {f"noise.x{i}": "\n" * 300 for i in range(150)}),
 }
 
 

@@ -177,7 +177,7 @@ RELATIONS: list[dict[str, Any]] = [{}, {"known_size": True}, {"neighbors": REPLA
 @pytest.fixture(params=["with shares", "without"])
 def shares(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[bool]:
     """Return whether places have shares of all people; without, they tell how many there are."""
-    caches = (chains._chain, folds._remembered)  # what equal sets are made of
+    caches = (chains._chain, folds._listed)  # what equal sets are made of
     if request.param == "without":
         for name in ("LARGE_BITS", "PEOPLE_BITS", "VALUE_BITS"):
             monkeypatch.setattr(chains, name, 0)
@@ -246,5 +246,5 @@ def test_levels_are_weighed_by_what_they_tell(monkeypatch: pytest.MonkeyPatch) -
     workload = hn.Workload(queries, neighbors=REPLACE)
     near = above(workload)
     assert near <= 1.015
-    monkeypatch.setattr(Placed, "borne", lambda *_: None)
+    monkeypatch.setattr(Placed, "pooling", None)
     assert above(workload) > near + 0.005

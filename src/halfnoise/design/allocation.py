@@ -17,14 +17,19 @@ from halfnoise.design.programme import Programme
 from halfnoise.noise.law import Noise
 from halfnoise.values import dataclass
 from halfnoise.workload.block import Block
+from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.base import Cases, Center, Scales, View
+from halfnoise.workload.sets.levelled import Pooling
 from halfnoise.workload.workload import Workload
 
 # Of a search for the best rates of many: how close they come with some cases, and with all.
 MOST_ROUNDS, EXACT, CLOSE = 1000, 1e-9, 1e-6
 LEAST_PRICE = 1e-30
-MOST_CASES = 64  # kinds of people that are found one by one
-MOST_TURNS, STILL = 25, 1e-4  # of scales and estimates that are sought in turns
+FEW, MOST_CASES = (
+    64,
+    64,
+)  # rates that steps are taken for; kinds of people that are found one by one
+LEAST_COST = 1e-12  # beside the dearest: of what somebody, or nobody, does not move
 # Of T, for all terms together: so much is left for what weighs nothing beside the rest.
 LEAST_PART = {Noise.GAUSSIAN: 2e-5, Noise.LAPLACE: 5e-4}
 LEAST = 1e-3  # of a term of T: what is told from below is measured with that much nevertheless
@@ -44,30 +49,28 @@ class Rates:
         The cases are those of a person who ``leaves``, or else of one who changes answers. With one
         scale the farthest decides. With two, one decides alone or two bind at once; the error is
         convex in the rates, so the best of these that is allowed is the best of all. Where several
-        noises tell the same, what each weighs hangs on all: estimates are made as for the last
-        scales, new scales are found for these, and both are better in turns.
+        noises tell the same, what each weighs hangs on all (``Pooling``).
         """
         kinds = view.person if leaves else view.change
-        cases = kinds.near((1.0,) * len(view.weights))
+        cases, pooling = kinds.near((1.0,) * len(view.weights)), block.shape.pooling
         far = [max(map(float, own)) for own in zip(*cases, strict=True)]
-        weights, least = tuple(block.importance * float(w) for w in view.weights), math.inf
-        for number in range(MOST_CASES):
-            found = cls._best(cases, _lifted(weights, far, noise), noise)
+        asked = [block.importance * float(w) for w in view.weights]
+        weights = _lifted(asked, far, noise)
+        if pooling is not None:
+            pooling = pooling.with_least(np.where(np.array(weights) > asked, weights, 0.0))
+        for _ in range(MOST_CASES):
+            if pooling is None:
+                found = cls._best(cases, weights, noise)
+            else:
+                rates = _pooled(pooling, np.array(cases, dtype=float), np.array(weights))
+                found = cls(rates, pooling.error(np.array(rates)))
             near = kinds.near(found.rates)
             more = () if near is cases else tuple(case for case in near if case not in cases)
             worst = max(1.0, found.worst(more)) if more else 1.0
-            done, rates = worst <= 1 + CLOSE, tuple(rate / worst for rate in found.rates)
-            if leaves or (borne := block.shape.borne(rates)) is None:
-                best = found if done else cls(rates, found.error * worst)
-            else:
-                weights = tuple(block.importance * w for w in borne)
-                error = _error(rates, weights, noise)
-                done = (done and error > least * (1 - STILL)) or number == MOST_TURNS
-                best, least = (cls(rates, error), error) if error < least else (best, least)
-            if done:
-                break
+            if worst <= 1 + CLOSE:
+                return found
             cases += more
-        return best
+        return cls(tuple(rate / worst for rate in found.rates), found.error * worst)
 
     @classmethod
     def _best(cls, cases: Cases, weights: Scales, noise: Noise) -> Self:
@@ -218,6 +221,8 @@ def _balanced(costs: Sequence[Scales], weights: Scales, noise: Noise) -> Scales:
     costs that grows as long as that bound does.
     """
     a, w = np.array(costs), np.array(weights)
+    if noise is Noise.GAUSSIAN and len(w) <= FEW:
+        return _pooled(Pooling(np.eye(len(w)), w), a, w)
     if noise is Noise.GAUSSIAN:
         lines = Programme(moved=(), weights=(), distances=a, line_weights=w)
         return tuple(solve(lines, EXACT).lines.tolist())
@@ -240,6 +245,15 @@ def _balanced(costs: Sequence[Scales], weights: Scales, noise: Noise) -> Scales:
         prices = np.maximum(kept * kept_cost**power, LEAST_PRICE)
         prices /= prices.sum()
     return tuple(found.tolist())
+
+
+def _pooled(pooling: Pooling, costs: Floats, weights: Floats) -> Scales:
+    """Return the best rates of few noises; at first, as if each told something of its own."""
+    far = costs.max(axis=0)
+    far = np.where(far > 0, far, LEAST_COST)
+    start = np.sqrt(np.maximum(weights, LEAST_PRICE) / far)
+    costs = np.maximum(costs, LEAST_COST * far)
+    return tuple(pooling.best(costs, start).tolist())
 
 
 def _both_bind(costs: list[Scales]) -> list[Scales]:

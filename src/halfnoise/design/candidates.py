@@ -20,6 +20,7 @@ from halfnoise.privacy.definitions import Budget
 from halfnoise.values import replace
 from halfnoise.workload.workload import Workload
 
+BEATEN = 1.01  # times its largest error, and who has more is not chosen
 PAYS = 1.001  # a fitted design has this much less squared error than closed forms, or is none
 
 # The plainest first: others are compared with it, and it wins ties.
@@ -108,18 +109,28 @@ def _fits(design: Design, setting: Setting) -> bool:
 
 
 def _closed(setting: Setting, fair: Fair | None = None) -> Iterator[Design]:
-    """List closed forms, each for the objective of the workload."""
-    workload = setting.workload
-    for candidate, way, design in _offered(setting):
+    """List closed forms, each for the objective of the workload.
+
+    Where that is the largest error, those come first that have a small one at once.
+    """
+    workload, found = setting.workload, dict[int, Design]()
+    offered = [*_offered(setting)]
+    if workload.objective == "total":
+        return (design for *_, design in offered)
+    beaten = math.inf
+    for at in sorted(range(len(offered)), key=lambda at: offered[at][2].error(workload)):
+        candidate, way, design = offered[at]
 
         def again(
             own: Workload, of: type[Design] = candidate, way: int = way, name: str = design.name
         ) -> Any:
-            offered = of.offers(_in_way(replace(setting, workload=own), way))
-            return next((each for each in offered if each.name == name), None)
+            listed = of.offers(_in_way(replace(setting, workload=own), way))
+            return next((each for each in listed if each.name == name), None)
 
-        largest = workload.objective == "largest"
-        yield least_largest(design, again, workload, fair) if largest else design
+        found[at] = least_largest(design, again, workload, fair, beaten)
+        if found[at].gives_size or not workload.needs_sizes:
+            beaten = min(beaten, BEATEN * found[at].error(workload))
+    return (found[at] for at in range(len(offered)))
 
 
 def _offered(setting: Setting) -> Iterator[tuple[type[Design], int, Design]]:

@@ -105,7 +105,7 @@ class Centered(Design):
         Added or removed: the farthest corner and n, in each group of a person. Replaced: the two
         corners farthest apart, or a farthest corner and n in each group that is left or entered.
         """
-        leave = self.cost(leaves=True)
+        leave = self.cost(leaves=True) if self.touched else arb(0)
         if self.size_scale is not None:
             leave += self._root(ball(self.size_scale))
         power = self.touched * leave

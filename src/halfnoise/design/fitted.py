@@ -39,7 +39,7 @@ from halfnoise.workload.sets.base import Parts, Scales
 from halfnoise.workload.sets.folding import Folded
 from halfnoise.workload.workload import Workload
 
-TURNS = 4  # of scales and estimates where several noises tell the same
+TURNS, ROUGH = 6, 2e-3  # of scales and estimates where several noises tell the same
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,11 +152,11 @@ def _fitted(
 ) -> Iterator[Fitted]:
     """Offer the best noise for these people, certified to cost the budget."""
     budget, close = setting.budget, closeness(setting)
-    found = solve(programme.lifted, close)
-    for _ in range(TURNS):
-        if (weights := people.borne(found.lines)) is not None:
-            programme = replace(programme, line_weights=weights)
-            found = solve(programme.lifted, close)
+    turns = TURNS if any(fold.shape.pooling for fold in people.folds) else 0
+    found = solve(programme.lifted, ROUGH if turns else close)
+    for turn in range(turns):
+        programme = replace(programme, line_weights=people.borne(found.lines))
+        found = solve(programme.lifted, close if turn == turns - 1 else ROUGH)
     if not found.sound:
         return
     first = int(people.weights.size > 0)

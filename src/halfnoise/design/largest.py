@@ -24,12 +24,17 @@ FEW = 1e-3  # of equal weights, in those at first
 
 
 def least_largest(
-    first: Design, again: Callable[[Workload], Design | None], workload: Workload, fair: Fair | None
+    first: Design,
+    again: Callable[[Workload], Design | None],
+    workload: Workload,
+    fair: Fair | None,
+    beaten: float = math.inf,
 ) -> Design:
     """Return the design of the least largest error.
 
     ``again``: the best for weights that add up, None if there is none of the kind for these.
-    ``fair``: with which weights any noise would have it, where that is known.
+    ``fair``: with which weights any noise would have it, where that is known. ``beaten``: from
+    which largest error on another design is chosen: what cannot be less may be rough.
     """
     goals = len(workload.lines) + (workload.size_weight > 0)
     pi = np.full(goals, 1 / goals) if fair is None else shares(workload, fair.workload.lines)
@@ -48,7 +53,9 @@ def least_largest(
         if number - still == PATIENCE:  # it goes round in circles
             break
         close = CLOSE if number < PATIENCE else CLOSE_ENOUGH
-        if fair and (fair.rough or EXACT * fair.error < low <= NEAR * fair.error):
+        if low > beaten:
+            close = ROUGH
+        elif fair and (fair.rough or EXACT * fair.error < low <= NEAR * fair.error):
             close = ROUGH if fair.rough else CLOSE_ENOUGH
         if low <= least * (1 + CLOSE) and least <= low * (1 + close):  # else it is not the best
             break

@@ -208,15 +208,14 @@ class People:
         seen = zip(self.blocks, self.folds, strict=True)
         return np.array([b.importance * float(w) for b, f in seen for w in f.weights])
 
-    def borne(self, rates: Floats) -> Floats | None:
-        """Return what squared scales across weigh in estimates for such rates, if these matter."""
-        left, found, hangs = iter(rates.tolist()), list[float](), False
+    def borne(self, rates: Floats) -> Floats:
+        """Return what squared scales across weigh in estimates that are made for such rates."""
+        left, found = iter(rates.tolist()), list[float]()
         for block, fold in zip(self.blocks, self.folds, strict=True):
-            own = tuple(itertools.islice(left, len(fold.weights)))
-            borne = fold.shape.borne(own)
-            hangs = hangs or borne is not None
-            found += [block.importance * float(w) for w in borne or fold.weights]
-        return np.array(found) if hangs else None
+            own, pooling = [*itertools.islice(left, len(fold.weights))], fold.shape.pooling
+            weights = pooling.borne(np.array(own)) if pooling else fold.weights
+            found += [block.importance * float(w) for w in weights]
+        return np.array(found)
 
     @cached_property
     def spread(self) -> Floats:

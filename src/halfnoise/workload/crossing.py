@@ -15,6 +15,7 @@ from halfnoise.workload.numbers import Count, Mean, Sum
 from halfnoise.workload.question import CellNames, Question, Shown
 from halfnoise.workload.sets import ByCell, Crossed, Placed, Wanted
 from halfnoise.workload.sets.base import Center, Parts, Scales
+from halfnoise.workload.sets.crossed import Known
 from halfnoise.workload.sets.residuals import Axes, cells
 from halfnoise.workload.table_weights import Asked, Weights, unweighed
 from halfnoise.workload.tables import Axis, Said, Table, attributes, names_of, one_each, places_of
@@ -65,10 +66,10 @@ class TableBlock(Block):
     def parts(self, center: Center, scales: Scales, root: float) -> tuple[Parts, ...]:
         """Return, line by line, the scales of the independent noises in its cells."""
         del center
-        of, found = self.shape.parts_of, dict[Alike, Parts]()
+        of, found, known = self.shape.parts_of, dict[Alike, Parts](), Known()
         for like, table in zip(self.alike, self.tables, strict=True):
             if like not in found:
-                found[like] = of(table.value, table.axes, scales, root)
+                found[like] = of(table.value, table.axes, scales, root, known)
         return tuple(found[like] for like in self.alike)
 
     def weighed(self, weights: Sequence[float]) -> "TableBlock":

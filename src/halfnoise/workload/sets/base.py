@@ -16,6 +16,7 @@ import numpy as np
 from halfnoise.values import dataclass
 from halfnoise.workload import grid
 from halfnoise.workload.grid import Floats, Grain, Ring, in_steps, step_for, times
+from halfnoise.workload.sets.levelled import Pooling
 
 Number: TypeAlias = Fraction | float  # exact for what is certified, a float for what is searched
 Center: TypeAlias = Fraction | None  # None means measured as it is, around zero
@@ -208,11 +209,9 @@ class ContributionSet(ABC):
         """Return the set that is measured in one of them; first, as it is."""
         return self
 
-    def borne(self, _rates: Scales) -> Scales | None:
-        """Return what squared scales weigh in estimates that are made for those of such rates.
-
-        None where that does not hang on the rates, as no two noises tell the same.
-        """
+    @property
+    def pooling(self) -> Pooling | None:
+        """How noises tell the same; None where no two do."""
         return None
 
     def told(self, _scales: Scales) -> float:

@@ -136,3 +136,24 @@ def apart_by_table(
             found[-1][axes] = rows[:, start:stop].reshape(len(rows), *shape)
             start = stop
     return found
+
+
+def loads_of(
+    layers: Sequence[Layer], values: Sequence[ByCell]
+) -> tuple[tuple[tuple[float, ...], ...], list[float]]:
+    """Return how layers make up what comes out, and how that leans on the number of people."""
+    loads, leans = list[tuple[float, ...]](), list[float]()
+    for place, layer in enumerate(layers):
+        own = [float(i == place) for i in range(len(layers))]
+        lean = 1.0
+        if layer.answers:
+            own[0] = lean = float(SHARE)
+        elif layer.value is not None:
+            value = values[layer.value]
+            lean = float(value.middle * (SHARE if value.optional else 1))
+            own[0] = lean
+            if value.optional:
+                own[place + 1] = float(value.middle)
+        loads.append(tuple(own))
+        leans.append(lean)
+    return tuple(loads), leans

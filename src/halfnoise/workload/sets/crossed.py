@@ -9,11 +9,11 @@ the worst is so for every residual, and the cost is what all of them cost togeth
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
-from halfnoise.values import dataclass, field
+from halfnoise.values import dataclass, field, fields
 from halfnoise.workload.grid import Floats, Grain, Ring, step_for, times
 from halfnoise.workload.sets.alike import Class, Measured, alike, of_layers
 from halfnoise.workload.sets.base import (
@@ -28,7 +28,7 @@ from halfnoise.workload.sets.base import (
     Span,
     View,
 )
-from halfnoise.workload.sets.by_cell import SHARE, ByCell, Layer, Wanted, apart_by_table
+from halfnoise.workload.sets.by_cell import SHARE, ByCell, Layer, Wanted, apart_by_table, loads_of
 from halfnoise.workload.sets.moves import Changing, Coming, Entry, Moves
 from halfnoise.workload.sets.residuals import (
     Axes,
@@ -43,6 +43,8 @@ from halfnoise.workload.sets.residuals import (
     squares,
     within,
 )
+
+Known: TypeAlias = dict[tuple[int, Axes], list[float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,16 @@ class Crossed(ContributionSet):
     places: dict[tuple[int, Axes], int] = field(init=False, repr=False, compare=False)
     moves: Moves = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """Find what follows from other fields when it is asked for: bounds need none of it."""
+            if name not in {each.name for each in fields(self) if not each.init}:
+                raise AttributeError(name)
+            self._follow()
+            return getattr(self, name)
+
+    def _follow(self) -> None:
         everyone, layers = self.weighed(self.wanted), list[Layer]()
         for i, value in enumerate(self.values):
             own = self.weighed(value.wanted)
@@ -150,7 +161,7 @@ class Crossed(ContributionSet):
             for layer in range(own, own + self.values[value].layers):
                 yield from (places[layer, axes] for axes in parts)
 
-    def noises(self, place: int, table: Axes, scales: Scales, root: float) -> list[float]:
+    def noises(self, place: int, table: Axes, scales: Scales, root: float, _: Known) -> list[float]:
         """Return the scales of the noises of one layer, of people with that of n, in a cell."""
         found = [] if place else [root / cells(self.levels, table)]
         for axes in within(table):
@@ -159,16 +170,18 @@ class Crossed(ContributionSet):
                 found.append(scales[at] * math.sqrt(float(distance(self.levels, axes))) / others)
         return found
 
-    def parts_of(self, value: int | None, table: Axes, scales: Scales, root: float) -> Parts:
-        """Return the noises in a cell of a table: of people, or of a value."""
-        size = self.noises(0, table, scales, root)
+    def parts_of(
+        self, value: int | None, table: Axes, scales: Scales, root: float, known: Known
+    ) -> Parts:
+        """Return the noises in a cell; ``known``: what was found for other tables."""
+        size = self.noises(0, table, scales, root, known)
         if value is None:
             return {"sum": size}
         place, middle = self.layer_of(value), abs(float(self.values[value].middle))
-        own = self.noises(place, table, scales, root)
+        own = self.noises(place, table, scales, root, known)
         if not self.values[value].optional:
             return {"sum": [*own, *(middle * part for part in size)]}
-        answered = self.noises(place + 1, table, scales, root)
+        answered = self.noises(place + 1, table, scales, root, known)
         answered += [float(SHARE) * part for part in size]
         summed = [*own, *(middle * part for part in answered)]
         return {"sum": summed, "answered": answered, "mean": own}
@@ -176,20 +189,7 @@ class Crossed(ContributionSet):
     def mixture(self, center: Center) -> Mixture:
         """Return how layers make up what comes out, and how that leans on the number of people."""
         del center
-        loads, leans = list[tuple[float, ...]](), list[float]()
-        for place, layer in enumerate(self.layers):
-            own = [float(i == place) for i in range(len(self.layers))]
-            lean = 1.0
-            if layer.answers:
-                own[0] = lean = float(SHARE)
-            elif layer.value is not None:
-                value = self.values[layer.value]
-                lean = float(value.middle * (SHARE if value.optional else 1))
-                own[0] = lean
-                if value.optional:
-                    own[place + 1] = float(value.middle)
-            loads.append(tuple(own))
-            leans.append(lean)
+        loads, leans = loads_of(self.layers, self.values)
         spans, start = list[Span](), 0
         for kind, axes in self.tables:
             number = cells(self.levels, axes)
@@ -197,7 +197,7 @@ class Crossed(ContributionSet):
             start += number
         layers = tuple(layer.axes for layer in self.layers)
         places = tuple(self.places.values())
-        made = Layered(self.levels, layers, places, tuple(loads), tuple(self.tables))
+        made = Layered(self.levels, layers, places, loads, tuple(self.tables))
         return Mixture((0, 0), (), tuple(spans), made)
 
     def scales_of(self, value: int, scales: Scales) -> Scales:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache, singledispatch
+from typing import TypeAlias
 
 from halfnoise.workload.grid import Grain
 from halfnoise.workload.sets.base import Case, Cases, ContributionSet
@@ -14,6 +15,9 @@ from halfnoise.workload.sets.squared import Squared
 from halfnoise.workload.sets.varying import Varying
 
 MANY, FEW = 2**12, 2**8  # kinds of people, and of those in tables, that are listed
+
+
+Grids: TypeAlias = tuple[tuple[Fraction, Fraction], ...]
 
 
 @singledispatch
@@ -83,14 +87,12 @@ def _(shape: Crossed, *, leaves: bool, some: bool = False) -> Folded | None:
 
 def _everybody(shape: Crossed, *, leaves: bool) -> Cases:
     """List what everybody moves; values that are equal may be on other grids."""
-    return _listed(shape, leaves) if shape.values else _remembered(shape, leaves)
+    return _listed(shape, leaves, tuple((value.quantum, value.more) for value in shape.values))
 
 
-def _listed(shape: Crossed, leaves: bool) -> Cases:  # noqa: FBT001  # remembered by place
+@lru_cache(maxsize=16)  # all designs ask for the same
+def _listed(shape: Crossed, leaves: bool, _grids: Grids) -> Cases:  # noqa: FBT001  # by place
     return tuple(shape.moves.kinds(leaves=leaves))
-
-
-_remembered = lru_cache(maxsize=16)(_listed)  # all designs ask for the same
 
 
 def _alike(

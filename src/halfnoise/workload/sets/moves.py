@@ -128,7 +128,7 @@ class Moves:
         return found.ravel()
 
     def kappas(self, at: int) -> list[Fraction]:
-        """Return, class by class, the sum of N * kappa where ``together`` is."""
+        """Return, class by class, the sum of kappa where ``together`` is."""
         sets, last = 2 ** len(self.used), len(self.used) - 1
         spot, mask = divmod(at, sets)
         apart = {axis for i, axis in enumerate(self.used) if mask >> (last - i) & 1}
@@ -136,15 +136,15 @@ class Moves:
         found = [Fraction(0)] * len(self.classes)
         for _, axes, own, shared in self.residuals:
             found[own] += math.prod(each[axis] for axis in axes) * shared[spot]
-        return found
+        return [own / each.cells for own, each in zip(found, self.classes, strict=True)]
 
     @cached_property
     def on_average(self) -> list[Fraction]:
-        """The sums of N * kappa on average over all changes to other places and any cells."""
+        """The sums of kappa on average over all changes to other places and any cells."""
         found = [Fraction(0)] * len(self.classes)
         for _, axes, at, shared in self.residuals:
             found[at] += 0 if axes else shared[0]
-        return found
+        return [own / each.cells for own, each in zip(found, self.classes, strict=True)]
 
     def least_and_most(self) -> Iterator[tuple[Fraction, Fraction]]:
         """Go through classes: the least and the most that the sum of N * kappa can be."""
@@ -177,23 +177,29 @@ class Moves:
             own = [[self._part(layers, kappas, x) for x in each] for (layers, _), each in seen]
             yield from (tuple(itertools.chain(*parts)) for parts in itertools.product(*own))
 
-    def case(self, kappas: Sequence[Fraction] | None, pairs: Sequence[Pair]) -> Case:
-        """Return what a change costs exactly, by class; without kappas, what one person does."""
-        seen = zip(self.states, pairs, strict=True)
-        parts = (self._part(layers, kappas, pair) for (layers, _), pair in seen)
-        return tuple(itertools.chain(*parts))
+    def changing(self, at: int, pairs: tuple[Pair, ...]) -> Case:
+        """Return what a change costs exactly, by class; at -1 to any other place and cell."""
+        if (at, pairs) not in self._changes:
+            kappas = self.kappas(at) if at >= 0 else self.on_average
+            seen = zip(self.states, pairs, strict=True)
+            parts = (self._part(layers, kappas, pair) for (layers, _), pair in seen)
+            self._changes[at, pairs] = tuple(itertools.chain(*parts))
+        return self._changes[at, pairs]
+
+    @cached_property
+    def _changes(self) -> dict[tuple[int, tuple[Pair, ...]], Case]:
+        return {}  # as they were found: a search for scales asks for the same again
 
     def _part(self, layers: list[int], kappas: Sequence[Fraction] | None, pair: Pair) -> Case:
         """Return that for the classes of some layers, one after the other as all classes are."""
         found = list[Fraction]()
         for layer, x, y in zip(layers, *pair, strict=True):
-            for place in self._by_layer[layer]:
-                each = self.classes[place]
-                if kappas is None:
-                    found.append(x**2 * each.distance)
-                else:
-                    both = 2 * x * y * kappas[place] / each.cells
-                    found.append((x**2 + y**2) * each.distance - both)
+            own, square, both = self._by_layer[layer], x**2 + y**2, 2 * x * y
+            if kappas is None:
+                found += [x**2 * self.classes[place].distance for place in own]
+            else:
+                distances = (square * self.classes[place].distance for place in own)
+                found += [d - both * kappas[at] for d, at in zip(distances, own, strict=True)]
         return tuple(found)
 
 
@@ -258,10 +264,10 @@ class Changing:
             total += costs.max(axis=0)
             chosen.append((best, pairs))
         at = int(total.argmax())
-        kappas = moves.kappas(at)
-        dearest = moves.case(kappas, [pairs[best[at]] for best, pairs in chosen])
-        ends = [(kinds[0], kinds[-1]) for _, kinds in moves.states]
-        return dearest, moves.case(moves.on_average, ends)
+        dearest = moves.changing(at, tuple(pairs[best[at]] for best, pairs in chosen))
+        return dearest, moves.changing(
+            -1, tuple((kinds[0], kinds[-1]) for _, kinds in moves.states)
+        )
 
     def _most(self) -> Iterator[Fraction]:
         moves, far = self.moves, dict[int, list[tuple[Fraction, Fraction]]]()

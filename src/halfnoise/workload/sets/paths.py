@@ -9,7 +9,8 @@ place may cost, and W/p what its own noise weighs, a place has
 
 from the smallest up, then down again. What noise weighs in least squares hangs on all precisions:
 W = p^2 sum of w Cov^2 over all places, each of which weighs w. Estimates that are the best for some
-precisions have no less error for others than the best for these, so in turns both get better.
+precisions have no less error for others than the best for these, so in turns both get better: and
+better at once where the last turns lead (``_ahead``).
 
 Where people come and go, places are seen from the number of all (``chains``), and nobody pays for
 k, the precision with which they would tell it: E (1 - k) is to be least, of the error E. As k grows
@@ -18,6 +19,7 @@ the sum above.
 """
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -26,6 +28,7 @@ from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.tree import Pooled, Tree
 
 MOST_TURNS, STILL = 400, 1e-7
+KEPT, MOST, TINY = 4, 300.0, 1e-200  # turns that say where others lead; and what they lead to
 MOST_PLACES, FEW = 2**18, 2**8  # of more, or more kinds, places of a level have the same noise
 LEAST = 2.0**-10  # of what is left for a path: what nobody asks for is measured nevertheless
 
@@ -47,20 +50,48 @@ def precisions(
     even = all(len({*each}) == 1 for each in tree.children[: len(weights)])
     if even or sum(tree.sizes[: len(weights)]) > MOST_PLACES:
         return found
-    least = math.inf
+    least, after, x = math.inf, np.empty(0), np.empty(0)
+    seen = list[tuple[Floats, Floats]]()  # roots, and how a turn changes them
     for _ in range(MOST_TURNS):
-        pooled = Pooled(tree, [1 / own for own in found])
-        varies, free = pooled.spread(0.0), leaves / pooled.below
-        error = math.fsum(w * float(v.sum()) for w, v in zip(weights, varies, strict=True))
-        if error * (1 - free) > least * (1 - STILL):
+        error, roots = _turn(tree, weights, found, leaves=leaves)
+        if error < least * (1 - STILL):
+            seen = [*seen[-KEPT:], (x, roots - x)] if x.size else []
+            least, after, x = error, roots, _ahead(seen) if len(seen) > 1 else roots
+        elif len(seen) > 1:
+            x, seen = after, []
+        else:
             break
-        least, more = error * (1 - free), leaves * error / (1 - free)
-        weighed = _weighed(pooled, weights, varies)
-        carried = (pooled.carried(level) for level in range(len(found)))
-        seen = zip(found, weighed, carried, strict=True)
-        found = _shared(tree, [p * np.sqrt(w + more * c**2) for p, w, c in seen])
+        found = _shared(tree, x)
+    found = _shared(tree, after)
     each = (np.unique(own.round(9)).size for own in found)
     return at_first if few and sum(each) > FEW else found
+
+
+def _turn(
+    tree: Tree, weights: tuple[float, ...], found: Sequence[Floats], *, leaves: bool
+) -> tuple[float, Floats]:
+    """Return the error of such precisions, and log W of all places, in halves."""
+    pooled = Pooled(tree, [1 / own for own in found])
+    varies, free = pooled.spread(0.0), leaves / pooled.below
+    error = math.fsum(w * float(v.sum()) for w, v in zip(weights, varies, strict=True))
+    weighed, more = _weighed(pooled, weights, varies), leaves * error / (1 - free)
+    carried = np.concatenate([pooled.carried(level) for level in range(len(found))])
+    roots = np.concatenate(found) * np.sqrt(np.concatenate(weighed) + more * carried**2)
+    return error * (1 - free), np.log(np.maximum(roots, TINY))
+
+
+def _ahead(seen: Sequence[tuple[Floats, Floats]]) -> Floats:
+    """Return where turns lead: from such a mixture of the last ones as would change least.
+
+    Place by place, so that those which are alike stay so to the last bit.
+    """
+    x, change = seen[-1]
+    apart = np.diff([own for _, own in seen], axis=0)
+    along = np.diff([own for own, _ in seen], axis=0) + apart
+    parts = np.linalg.lstsq(apart.T, change, rcond=None)[0].tolist()
+    less = sum(part * own for part, own in zip(parts, along, strict=True))
+    found: Floats = np.clip(x + change - less, -MOST, MOST)
+    return found
 
 
 def _by_level(tree: Tree, weights: tuple[float, ...]) -> tuple[Floats, ...]:
@@ -94,8 +125,10 @@ def _weighed(pooled: Pooled, weights: tuple[float, ...], varies: list[Floats]) -
     return found
 
 
-def _shared(tree: Tree, roots: list[Floats]) -> tuple[Floats, ...]:
-    """Return the best precisions for such roots of W: those on each path add up to one."""
+def _shared(tree: Tree, logs: Floats) -> tuple[Floats, ...]:
+    """Return the best precisions for such logs of roots of W: each path adds up to one."""
+    ends = np.cumsum(tree.sizes)
+    roots = np.split(np.exp(logs), ends[ends < logs.size])
     inner = [np.zeros(len(own)) for own in roots]  # the root of the sum of K inside a place
     for i in reversed(range(1, len(roots))):
         inner[i - 1] = np.sqrt(tree.summed(i, (roots[i] + inner[i]) ** 2))

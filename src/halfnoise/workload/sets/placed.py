@@ -20,8 +20,8 @@ from halfnoise.workload.sets.alike import Measured
 from halfnoise.workload.sets.base import Center, Channel, Mixture, Number, Scales, View
 from halfnoise.workload.sets.by_cell import Layer, Wanted
 from halfnoise.workload.sets.chains import WHOLE, Chain, Wish, chain, spots_of
-from halfnoise.workload.sets.crossed import Crossed
-from halfnoise.workload.sets.levelled import at_first, borne
+from halfnoise.workload.sets.crossed import Crossed, Known
+from halfnoise.workload.sets.levelled import Pooling, at_first, pooling
 from halfnoise.workload.sets.moves import Entry, Moves
 from halfnoise.workload.sets.residuals import (
     Axes,
@@ -124,20 +124,17 @@ class Placed(Crossed):
         """Return the set as it is, or measured in the other way."""
         return replace(self, levelled=self.public, alone=not self.public) if way else self
 
-    def borne(self, rates: Scales) -> Scales | None:
-        """Return what squared scales weigh where each level has its own."""
-        if not self.levelled:
-            return None
-        found = [0.0] * len(self.classes)
-        for i, layer in enumerate(self.layers):
+    @property
+    def pooling(self) -> Pooling | None:
+        """Where each level has its own scale, how they tell the same."""
+        several, units = list[Pooling](), np.eye(len(self.classes))
+        for i, layer in enumerate(self.layers if self.levelled else ()):
             for plain, whole, every, squares in self._residuals(layer):
                 both, many = whole + every, rank(self.levels, plain) * cells(self.levels, plain)
-                at = [self.places[i, axes] for axes in both]
-                own = np.array([rates[place] for place in at])
-                weights = borne(squares, self._sizes(both), own, whole=bool(whole)).tolist()
-                for place, weight in zip(at, weights, strict=True):
-                    found[place] += weight * many
-        return tuple(found)
+                own = pooling(squares, self._sizes(both), whole=bool(whole))
+                told = own.told @ units[[self.places[i, axes] for axes in both]]
+                several.append(Pooling(told, own.weights * many))
+        return Pooling(*map(np.concatenate, zip(*several, strict=True))) if several else None
 
     def moved(self, measured: list[Measured]) -> Moves:
         """Return who can move what; two persons agree in the places around some place."""
@@ -178,25 +175,29 @@ class Placed(Crossed):
 
     def _own(self, layer: int, plain: Axes, scales: Scales) -> list[float]:
         """Return the scales of a residual by its levels."""
-        deep = len(self.chains[layer, plain].precisions)
-        return [scales[self.places[layer, (level, *plain)]] for level in range(deep)]
+        levels = range(len(self.chains[layer, plain].precisions))
+        return [scales[self.places[layer, (level, *plain)]] for level in levels]
 
-    def noises(self, place: int, table: Axes, scales: Scales, root: float) -> list[float]:
+    def noises(self, at: int, table: Axes, scales: Scales, root: float, of: Known) -> list[float]:
         """Return the scales of the noises of one layer in a cell: on average over all places."""
         level, found = place_of(table, self.deep), []
         for axes in made_from(table, self.deep):
             plain = axes[len(level) :]
-            pooled, at = self.pooled(place, plain, scales), self.places.get((place, plain))
-            top = root**2 if at is None else scales[at] ** 2
-            if pooled is not None and at is not None:
-                top = pooled.top(top)
-            square = top
-            if pooled is not None and level:
-                square = float(np.mean(pooled.spread(top)[level[0]]))
+            if (at, plain) not in of:
+                of[at, plain] = self._squares(at, plain, scales, root)
+            square = of[at, plain][level[0] + 1 if level else 0]
             others = cells(self.levels, (axis for axis in table if axis not in axes))
-            far = float(distance(self.levels, plain))
-            found.append(math.sqrt(square * far) / others)
+            found.append(math.sqrt(square * float(distance(self.levels, plain))) / others)
         return found
+
+    def _squares(self, place: int, plain: Axes, scales: Scales, root: float) -> list[float]:
+        """Return the variances of a residual by no place, and on average by those of each level."""
+        pooled, at = self.pooled(place, plain, scales), self.places.get((place, plain))
+        top = root**2 if at is None else scales[at] ** 2
+        if pooled is None:
+            return [top] * (1 + self.deep)
+        top = top if at is None else pooled.top(top)
+        return [top, *(float(np.mean(own)) for own in pooled.spread(top))]
 
     def channel(
         self, quantum: Fraction, center: Center, scales: Scales, people: Fraction = Fraction(1)

@@ -46,6 +46,10 @@ class Tree:
         return tuple(map(sum, self.children))
 
     @cached_property
+    def _parted(self) -> list[NDArray[np.int64]]:
+        return [np.array(each, dtype=np.int64) for each in self.children]
+
+    @cached_property
     def starts(self) -> list[NDArray[np.int64]]:
         """Where, in its level, the first place inside each one stands."""
         return [np.cumsum((0, *each[:-1])) for each in self.children]
@@ -60,7 +64,7 @@ class Tree:
 
     def spread(self, level: int, x: NDArray[Value], axis: int = 0) -> NDArray[Value]:
         """Return, for each place of a level, what stands at the place that it is in."""
-        return np.repeat(x, self.children[level], axis=axis)
+        return x.repeat(self._parted[level], axis)
 
     def above(self, level: int, over: int) -> NDArray[np.int64]:
         """Return which place of a level over another each place of the other is in."""

@@ -1,0 +1,134 @@
+"""What makes plans quick changes nothing else: steps and turns end where slower ones would."""
+
+import copy
+import math
+import pickle
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import halfnoise as hn
+from halfnoise.design import allocation, largest
+from halfnoise.design.candidates import designs
+from halfnoise.design.certificate import fairly
+from halfnoise.design.duality import solve
+from halfnoise.design.programme import Programme
+from halfnoise.privacy.definitions import Budget
+from halfnoise.workload.sets import Crossed, Tree, Wanted, chains, paths
+from halfnoise.workload.sets.levelled import Pooling
+from support.soak import MORE
+
+MOST_TURNS = 60
+PLACES = [("A", "x"), ("A", "y"), ("A", "z"), ("B", "x")]
+
+
+def any_pooling(draws: np.random.Generator) -> tuple[Pooling, Any]:
+    """Return noises that tell the same, with errors far apart, and what some people pay."""
+    n, rows, people = (int(x) for x in draws.integers([2, 1, 1], [9, 9, 6]))
+    told = np.vstack([draws.random((rows, n)) * (draws.random((rows, n)) < 0.5), np.eye(n)])
+    told[:rows, 0] += 0.1
+    weights = 10 ** draws.uniform(-9, 0, len(told))
+    return Pooling(told, weights), draws.uniform(0.1, 2, (people, n))
+
+
+@pytest.mark.parametrize("seed", range(40 * MORE))
+def test_no_rates_are_better(seed: int) -> None:
+    """Nobody pays more than one, and whatever is changed of the best rates, the error grows."""
+    draws = np.random.default_rng(seed)
+    pooling, costs = any_pooling(draws)
+    found = pooling.best(costs, np.ones(costs.shape[1]))
+    assert (costs @ found).max() == pytest.approx(1, abs=1e-12)
+    for _ in range(200):
+        other = found * np.exp(10 ** draws.uniform(-4, 0) * draws.normal(size=len(found)))
+        other /= (costs @ other).max()
+        assert pooling.error(other) >= pooling.error(found) * (1 - 1e-6)
+    # What squared scales weigh there is how the error falls: so the same rates are the best for it.
+    alone = Pooling(np.eye(len(found)), pooling.borne(found))
+    again = alone.best(costs, np.ones(len(found)))
+    assert alone.error(again) >= alone.error(found) * (1 - 1e-5)
+
+
+@pytest.mark.parametrize("seed", range(20 * MORE))
+def test_steps_end_where_programmes_do(seed: int) -> None:
+    """Where each noise tells something of its own, that is a programme of lines."""
+    draws = np.random.default_rng(seed)
+    _, costs = any_pooling(draws)
+    weights = 10 ** draws.uniform(-4, 0, costs.shape[1])
+    lines = Programme(moved=(), weights=(), distances=costs, line_weights=weights)
+    rates = allocation._pooled(Pooling(np.eye(len(weights)), weights), costs, weights)
+    assert (weights / np.array(rates)).sum() == pytest.approx(solve(lines, 1e-9).error, rel=2e-6)
+
+
+def _turned(tree: Tree, weights: tuple[float, ...], *, leaves: bool) -> float:
+    """Return the error where turns alone lead, one after the other."""
+    found, least = paths._by_level(tree, weights), math.inf
+    for _ in range(300):
+        error, roots = paths._turn(tree, weights, found, leaves=leaves)
+        found, least = paths._shared(tree, roots), min(least, error)
+    return least
+
+
+@pytest.mark.parametrize("seed", range(30 * MORE))
+def test_turns_lead_on(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few turns lead as far as very many, and places that are alike stay so to the last bit."""
+    rng, turn, calls = random.Random(seed), paths._turn, list[int]()
+    children: list[tuple[int, ...]] = [(rng.randint(2, 4),)]
+    for _ in range(rng.randint(1, 2)):
+        children.append((1, 7, *(rng.choice([1, 2, 7]) for _ in range(sum(children[-1]) - 2))))
+    twice = [(2 * children[0][0],), *(2 * each for each in children[1:])]  # all of it, and again
+    tree, leaves = Tree(tuple(twice)), rng.random() < 0.5
+    weights = tuple(10 ** rng.uniform(-3, 3) for _ in children)
+
+    def counted(*asked: Any, **how: Any) -> Any:
+        calls.append(1)
+        return turn(*asked, **how)
+
+    monkeypatch.setattr(paths, "_turn", counted)
+    found = paths.precisions(tree, weights, leaves=leaves)
+    assert len(calls) <= MOST_TURNS
+    error, _ = turn(tree, weights, found, leaves=leaves)
+    assert error <= _turned(tree, weights, leaves=leaves) * (1 + 5e-6)
+    for own in found:
+        first, second = np.split(own, 2)
+        assert (first == second).all()
+
+
+def test_tables_find_what_follows_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bounds are found without chains; sets are copied and stored as any value."""
+    nested = hn.Nested("s", "c", places=PLACES)
+    queries: list[Any] = [hn.Table([nested, hn.Choice("a", ["u", "v"])])]
+    workload = hn.Workload(queries, objective="largest")
+    with monkeypatch.context() as patch:
+        patch.setattr(chains, "_chain", None)
+        assert fairly(workload, 1.0)
+    for known in (False, True):
+        shape = Crossed((2, 3), (Wanted((0, 1), 1.0),))
+        assert not known or shape.size == 11
+        assert copy.deepcopy(shape) == pickle.loads(pickle.dumps(shape)) == shape
+    with pytest.raises(AttributeError):
+        _ = shape.anything  # type: ignore[attr-defined]
+
+
+def test_what_is_not_chosen_may_be_rough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kind of design is left as soon as another is better than it can be, and no sooner."""
+    workload = hn.Workload(
+        [hn.Count("a"), hn.Mean("b", bounds=(0, 1))], size_importance=0, objective="largest"
+    )
+    first, *_ = designs(workload, Budget(mu=1.0))
+    goals = len(workload.lines)
+    monkeypatch.setattr(type(first), "errors", lambda *_: [1.0] * (goals - 1) + [1.01])
+    assert _rounds(first, workload, beaten=0.9) == 1
+    assert _rounds(first, workload, beaten=1.02) > 1
+
+
+def _rounds(first: Any, workload: hn.Workload, beaten: float) -> int:
+    calls = list[int]()
+
+    def again(_: Any) -> Any:
+        calls.append(1)
+        return first
+
+    largest.least_largest(first, again, workload, None, beaten)
+    return len(calls)
