@@ -56,6 +56,17 @@ def test_places_that_hardly_weigh_anything(deep: int) -> None:
     assert above(hn.Workload([places], importance=importance), known_size=True) <= 1.002
 
 
+@pytest.mark.parametrize("rules", [{}, {"objective": "largest"}, {"neighbors": REPLACE}])
+def test_values_by_places_of_one_level(rules: dict[str, Any]) -> None:
+    """They share noise with people, as values by choices do."""
+    tables = hn.Table([hn.Nested("a", places=[("x",), ("y",), ("z",)]), hn.Choice("sex", ["f"])])
+    values = (hn.Mean("v", bounds=(0, 1), by=["a", "sex"]), hn.Sum("w", bounds=(4, 9), by=["a"]))
+    workload = hn.Workload([tables, *values], **rules)
+    assert 1 <= above(workload) <= 1.001
+    found = costs(hn.plan(workload, privacy=MU))
+    assert 1 - SHORT <= max(found.each) <= 1
+
+
 def test_sums_that_hardly_weigh_anything() -> None:
     """Of eleven unlike sums, weighed four orders of magnitude apart, what is chosen is near."""
     for seed in range(6):

@@ -17,6 +17,7 @@ q: Any = hn  # what strict types would refuse is tried, too
 LINES = "state,county\nN,a\nN, b\n\nS,a\nE\n"
 PLACES = [("N", "a"), ("N", "b"), ("S", "a"), ("E",)]
 NESTED = hn.Nested("state", "county", places=PLACES)
+ONE = hn.Nested("s", places=[("N",)])
 WORDS = ("--nested", "state,county=@places.csv", "--choice", "sex=f,m", "--table", "county,sex")
 
 
@@ -125,6 +126,14 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "groups": (
         lambda: q.Workload([NESTED], by="g", groups=["x"]),
         "do not go with groups",
+    ),
+    "groups and values": (
+        lambda: q.Workload([ONE, q.Count("x", by=["s"])], by="g", groups=["x"]),
+        "do not go with groups",
+    ),
+    "weights and values": (
+        lambda: q.Workload([ONE, q.Count("x", by=["s"])], weight=q.Weight("w", bounds=(0, 2))),
+        "'tables' cannot be weighted",
     ),
     "laplace": (
         lambda: q.plan([NESTED], privacy=hn.PureDP(epsilon=1)),

@@ -108,7 +108,7 @@ def table_totals(
     alone = not people
     axes: dict[int, Contribution | Places] = {}
     if block.nested is not None:
-        axes[block.shape.deep - 1] = Places.of(block.nested, columns, alone=alone)
+        axes[len(block.nested.columns) - 1] = Places.of(block.nested, columns, alone=alone)
     for i, axis in enumerate(block.axes):
         if not isinstance(axis, Level):
             axes[i] = Contribution(_block(axis), columns, f"axis{i}", alone=alone)

@@ -200,7 +200,7 @@ def crossing(
         shown += own.shown(i)
     shown[:0] = people.shown(None)
     shape: Crossed = Crossed(levels, people.wanted, tuple(by_cell))
-    if nested is not None:
+    if nested is not None and (deep > 1 or not values):  # one level is as any other attribute
         shape = Placed(levels, people.wanted, tuple(by_cell), tree=nested.tree, public=public)
     listed = sorted([*shown, *unweighed(shape, shown)], key=lambda table: not table.asked)
     plain = (axis for axis in axes if not isinstance(axis, Level))

@@ -95,7 +95,7 @@ def weighed(blocks: Iterable[Block], weight: Weight | None) -> tuple[Block, ...]
     if weight is None:
         return found
     for block in found:
-        if type(block.shape) not in WEIGHED:
+        if type(block.shape) not in WEIGHED or getattr(block, "nested", None):
             rule = f"{block.label!r} cannot be weighted: its sums are not made for that"
             raise NotSupportedError(f"{rule}; ask for it in a release without weights")
     weighing = Weighing.of(weight, max(block.shape.finer for block in found))

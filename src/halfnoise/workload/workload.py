@@ -103,7 +103,7 @@ class Workload:
         most, public = self.at_most, self.size_is_public
         found = blocks_of(self.asked, self.importance, most, public=public)
         _set(self, blocks=weighed(found, self.weight))
-        if self.grouped and any(block.shape.ungrouped for block in self.blocks):
+        if self.grouped and any(getattr(b, "nested", None) for b in self.blocks):
             rule = "places inside places do not go with groups (by)"
             remedy = "make the groups a Choice and an axis of tables"
             raise NotSupportedError(f"{rule}, whose numbers would not add up; {remedy}")

@@ -123,7 +123,6 @@ class ContributionSet(ABC):
     grain: Grain
 
     leans: ClassVar[bool] = False  # whether it makes no sense without the number of people
-    ungrouped: ClassVar[bool] = False  # whether it does not go with groups of people
     gaussian_only: ClassVar[bool] = False  # whether Laplace noise would cost more than it brings
     adjustable: ClassVar[bool] = False  # whether another centre than the midpoint can be better,
     highest_center: ClassVar[float] = 0.5  # up to here,

@@ -10,7 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -57,7 +57,6 @@ class Placed(Crossed):
     alone: bool = False
     chains: dict[tuple[int, Axes], Chain] = field(init=False, repr=False, compare=False)
     drawn: dict[tuple[int, int], int] = field(init=False, repr=False, compare=False)
-    ungrouped: ClassVar[bool] = True
 
     @property
     def deep(self) -> int:
