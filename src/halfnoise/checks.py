@@ -175,7 +175,7 @@ def installed(name: str, known_as: str = "") -> Any:
 def check_column(column: object) -> None:
     """Refuse a column without a name."""
     if not is_name(column):
-        remedy = "for example 'age', or an expression of narwhals, nw.col('age') > 64"
+        remedy = "for example 'age', or an expression, nw.col('age') > 64"
         raise refuse("column", "a column's name", column, remedy)
 
 
