@@ -10,9 +10,10 @@ import polars as pl
 import pytest
 
 import halfnoise as hn
-from halfnoise.design import certificate, place_parts, place_prices, prices
+from halfnoise.design import certificate, place_parts, prices
 from halfnoise.design.cell_prices import Averaged
 from halfnoise.design.place_prices import _Prices
+from halfnoise.workload.sets import spots
 from halfnoise.workload.sets.squared import Squared
 from support.corners import corners
 from support.levels import MU, axes, tables
@@ -161,7 +162,7 @@ def unlike_places(number: int) -> hn.Nested:
 def test_too_many_kinds_of_places_are_bound_in_parts(rules: dict[str, Any], above: float) -> None:
     """Where no two places are alike and there are many, a bound comes from parts of them."""
     nested = unlike_places(40)
-    assert place_prices.MOST_SPOTS < len(place_prices.spots(nested.tree)) < 1200
+    assert spots.MOST_SPOTS < len(spots.Spots(nested.tree).every) < 1200
     workload = hn.Workload([nested], **rules)
     assert hn.plan(workload, privacy=MU).chosen.error(workload) <= (1 + above) * bound_of(workload)
 

@@ -4,11 +4,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from halfnoise.design import spot_errors
 from halfnoise.design.cell_errors import errors, line_parts
 from halfnoise.design.cells import Cells
 from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.design.people import People, Size
 from halfnoise.design.placed_errors import errors_of
+from halfnoise.design.spot_cells import SpotCells
 from halfnoise.values import dataclass
 from halfnoise.workload.block import Block
 from halfnoise.workload.crossing import TableBlock
@@ -51,8 +53,9 @@ class Assembly:
         for place, block, fold, scales in self._each():
             held = self.held[self.people.own(place)] * self.stds
             if isinstance(fold, Cells) and isinstance(block, TableBlock):
+                of = spot_errors.line_parts if isinstance(fold, SpotCells) else line_parts
                 people = self.stds * (self.held[-1] if self.measured else 0.0)
-                found += line_parts(fold, block, scales, np.vstack([held, people]))
+                found += of(fold, block, scales, np.vstack([held, people]))
             elif fold.coordinates:
                 found += fold.parts(scales, held.tolist())
             else:
@@ -65,7 +68,8 @@ class Assembly:
         variances, shared = list[Run](), list[Shared]()
         for _, block, fold, scales in self._each():
             if isinstance(fold, Cells):
-                tables = errors(fold, start, scales)
+                of = spot_errors.errors if isinstance(fold, SpotCells) else errors
+                tables = of(fold, start, scales)
                 start += block.shape.size
                 continue
             mixture = fold.mixture()
@@ -86,7 +90,8 @@ class Assembly:
         start, found, size = 0, list[Run](), float(held[-1]) if self.measured else 0.0
         for place, block, fold, scales in self._each():
             spans = fold.loads(held[self.people.own(place)].tolist(), size)
-            if size and isinstance(fold.shape, Placed) and (made := fold.mixture().tables):
+            placed = isinstance(fold.shape, Placed) and not isinstance(fold, SpotCells)
+            if size and placed and (made := fold.mixture().tables):
                 places = errors_of(0, made, [scale**2 for scale in scales])
                 spans = ((low, high, size * own) for low, high, own in places.leans())
             found += _runs((span for span in spans if span[2]), start)

@@ -37,6 +37,7 @@ from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.base import Parts, Scales
 from halfnoise.workload.sets.folding import Folded
+from halfnoise.workload.sets.placed import Placed
 from halfnoise.workload.workload import Workload
 
 TURNS, ROUGH = 6, 2e-3  # of scales and estimates where several noises tell the same
@@ -69,8 +70,11 @@ class Fitted(Design):
             for crowd, priced in crowds(workload, size):
                 yield from _fitted(crowd.one, priced.programme, setting, crowd.changed)
             return
-        everybody, some = folding(workload)
         asked = (setting.blocks, size, workload.size_weight)
+        if (people := spotted(setting, size)) is not None:
+            yield from _fitted(people, people.programme, setting)
+            return
+        everybody, some = folding(workload)
         # For categories and tables closed forms are best.
         if (people := everybody(*asked)) is not None and people.order and (prices := some(*asked)):
             yield from _fitted(people, prices.programme, setting)
@@ -116,7 +120,8 @@ class Fitted(Design):
     def _assembly(self) -> Assembly:
         people, stds = self.rows.people, np.array(self.row_scales)
         if people.size is Size.MEASURED:
-            told = (b.shape.told(own) for b, own in zip(self.blocks, self.scales, strict=True))
+            folds = self.rows.people.folds
+            told = (fold.told(own) for fold, own in zip(folds, self.scales, strict=True))
             stds[-1] = (stds[-1] ** -2 + sum(told)) ** -0.5
         return Assembly(people=people, scales=self.scales, stds=stds, held=self.rows.back)
 
@@ -181,6 +186,14 @@ def folding(workload: Workload) -> tuple[Fold, Fold]:
     if not mixed:
         return People.of, People.of
     return partial(People.of, fold=listed, most=MOST_LISTED), partial(People.of, fold=priced)
+
+
+def spotted(setting: Setting, size: Size) -> People | None:
+    """List everybody in places inside places, where there are not too many kinds of them."""
+    deep = any(isinstance(block.shape, Placed) for block in setting.blocks)
+    if not deep or setting.varied or setting.workload.grouped:
+        return None
+    return People.of(setting.blocks, size, setting.workload.size_weight, fold=listed)
 
 
 def crowds(workload: Workload, size: Size) -> Iterator[tuple[Crowd, Crowd]]:

@@ -18,6 +18,7 @@ import numpy as np
 from halfnoise.design.cells import Cells
 from halfnoise.design.design import Setting
 from halfnoise.design.programme import Programme
+from halfnoise.design.spot_cells import SpotCells
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
@@ -27,6 +28,7 @@ from halfnoise.workload.sets.base import ContributionSet, Scales
 from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.folding import Coordinate, Folded
 from halfnoise.workload.sets.folds import folded
+from halfnoise.workload.sets.placed import Placed
 from halfnoise.workload.sets.varying import Varying
 
 MOST_KINDS = 2**14
@@ -81,7 +83,7 @@ class People:
         leaves, folds = self.size is not Size.PUBLIC, list[Folded]()
         for block, known, other in zip(blocks, self.folds, (like or self).folds, strict=True):
             fold: Folded | None
-            if adds_by_cell(block.shape) and isinstance(known, Cells) and isinstance(other, Cells):
+            if isinstance(known, Cells) and isinstance(other, Cells):
                 fold = known.on(block.shape, other.fits)
             else:
                 fold = folded(block.shape, leaves=leaves)
@@ -191,13 +193,18 @@ class People:
         """What squared errors of coordinates weigh, in their units."""
         last = int(self.size is Size.MEASURED)
         found = np.zeros((len(self.order) + last,) * 2)
-        seen = zip(self.order, self.coordinates, self.units, strict=True)
-        for place, ((i, _), each, (middle, half)) in enumerate(seen):
-            lean = np.zeros(len(found))
-            lean[-1] = middle * last
-            lean[place] = half
-            own = self.blocks[i].importance * float(each.weight)
-            found += own * np.outer(lean, lean)
+        raw = np.zeros((len(self.order) + 1, len(found)))  # in which they are asked for
+        for place, (middle, half) in enumerate(self.units):
+            raw[place, -1] = middle * last
+            raw[place, place] = half
+        for i, (block, fold) in enumerate(zip(self.blocks, self.folds, strict=True)):
+            own, asked = raw[[*self.own(i), -1]], fold.along_weights
+            if asked is None:
+                asked = np.diag([*(float(each.weight) for each in fold.coordinates), 0.0])
+            else:
+                own[-1, -1] = last
+                asked[-1, -1] = 0.0
+            found += block.importance * own.T @ asked @ own
         if last:
             found[-1, -1] += self.root_weight
         return found
@@ -270,6 +277,8 @@ class People:
 
 def listed(shape: ContributionSet, most: int, *, leaves: bool) -> Folded | None:
     """Fold a set so that everybody is listed, where values by cell may share noises."""
+    if isinstance(shape, Placed):
+        return SpotCells.found(shape, most, leaves=leaves)
     if adds_by_cell(shape):
         return Cells.of(shape, most, leaves=leaves)
     return folded(shape, leaves=leaves)

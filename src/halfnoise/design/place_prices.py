@@ -15,34 +15,23 @@ multiply z. Totals that everybody adds alike are one total, and weigh together.
 """
 
 import itertools
-from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from halfnoise.design.cell_prices import Averaged, Moments, moments_of
 from halfnoise.design.cell_states import CellStates, Residuals
+from halfnoise.design.spot_states import SpotStates, pairs
 from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.folding import Coordinate
 from halfnoise.workload.sets.placed import Placed
-from halfnoise.workload.sets.residuals import Axes, cells, place_of, rank, within
-from halfnoise.workload.sets.tree import Tree
+from halfnoise.workload.sets.residuals import cells, rank, within
+from halfnoise.workload.sets.spots import MOST_SPOTS, Spot, Spots
 
-MOST_SPOTS, MOST_NUMBERS = 2**9, 2**21  # kinds of places, and numbers in all matrices
-
-Shape: TypeAlias = tuple[tuple[int, int], ...]  # kinds of places in one, and how many
-
-
-class Spot(NamedTuple):
-    """Places that are alike: their level, all kinds around, how many in one place, and in all."""
-
-    level: int
-    around: tuple[int, ...]  # from the whole on, and itself last
-    each: int
-    number: int
+MOST_NUMBERS = 2**21  # in all matrices
 
 
 class Part(NamedTuple):
@@ -55,27 +44,6 @@ class Part(NamedTuple):
     weights: Floats
 
 
-def spots(tree: Tree) -> list[Spot]:
-    """Return all kinds of places, the whole first, or some where there are too many."""
-    known, inside, own = dict[object, int](), list[Shape]([()]), list[int]()
-    for level in reversed(tree.children):
-        found, start = list[int](), 0
-        for many in level:
-            inner = Counter(own[start : start + many]) if own else {0: many}
-            shape = tuple(sorted(inner.items()))
-            found.append(known.setdefault(shape, len(inside)))
-            inside += [shape] * (len(known) == len(inside))
-            start += many
-        own = found
-    every = [Spot(-1, (0,), 1, 1)]
-    for spot, own_shape in zip(every, own, strict=False):  # both grow
-        for kind, many in inside[own_shape] if len(every) <= MOST_SPOTS else ():
-            around = (*spot.around, len(every))
-            every.append(Spot(spot.level + 1, around, many, spot.number * many))
-            own.append(kind)
-    return every
-
-
 @dataclass(frozen=True, kw_only=True)
 class PricedPlaces(Averaged):
     """Kinds of people, each an average over like places, and over like values in their cells."""
@@ -85,7 +53,7 @@ class PricedPlaces(Averaged):
     @classmethod
     def of(cls, shape: Placed, most: int, *, leaves: bool) -> "PricedPlaces | None":
         """Return so many kinds at most; None if there are always more."""
-        several = _Prices.list(shape, spots(shape.tree), most, leaves=leaves)
+        several = _Prices.list(shape, Spots(shape.tree).every, most, leaves=leaves)
         made = (cls._made(found, [*found.parts()]) for found in several)
         return next((found for found in made if found is not None), None)
 
@@ -154,7 +122,7 @@ class _Prices:
         """List everybody, or all changes, then fewer: so many at most, or none."""
         states, plain = CellStates(shape), tuple(range(shape.deep, len(shape.levels)))
         few = len(every) <= MOST_SPOTS
-        who = np.array([*_pairs(every, shape.deep - 1, leaves=leaves)] if few else [])
+        who = np.array([*pairs(every, shape.deep - 1, leaves=leaves)] if few else [])
         units = np.array([*(float(max(map(abs, x.amounts))) for x in states.layers), 1.0])
         raw = np.diag([*states.units, 1.0])
         raw[:-1, -1] = [float(layer.middle) for layer in states.layers]
@@ -178,30 +146,6 @@ class _Prices:
         """How many kinds of people, or of changes, there are."""
         return len(self.who) * len(self.moments.own) * max(1, len(self.sets))
 
-    def residuals(self) -> Iterator[tuple[Residuals, dict[tuple[int, int], float]]]:
-        """Go through residuals of plain attributes, first none, those that are alike together.
-
-        With each goes what a squared error in a place weighs, by its level and layer.
-        """
-        shape, layers = self.shape, CellStates(self.shape).layers
-        wanted = [(len(layers), 1.0, shape.wanted)]
-        wanted += [(k, x.weight, shape.values[x.value].wanted) for k, x in enumerate(layers)]
-        found: dict[Axes, dict[tuple[int, int], float]] = {(): defaultdict(float)}
-        for layer, weight, tables in wanted:
-            for table, own in tables:
-                place = place_of(table, shape.deep)
-                plain, level = table[len(place) :], place[0] if place else -1
-                for axes in within(plain):
-                    each = found.setdefault(axes, defaultdict(float))
-                    each[level, layer] += weight * own / cells(shape.levels, plain)
-        like: dict[tuple[Any, ...], list[Axes]] = {}
-        for axes, weights in found.items():
-            n, m = (of(shape.levels, axes) for of in (cells, rank))
-            told = sorted((at, f"{weight:.9g}") for at, weight in weights.items())
-            like.setdefault((n, m, *told), []).append(axes)
-        for (n, m, *_), every in like.items():
-            yield Residuals(tuple(every), (), (), n, m), found[every[0]]
-
     def parts(self) -> Iterator[Part]:
         """Go through all totals, those of all people first."""
         last = [spot.around for spot in self.spots if spot.level == self.shape.deep - 1]
@@ -210,7 +154,9 @@ class _Prices:
         inside: dict[int, list[int]] = {u: [] for u in range(len(self.spots))}
         for q, u in ((q, u) for q, spot in enumerate(self.spots) for u in spot.around):
             inside[u].append(q)
-        for (kind, weights), u in itertools.product([*self.residuals()], apart):
+        for (every, weights), u in itertools.product(SpotStates(self.shape).asked, apart):
+            n, m = (of(self.shape.levels, every[0]) for of in (cells, rank))
+            kind = Residuals(every, (), (), n, m)
             times = len(kind.axes) * kind.rank * kind.cells * self.apart(u)
             found: dict[tuple[bytes, int], tuple[Floats, float]] = {}
             for q, layer in itertools.product(inside[u], range(people + 1)):
@@ -266,16 +212,3 @@ class _Prices:
         """Return kappa for every change."""
         found = map(float, CellStates(self.shape).kappas(kind, self.sets))
         return np.array([*found] or [float(not kind.axes[0])])[:, None, None]
-
-
-def _pairs(every: Sequence[Spot], last: int, *, leaves: bool) -> Iterator[tuple[int, int, int]]:
-    """Go through pairs of kinds of smallest places, and which place may be the last around both."""
-    ends = [spot.around for spot in every if spot.level == last]
-    for (i, one), (j, other) in itertools.combinations_with_replacement(enumerate(ends), 2):
-        if i == j:
-            yield i, j, one[-1]
-        for around, a, b in zip(one, one[1:], other[1:], strict=False):
-            if not leaves and (a != b or every[a].each > 1):
-                yield i, j, around
-            if a != b:
-                break

@@ -53,9 +53,9 @@ class Across:
 
     def tells(self, noisy: Floats, root: Floats) -> Iterator[tuple[float, Floats]]:
         """Go through what blocks say of the number of people: how surely, and times that what."""
-        for _, channel, h in self._each(noisy):
+        for fold, channel, h in self._each(noisy):
             if channel is not None:
-                yield channel.shape.tells(channel, h, root)
+                yield fold.tells(channel, h, root)
 
     def recover(self, noisy: Floats, along: Sequence[Floats], root: Floats) -> Floats:
         """Return the estimates from noise across, the coordinates and the number of people."""

@@ -99,9 +99,14 @@ class TableBlock(Block):
         each = (scales if len(scales) == 1 else of(i, scales) for i in range(len(self.values)))
         return self.with_values([max(own) for own in each]) if self.values else self
 
-    def with_values(self, scales: Sequence[float], spare: int = 0) -> "TableBlock":
-        """Return the block with values on the grids for such scales, with so many spare bits."""
-        largest = self.shape.largest
+    def with_values(
+        self, scales: Sequence[float], spare: int = 0, most: int | None = None
+    ) -> "TableBlock":
+        """Return the block with values on the grids for such scales, with so many spare bits.
+
+        ``most``: what residuals are multiplied with, if not as the set says.
+        """
+        largest = most or self.shape.largest
         bits = TABLE_BITS - spare - math.ceil(math.log2(largest))
         bits, moved = min(REACH_BITS, max(LEAST_TABLE_BITS, bits)), list[ByCell]()
         for value, own in zip(self.shape.values, scales, strict=True):

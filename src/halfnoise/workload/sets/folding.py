@@ -79,6 +79,14 @@ class Folded:
         """How what a kind adds to all coordinates varies, where it stands for several."""
         return None
 
+    @property
+    def along_weights(self) -> Floats | None:
+        """What squared errors of coordinates weigh together, that of the number of people last.
+
+        None where each weighs what it says, by itself.
+        """
+        return None
+
     def matrices(self) -> Iterable[Floats]:
         """Go through what is measured with noises that it shares: P of each kind."""
         return ()
@@ -122,6 +130,14 @@ class Folded:
         if channel is None:
             raise AssertionError
         return self.shape.recover(channel, h, people)
+
+    def told(self, scales: Scales) -> float:
+        """Return what noises of such scales say of the number of people, as a precision."""
+        return self.shape.told(scales)
+
+    def tells(self, channel: Channel, h: Floats, root: Floats) -> tuple[float, Floats]:
+        """Return what is said of the number of people: how surely, and times that what."""
+        return self.shape.tells(channel, h, root)
 
     def mixture(self) -> Mixture:
         """Return how noises across, and that of the number of people, make up the errors."""

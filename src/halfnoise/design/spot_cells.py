@@ -1,0 +1,374 @@
+"""Places inside places, folded: what one person adds to people and values in each kind of place.
+
+By symmetry among places that are alike the best noise treats what they are apart alike, and in each
+kind of place it may mix people, values and the kinds of places inside in any way: so rows of them
+are measured (``spot_rows``). Somebody for whom a row comes to a, and who becomes somebody for whom
+it comes to b, moves it by  a^2 D + b^2 D - 2 a b kappa,  as in tables (``cells``).
+"""
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from halfnoise.design.cell_states import CellStates
+from halfnoise.design.cells import SPARE_BITS, Cells
+from halfnoise.design.spot_rows import SpotRows
+from halfnoise.design.spot_states import Kinds, Own, SpotPart, SpotStates
+from halfnoise.design.triangle import moved_by
+from halfnoise.values import dataclass, field, replace
+from halfnoise.workload.crossing import TableBlock
+from halfnoise.workload.grid import Floats, Grain, Ring, in_steps
+from halfnoise.workload.sets.base import Channel, Scales, Span
+from halfnoise.workload.sets.by_cell import apart_by_table
+from halfnoise.workload.sets.placed import Placed
+from halfnoise.workload.sets.residuals import Axes, cells, flat, made_of, place_of, projected
+
+MOST_SPOTS, MOST_NUMBERS = 2**6, 2**20  # kinds of places, and numbers in all matrices
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpotCells(Cells):
+    """All kinds of people in places inside places; ``fits``: what is measured, once found.
+
+    ``shared``: of changes, by part, what two persons have in common of what they move.
+    """
+
+    shape: Placed
+    fits: tuple[Any, ...] = ()
+    states: SpotStates = field(compare=False, repr=False)
+    shared: Any = field(compare=False, repr=False)
+
+    @classmethod
+    def found(
+        cls, shape: Placed, most: int, *, leaves: bool, fits: tuple[SpotRows, ...] = ()
+    ) -> "SpotCells | None":
+        """Return all kinds of people, or of changes; None where they, or places, are too many."""
+        states = SpotStates(shape)
+        if len(states.spots.every) > MOST_SPOTS:
+            return None
+        numbers = sum(len(part.own) ** (1 if leaves else 2) for part in states.parts)
+        number = states.number(leaves=leaves)
+        if number > most or number * numbers > MOST_NUMBERS:
+            return None
+        shared = np.zeros((len(states.parts), 0))
+        if leaves:
+            kinds = states.each_person()
+        else:
+            kinds, shared = states.each_change()
+        made = cls(
+            shape=shape,
+            leaves=leaves,
+            coordinates=states.added(leaves=leaves, states=kinds),
+            fits=fits,
+            across=np.zeros((number, 0)),
+            weights=(),
+            root_weight=states.root_weight,
+            states=states,
+            kinds=kinds,
+            change=np.zeros(0, dtype=int),
+            shared=shared,
+        )
+        return replace(made, across=made._charged()) if fits else made
+
+    def on(self, shape: Any, fits: tuple[Any, ...] = ()) -> "SpotCells":
+        """Return the same where bounds are on the grid, or where other rows are measured."""
+        found = SpotCells.found(shape, 2**30, leaves=self.leaves, fits=fits or self.fits)
+        if found is None:
+            raise AssertionError
+        return found
+
+    @property
+    def along_weights(self) -> Floats:
+        """What squared errors of coordinates weigh together, the number of people last."""
+        return self.states.free_weights
+
+    def matrices(self) -> Iterable[Floats]:
+        """Go through all parts but the totals: what each kind of person moves."""
+        for place, part in enumerate(self.states.parts[1:], 1):
+            if self.leaves:
+                yield self._added(part, self.kinds) * float(part.distance) ** 0.5
+                continue
+            x, y = (self._added(part, own) for own in self.kinds)
+            both = np.einsum("ki,kj,k->kij", x, y, self.shared[place])
+            own = [np.einsum("ki,kj->kij", each, each) * float(part.distance) for each in (x, y)]
+            yield own[0] + own[1] - both - both.swapaxes(1, 2)
+
+    def _added(self, part: SpotPart, kinds: Kinds) -> Floats:
+        """Return what people add to the coordinates of a part, in their units."""
+        found, states = list[Floats](), self.states
+        for own in part.own:
+            amounts = np.array([*map(float, states.amounts(own[1]))]) / states.unit(own[1])
+            found.append(amounts[states.which(own, kinds)])
+        return np.stack(found, axis=1)
+
+    def matrix_weights(self) -> Iterable[Floats]:
+        """Go through the same: Q."""
+        for part in self.states.parts[1:]:
+            unit = np.array([self.states.unit(layer) for _, layer in part.own])
+            yield np.array(part.weights) * np.outer(unit, unit)
+
+    def weighed(self, shape: Any) -> "SpotCells":
+        """Return the same of a set that differs in what squared errors weigh alone."""
+        return self.on(shape)
+
+    def fitted(self, found: Sequence[Floats], block: TableBlock) -> "tuple[SpotCells, Scales]":
+        """Return what is to be measured for such information in all parts."""
+        fits, scales = list[SpotRows](), list[float]()
+        for kind, information in zip(self.states.parts[1:], found, strict=True):
+            largest = 1 / np.sqrt(information.diagonal().min())
+            units = [self.states.unit(k) * largest for k in range(len(self.states.layers))]
+            quanta = self._by_layer(block, units)
+            rows, own = SpotRows.of(self.states, kind, information, quanta)
+            fits.append(rows)
+            scales += own
+        return self.on(self.shape, tuple(fits)), tuple(scales)
+
+    def _charged(self) -> Floats:
+        """Return, for every kind, what each scale of a row is charged with."""
+        found = list[Floats]()
+        for place, fit in enumerate(self.fits, 1):
+            far = float(fit.kind.distance)
+            if self.leaves:
+                for moved, one in fit.moved(self.states, self.kinds):
+                    found.append((moved / one).astype(float) ** 2 * far)
+                continue
+            less, more = (far + self.shared[place]) / 2, (far - self.shared[place]) / 2
+            two = (fit.moved(self.states, each) for each in self.kinds)
+            for (x, one), (y, _) in zip(*two, strict=True):
+                apart, together = ((each / one).astype(float) for each in (x - y, x + y))
+                found.append(apart**2 * less + together**2 * more)
+        return np.stack(found, axis=1)
+
+    @property
+    def rounded(self) -> Floats:
+        """By how much tables may round each coordinate apart."""
+        return np.array([self._rounded(layer) for _, layer in self.states.free])
+
+    def _rounded(self, layer: int) -> float:
+        return 0.0 if layer == self.states.people else float(self.states.layers[layer].rounded)
+
+    def apart(self, scales: Scales, *, alone: bool) -> float:
+        """Return what tables that round values apart may cost in all parts, squared."""
+        found = 0.0
+        for fit, own in self.each(scales):
+            rounded = np.array([self._rounded(layer) for _, layer in fit.kind.own])
+            found += float(fit.kind.distance) * moved_by(rounded, fit.rows, own, alone=alone)
+        return found
+
+    def on_grid(self, block: TableBlock, scales: Scales, along: Sequence[float]) -> TableBlock:
+        """Return the block on the grid; ``along``: the scales of the rows of coordinates."""
+        largest = [0.0] * len(self.states.layers)
+        seen = [(self.states.free, along)]
+        seen += [(fit.kind.own, own) for fit, own in self.each(scales)]
+        for (_, layer), scale in itertools.chain(*(zip(*both, strict=True) for both in seen)):
+            if layer < len(largest):
+                largest[layer] = max(largest[layer], scale)
+        return self._with_values(block, largest)
+
+    def _with_values(self, block: TableBlock, largest: Sequence[float]) -> TableBlock:
+        most = max(part.times for part in self.states.parts)
+        return block.with_values(self._by_value(largest), self.spare, most)
+
+    def _by_layer(self, block: TableBlock, largest: Sequence[float]) -> list[Fraction]:
+        """Return what layers are to be counted in under noise of such scales, people last."""
+        shape = self._with_values(block, largest).shape
+        return [*(layer.quantum for layer in CellStates(shape).layers), Fraction(1)]
+
+    def quanta(self, block: TableBlock, scales: Iterable[float]) -> list[Fraction]:
+        """Return what coordinates are to be counted in under noise of such scales."""
+        seen = zip(self.states.free, scales, strict=True)
+        found = list[Fraction]()
+        for (_, layer), scale in seen:
+            own = self._by_layer(block, [scale] * len(self.states.layers))
+            found.append(own[layer])
+        return found
+
+    @property
+    def spare(self) -> int:
+        """How many bits values leave for parts of them: only sums are parts of each other."""
+        return SPARE_BITS if any(x.grain is Grain.VALUES for x in self.states.layers) else 0
+
+    def _tables(self, f: Ring) -> Callable[[Axes, int], Callable[[Own], Ring]]:
+        """Return how to look up, by a residual and a kind of place, what coordinates come to."""
+        tables, states = apart_by_table(self.shape.levels, self.shape.layers, f), self.states
+        every, places = states.spots.every, states.spots.places
+
+        def in_places(axes: Axes, around: int) -> Callable[[Own], Ring]:
+            def of(own: Own) -> Ring:
+                spot, layer = own
+                layer = (layer + 1) % (states.people + 1)
+                if not spot:
+                    return np.asarray(tables[layer][axes][:, np.newaxis])
+                table = tables[layer][every[spot].level, *axes][:, places[spot]]
+                parted = table.reshape(len(f), every[around].number, -1, *table.shape[2:])
+                return np.asarray(parted.sum(axis=2, dtype=np.uint64))
+
+            return of
+
+        return in_places
+
+    def along(self, f: Ring) -> list[Ring]:
+        """Return the totals by kind of place."""
+        of = self._tables(f)((), 0)
+        return [of(own).reshape(len(f)) for own in self.states.free]
+
+    def channel(self, quantum: Fraction, scales: Scales) -> Channel | None:
+        """Make the rows of all parts ready to be measured."""
+        steps = list[Fraction]()
+        for fit, own in self.each(scales):
+            steps += fit.steps(self.states, own)
+        drawn = tuple(in_steps(scale, step) for scale, step in zip(scales, steps, strict=True))
+        return Channel(
+            shape=self.shape,
+            center=None,
+            quantum=quantum,
+            offset=Fraction(0),
+            steps=tuple(steps),
+            scales=drawn,
+        )
+
+    def told(self, scales: Scales) -> float:
+        """Return what is said of the number of people beside its own noise: nothing."""
+        del scales
+        return 0.0
+
+    def tells(self, channel: Channel, h: Floats, root: Floats) -> tuple[float, Floats]:
+        """Return what is said of the number of people beside its own noise: nothing."""
+        del channel, h
+        return 0.0, np.zeros_like(root)
+
+    def spread(self, channel: Channel) -> Floats:
+        """Return the scale, in steps, of all that is measured, part by part."""
+        found = [
+            np.repeat([*own] * len(fit.kind.axes), fit.kind.places * fit.kind.cells)
+            for fit, own in self.each(channel.scales)
+        ]
+        return np.concatenate(found)
+
+    def measure(self, channel: Channel, f: Ring, people: Ring) -> Ring:
+        """Return all rows of all parts, in steps."""
+        del people
+        tables, measured = self._tables(f), list[Ring]()
+        for fit, steps in self.each(channel.steps):
+            for axes in fit.kind.axes:
+                measured += map(flat, fit.measure(self.states, tables(axes, fit.kind.spot), steps))
+        return np.concatenate(measured, axis=1)
+
+    def recover(
+        self, channel: Channel | None, h: Floats, along: Sequence[Floats], people: Floats
+    ) -> Floats:
+        """Return the cells of all tables, from the rows of parts and the totals."""
+        if channel is None:
+            raise AssertionError
+        held, levels, start = dict[tuple[Axes, int], dict[Own, Floats]](), self.shape.levels, 0
+        free = dict(zip(self.states.free, along, strict=True))
+        others = sum(x for (_, layer), x in free.items() if layer == self.states.people)
+        free[self.states.totals.own[-1]] = people - others
+        held[(), 0] = {own: x[:, np.newaxis] for own, x in free.items()}
+        for fit, steps in self.each(channel.steps):
+            for axes in fit.kind.axes:
+                shape, rows = [fit.kind.places, *(levels[axis] for axis in axes)], list[Floats]()
+                for step in steps:
+                    stop = start + fit.kind.places * fit.kind.cells
+                    noisy = h[:, start:stop].reshape(len(h), *shape) * float(step)
+                    rows.append(projected(fit.kind.less_mean(noisy), 2))
+                    start = stop
+                back = np.einsum("or,r...->o...", fit.back, np.stack(rows))
+                held[axes, fit.kind.spot] = dict(zip(fit.kind.own, back, strict=True))
+        residuals = [dict[Axes, Floats]() for _ in self.shape.layers]
+        for axes in dict.fromkeys(axes for axes, _ in held):
+            self._in_places(axes, held, residuals)
+        made = [
+            {axes: made_of(levels, axes, each, self.shape.deep) for axes in each}
+            for each in residuals
+        ]
+        for layer, own in enumerate(self.lean):
+            for k, part in own:
+                made[layer] = {a: x + part * made[k][a] for a, x in made[layer].items()}
+        return np.concatenate([flat(made[kind][axes]) for kind, axes in self.shape.tables], axis=1)
+
+    def _in_places(
+        self,
+        axes: Axes,
+        held: dict[tuple[Axes, int], dict[Own, Floats]],
+        residuals: list[dict[Axes, Floats]],
+    ) -> None:
+        """Fill in a residual in all places, of all layers, from what is measured in parts."""
+        states, tree = self.states, self.shape.tree
+        every, places, finest = states.spots.every, states.spots.places, states.finest[axes]
+        totals = [held[axes, 0]]
+        for u, spot in enumerate(every):
+            around, own = totals[spot.around[-2] if u else 0], held.get((axes, u), {})
+            if u:
+                inner = states.own(finest, u)
+                more = {at: around[at].repeat(spot.each, axis=1) / spot.each for at in inner}
+                totals.append({at: x + own.get(at, 0.0) for at, x in more.items()})
+            for (q, k), x in totals[u].items():
+                if q == u:
+                    layer = residuals[(k + 1) % len(residuals)]
+                    if not u:
+                        layer[axes] = x[:, 0]
+                        continue
+                    key = (spot.level, *axes)
+                    shape = (len(x), tree.sizes[spot.level], *x.shape[2:])
+                    layer.setdefault(key, np.empty(shape))[:, places[u]] = x
+        for k, level in finest.items():
+            layer = residuals[(k + 1) % len(residuals)]
+            for i in reversed(range(level)):
+                layer[i, *axes] = tree.summed(i + 1, layer[i + 1, *axes], axis=1)
+            if level >= 0:
+                layer[axes] = layer[0, *axes].sum(axis=1)
+
+    @property
+    def lean(self) -> list[list[tuple[int, float]]]:
+        """Of which other layers, and how much of them, an estimate of each has as well."""
+        found = list[list[tuple[int, float]]]()
+        for place, layer in enumerate(self.shape.layers):
+            value = None if layer.value is None else self.shape.values[layer.value]
+            if value is None or layer.answers:
+                found.append([])
+            elif value.optional:
+                found.append([(place + 1, float(value.middle))])
+            else:
+                found.append([(0, float(value.offset))])
+        return found
+
+    @property
+    def held(self) -> Floats:
+        """How much each kind of estimate holds of each layer, people first."""
+        found = np.eye(len(self.shape.layers))
+        for place, own in enumerate(self.lean):
+            for k, part in own:
+                found[place, k] = part
+        return found
+
+    def in_layers(self, along: Floats) -> Floats:
+        """Return what layers hold of noises in all places of a kind, by layer, kind and noise.
+
+        ``along``: what the free totals hold, the number of people last.
+        """
+        states, last = self.states, len(self.shape.layers)
+        found = np.zeros((last, len(states.spots.every), along.shape[1]))
+        people = [layer == states.people for _, layer in states.free]
+        every = np.vstack([along[:-1], along[-1] - along[:-1][people].sum(axis=0)])
+        for (q, k), x in zip(states.totals.own, every, strict=True):
+            for t in states.spots.every[q].around:
+                found[(k + 1) % last, t] += x
+        return found
+
+    def loads(self, along: Sequence[float], people: float) -> Iterable[Span]:
+        """Return what cells hold of a noise, of which the totals and people hold so much."""
+        states, start = self.states, 0
+        sums = self.in_layers(np.array([*along, people])[:, np.newaxis])[:, :, 0]
+        each = self.held @ (sums / [spot.number for spot in states.spots.every])
+        for kind, axes in self.shape.tables:
+            own = place_of(axes, self.shape.deep)
+            many = cells(self.shape.levels, axes[len(own) :])
+            by_place = each[kind, states.spots.kinds[own[0]] if own else np.zeros(1, int)] / many
+            ends = [*(np.flatnonzero(np.diff(by_place)) + 1).tolist(), len(by_place)]
+            for low, high in zip((0, *ends), ends, strict=False):
+                yield start + low * many, start + high * many, float(by_place[low])
+            start += many * len(by_place)
