@@ -3,6 +3,7 @@
 import itertools
 import random
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import halfnoise as hn
 from halfnoise.design import certificate, place_parts, prices
 from halfnoise.design.cell_prices import Averaged
 from halfnoise.design.place_prices import _Prices
+from halfnoise.design.spot_states import SpotPart, SpotStates
 from halfnoise.workload.sets import spots
 from halfnoise.workload.sets.squared import Squared
 from support.corners import corners
@@ -128,19 +130,19 @@ def test_any_small_mixture_with_places(turn: int) -> None:
     assert least * (1 - 3 * TIGHT) <= bound_of(workload) <= least * (1 + EXACT)
 
 
-WRONG: list[tuple[str, Any]] = [
-    ("apart", lambda *_: 1.0),
-    ("_shared", lambda *_: 0.0),
-    ("_kappas", lambda prices, kind, own=_Prices._kappas: -own(prices, kind)),
+WRONG: list[tuple[type, str, Any]] = [
+    (SpotPart, "apart", property(lambda _: Fraction(1))),
+    (SpotStates, "shared", lambda *_: Fraction(0)),
+    (_Prices, "_kappas", lambda prices, part, own=_Prices._kappas: -own(prices, part)),
 ]
 
 
-@pytest.mark.parametrize(("name", "wrong"), WRONG)
+@pytest.mark.parametrize(("of", "name", "wrong"), WRONG)
 def test_wrong_prices_on_places_are_seen(
-    name: str, wrong: Any, monkeypatch: pytest.MonkeyPatch
+    of: type, name: str, wrong: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The test rejects places that are farther apart, or have less in common, than they do."""
-    monkeypatch.setattr(_Prices, name, wrong)
+    monkeypatch.setattr(of, name, wrong)
     nested = hn.Nested("s", "c", places=UNEVEN[2:])
     workload = hn.Workload([nested, hn.Table(["c", SEX])], neighbors=REPLACE)
     bound = certificate.least_error(workload, 1.0)

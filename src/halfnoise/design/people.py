@@ -193,18 +193,13 @@ class People:
         """What squared errors of coordinates weigh, in their units."""
         last = int(self.size is Size.MEASURED)
         found = np.zeros((len(self.order) + last,) * 2)
-        raw = np.zeros((len(self.order) + 1, len(found)))  # in which they are asked for
+        raw = np.eye(len(self.order) + 1, len(found))  # coordinates as they are asked for, people
         for place, (middle, half) in enumerate(self.units):
-            raw[place, -1] = middle * last
             raw[place, place] = half
+            raw[place, len(self.order) :] = middle
         for i, (block, fold) in enumerate(zip(self.blocks, self.folds, strict=True)):
-            own, asked = raw[[*self.own(i), -1]], fold.along_weights
-            if asked is None:
-                asked = np.diag([*(float(each.weight) for each in fold.coordinates), 0.0])
-            else:
-                own[-1, -1] = last
-                asked[-1, -1] = 0.0
-            found += block.importance * own.T @ asked @ own
+            own = raw[[*self.own(i), -1]]
+            found += block.importance * own.T @ fold.along_weights @ own
         if last:
             found[-1, -1] += self.root_weight
         return found

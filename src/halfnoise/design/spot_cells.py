@@ -26,7 +26,7 @@ from halfnoise.workload.sets.by_cell import apart_by_table
 from halfnoise.workload.sets.placed import Placed
 from halfnoise.workload.sets.residuals import Axes, cells, flat, made_of, place_of, projected
 
-MOST_SPOTS, MOST_NUMBERS = 2**6, 2**20  # kinds of places, and numbers in all matrices
+MOST_SPOTS, MOST_NUMBERS = 2**6, 2**21  # kinds of places, and numbers in all matrices
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ class SpotCells(Cells):
 
     @property
     def along_weights(self) -> Floats:
-        """What squared errors of coordinates weigh together, the number of people last."""
+        """What squared errors of coordinates weigh together, and with the number of people."""
         return self.states.free_weights
 
     def matrices(self) -> Iterable[Floats]:
@@ -106,9 +106,7 @@ class SpotCells(Cells):
 
     def matrix_weights(self) -> Iterable[Floats]:
         """Go through the same: Q."""
-        for part in self.states.parts[1:]:
-            unit = np.array([self.states.unit(layer) for _, layer in part.own])
-            yield np.array(part.weights) * np.outer(unit, unit)
+        return map(self.states.weighed, self.states.parts[1:])
 
     def weighed(self, shape: Any) -> "SpotCells":
         """Return the same of a set that differs in what squared errors weigh alone."""

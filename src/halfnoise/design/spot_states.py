@@ -197,6 +197,11 @@ class SpotStates(CellStates):
                 found += times * weight / self.spots.every[t].number * np.outer(held, held)
         return found
 
+    def weighed(self, part: SpotPart) -> Floats:
+        """Return what squared errors of coordinates weigh together, in their units."""
+        unit = np.array([self.unit(layer) for _, layer in part.own])
+        return np.asarray(np.array(part.weights) * np.outer(unit, unit))
+
     @cached_property
     def totals(self) -> SpotPart:
         """The totals of everything: coordinates beside those of all else that is asked."""
@@ -208,13 +213,19 @@ class SpotStates(CellStates):
         return self.totals.own[:-1]
 
     @cached_property
-    def free_weights(self) -> Floats:
-        """What squared errors of these weigh together, that of the number of people last."""
+    def _free_weights(self) -> Floats:
         own = self.totals.own
         seen = np.eye(len(own))
         for i, (_, layer) in enumerate(own[:-1]):
             seen[-1, i] -= layer == self.people  # the last kind has all whom others have not
         return np.asarray(seen.T @ np.array(self.totals.weights) @ seen)
+
+    @property
+    def free_weights(self) -> Floats:
+        """What squared errors of these weigh together, and with the number of people."""
+        found = self._free_weights.copy()
+        found[-1, -1] = 0.0
+        return found
 
     def added(self, *, leaves: bool, states: Kinds) -> tuple[Coordinate, ...]:
         """Return the free totals; of changes, the differences of two states."""
@@ -237,15 +248,16 @@ class SpotStates(CellStates):
     @property
     def root_weight(self) -> float:
         """What a squared error in the number of people weighs, without what leans on it."""
-        return float(self.free_weights[-1, -1])
+        return float(self._free_weights[-1, -1])
 
     def number(self, *, leaves: bool) -> int:
         """Return how many kinds of people, or of changes, there are."""
         states, last = math.prod(self.numbers), self.shape.deep - 1
         if leaves:
             return states * len(self.ends)
-        two = sum(1 for _ in pairs(self.spots.every, last, leaves=False))
-        return states**2 * two << len(self.shape.moves.used)
+        two = (i == j for i, j, _ in pairs(self.spots.every, last, leaves=False))
+        each = sum(states * (states + 1) // 2 if same else states**2 for same in two)
+        return each << len(self.shape.moves.used)
 
     def each_person(self) -> Kinds:
         """Return everybody."""
@@ -256,16 +268,19 @@ class SpotStates(CellStates):
         """Return all changes, from whom to whom, and by part what these have in common."""
         several = [*itertools.product(*map(range, self.numbers))]
         states = np.array(several, dtype=np.intp).reshape(len(several), len(self.numbers))
-        both, one = np.indices((len(states),) * 2).reshape(2, -1), np.ones(len(states) ** 2, int)
         who, shared = list[Kinds](), list[Floats]()
         kappas = [[*map(float, self.kappas(part, self.changes))] for part in self.parts]
         for i, j, around in pairs(self.spots.every, self.shape.deep - 1, leaves=False):
-            two = [np.column_stack([states[own], end * one]) for own, end in zip(both, (i, j), strict=True)]
+            both = np.triu_indices(len(states), 0 if i == j else -len(states))
+            two = [
+                np.insert(states[own], states.shape[1], end, axis=1)
+                for own, end in zip(both, (i, j), strict=True)
+            ]
             common = [float(self.shared(part, around)) for part in self.parts]
             for change in range(len(self.changes)):
                 own = [x * kappa[change] for x, kappa in zip(common, kappas, strict=True)]
                 who.append(np.array(two))
-                shared.append(np.repeat(np.array(own)[:, None], len(one), axis=1))
+                shared.append(np.repeat(np.array(own)[:, None], len(both[0]), axis=1))
         return np.concatenate(who, axis=1), np.concatenate(shared, axis=1)
 
     def shared(self, part: SpotPart, around: int) -> Fraction:

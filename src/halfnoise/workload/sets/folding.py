@@ -80,12 +80,12 @@ class Folded:
         return None
 
     @property
-    def along_weights(self) -> Floats | None:
-        """What squared errors of coordinates weigh together, that of the number of people last.
+    def along_weights(self) -> Floats:
+        """What squared errors of coordinates weigh together, and with the number of people.
 
-        None where each weighs what it says, by itself.
+        What that weighs by itself is ``root_weight``.
         """
-        return None
+        return np.diag([*(float(each.weight) for each in self.coordinates), 0.0])
 
     def matrices(self) -> Iterable[Floats]:
         """Go through what is measured with noises that it shares: P of each kind."""
