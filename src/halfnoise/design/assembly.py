@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from halfnoise.design import spot_errors
+from halfnoise.design import spot_lines
 from halfnoise.design.cell_errors import errors, line_parts
 from halfnoise.design.cells import Cells
 from halfnoise.design.covariance import Covariance, Run, Shared
+from halfnoise.design.cross_errors import CrossErrors
 from halfnoise.design.people import People, Size
 from halfnoise.design.placed_errors import errors_of
 from halfnoise.design.spot_cells import SpotCells
@@ -53,9 +54,12 @@ class Assembly:
         for place, block, fold, scales in self._each():
             held = self.held[self.people.own(place)] * self.stds
             if isinstance(fold, Cells) and isinstance(block, TableBlock):
-                of = spot_errors.line_parts if isinstance(fold, SpotCells) else line_parts
                 people = self.stds * (self.held[-1] if self.measured else 0.0)
-                found += of(fold, block, scales, np.vstack([held, people]))
+                along = np.vstack([held, people])
+                if isinstance(fold, SpotCells):
+                    found += spot_lines.line_parts(fold, block, scales, along)
+                else:
+                    found += line_parts(fold, block, scales, along)
             elif fold.coordinates:
                 found += fold.parts(scales, held.tolist())
             else:
@@ -64,12 +68,14 @@ class Assembly:
 
     def covariance(self) -> Covariance:
         """Return the joint error of all estimates, the number of people last if it is measured."""
-        start, tables = 0, None
-        variances, shared = list[Run](), list[Shared]()
+        start, variances, shared = 0, list[Run](), list[Shared]()
+        tables: CrossErrors | None = None
         for _, block, fold, scales in self._each():
             if isinstance(fold, Cells):
-                of = spot_errors.errors if isinstance(fold, SpotCells) else errors
-                tables = of(fold, start, scales)
+                if isinstance(fold, SpotCells):
+                    tables = spot_lines.errors(fold, start, scales)
+                else:
+                    tables = errors(fold, start, scales)
                 start += block.shape.size
                 continue
             mixture = fold.mixture()

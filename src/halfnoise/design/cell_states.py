@@ -9,7 +9,7 @@ import math
 from collections.abc import Collection
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,18 @@ from halfnoise.workload.sets.folding import Coordinate
 from halfnoise.workload.sets.residuals import Axes, cells, rank, squares
 
 Places = NDArray[np.intp]
+
+
+class Alike(Protocol):
+    """Residuals that are alike."""
+
+    @property
+    def axes(self) -> tuple[Axes, ...]:
+        """Of what they are."""
+
+    @property
+    def cells(self) -> int:
+        """How many cells each has."""
 
 
 class CellLayer(NamedTuple):
@@ -172,7 +184,7 @@ class CellStates:
         every = (itertools.combinations(used, k) for k in range(len(used) + 1))
         return [frozenset(each) for each in itertools.chain.from_iterable(every)]
 
-    def kappas(self, kind: Residuals, changes: Collection[frozenset[int]]) -> list[Fraction]:
+    def kappas(self, kind: Alike, changes: Collection[frozenset[int]]) -> list[Fraction]:
         """Return kappa of residuals, all together, for every change."""
         levels = self.shape.levels
         found = list[Fraction]()

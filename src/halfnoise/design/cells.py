@@ -44,7 +44,7 @@ class Cells(Folded):
 
     shape: Crossed
     leaves: bool
-    fits: tuple[CellRows, ...] = ()
+    fits: tuple[Any, ...] = ()
     across: Any = field(compare=False, repr=False)
     states: CellStates = field(compare=False, repr=False)
     kinds: Places = field(compare=False, repr=False)  # states by value, or those of two people
@@ -80,7 +80,7 @@ class Cells(Folded):
         )
         return replace(found, across=found._charged()) if fits else found
 
-    def on(self, shape: Crossed, fits: tuple[CellRows, ...] = ()) -> "Cells":
+    def on(self, shape: Crossed, fits: tuple[Any, ...] = ()) -> "Cells":
         """Return the same where bounds are on the grid, or where other rows are measured."""
         found = Cells.of(shape, MOST_LISTED, leaves=self.leaves, fits=fits or self.fits)
         if found is None:
@@ -130,7 +130,7 @@ class Cells(Folded):
             found += float(fit.kind.distance) * moved_by(rounded, fit.rows, own, alone=alone)
         return found
 
-    def each(self, scales: Sequence[Any]) -> Iterator[tuple[CellRows, list[Any]]]:
+    def each(self, scales: Sequence[Any]) -> Iterator[tuple[Any, list[Any]]]:
         """Go through the kinds of residuals with what belongs to their rows."""
         left = iter(scales)
         return ((fit, [*itertools.islice(left, len(fit.rows))]) for fit in self.fits)
@@ -150,7 +150,7 @@ class Cells(Folded):
                 largest[k] = max(largest[k], scale)
         return block.with_values(self._by_value(largest), self.spare)
 
-    def quanta(self, block: TableBlock, scales: Iterable[float]) -> list[Fraction]:
+    def quanta(self, block: TableBlock, scales: Sequence[float]) -> list[Fraction]:
         """Return what layers are to be counted in under noise of such scales."""
         shape = block.with_values(self._by_value(scales), self.spare).shape
         return [layer.quantum for layer in CellStates(shape).layers]

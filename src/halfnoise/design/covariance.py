@@ -19,6 +19,7 @@ from halfnoise.checks import finite, refuse, whole
 from halfnoise.design.cross_errors import CrossErrors
 from halfnoise.design.placed_errors import PlacedErrors
 from halfnoise.design.runs import Run, Shared, before, entries, entry, expand, runs
+from halfnoise.design.spot_errors import SpotErrors
 from halfnoise.values import asdict, dataclass, replace
 
 __all__ = ["Covariance", "Run", "Shared"]
@@ -236,8 +237,10 @@ class Covariance:
         """Read it from plain values; refuse what no covariance is."""
         size = whole(size=stored["size"])
         shared = cls.terms_from(stored["shared"], size)
-        kind = PlacedErrors if "children" in stored.get("tables", {}) else CrossErrors
-        tables = None if "tables" not in stored else kind.from_dict(stored["tables"])
+        own = stored.get("tables")
+        kinds = {"parts": SpotErrors, "children": PlacedErrors}
+        kind = next((kind for name, kind in kinds.items() if name in (own or ())), CrossErrors)
+        tables = None if own is None else kind.from_dict(own)
         if tables is not None and tables.stop > size:
             raise refuse("tables", f"within {size} estimates", tables.stop)
         found = cls(size, runs(stored["variances"], size), shared, tables)

@@ -83,10 +83,11 @@ class People:
         leaves, folds = self.size is not Size.PUBLIC, list[Folded]()
         for block, known, other in zip(blocks, self.folds, (like or self).folds, strict=True):
             fold: Folded | None
-            if isinstance(known, Cells) and isinstance(other, Cells):
-                fold = known.on(block.shape, other.fits)
+            shape = block.shape
+            if isinstance(known, Cells) and isinstance(other, Cells) and isinstance(shape, Crossed):
+                fold = known.on(shape, other.fits)
             else:
-                fold = folded(block.shape, leaves=leaves)
+                fold = folded(shape, leaves=leaves)
             if fold is None:
                 raise AssertionError
             folds.append(fold)

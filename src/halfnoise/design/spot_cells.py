@@ -7,7 +7,7 @@ it comes to b, moves it by  a^2 D + b^2 D - 2 a b kappa,  as in tables (``cells`
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -23,8 +23,9 @@ from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats, Grain, Ring, in_steps
 from halfnoise.workload.sets.base import Channel, Scales, Span
 from halfnoise.workload.sets.by_cell import apart_by_table
+from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.placed import Placed
-from halfnoise.workload.sets.residuals import Axes, cells, flat, made_of, place_of, projected
+from halfnoise.workload.sets.residuals import Axes, cells, flat, made_of, place_of
 
 MOST_SPOTS, MOST_NUMBERS = 2**6, 2**21  # kinds of places, and numbers in all matrices
 
@@ -37,32 +38,25 @@ class SpotCells(Cells):
     """
 
     shape: Placed
-    fits: tuple[Any, ...] = ()
+    fits: tuple[SpotRows, ...] = ()
     states: SpotStates = field(compare=False, repr=False)
     shared: Any = field(compare=False, repr=False)
 
     @classmethod
-    def found(
-        cls, shape: Placed, most: int, *, leaves: bool, fits: tuple[SpotRows, ...] = ()
-    ) -> "SpotCells | None":
+    def found(cls, shape: Placed, most: int, *, leaves: bool) -> "SpotCells | None":
         """Return all kinds of people, or of changes; None where they, or places, are too many."""
         states = SpotStates(shape)
         if len(states.spots.every) > MOST_SPOTS:
             return None
         numbers = sum(len(part.own) ** (1 if leaves else 2) for part in states.parts)
         number = states.number(leaves=leaves)
-        if number > most or number * numbers > MOST_NUMBERS:
+        if number > most or number * numbers > MOST_NUMBERS or len(states.parts) == 1:
             return None
-        shared = np.zeros((len(states.parts), 0))
-        if leaves:
-            kinds = states.each_person()
-        else:
-            kinds, shared = states.each_change()
-        made = cls(
+        kinds, shared = states.everybody() if leaves else states.changed()
+        return cls(
             shape=shape,
             leaves=leaves,
             coordinates=states.added(leaves=leaves, states=kinds),
-            fits=fits,
             across=np.zeros((number, 0)),
             weights=(),
             root_weight=states.root_weight,
@@ -71,14 +65,21 @@ class SpotCells(Cells):
             change=np.zeros(0, dtype=int),
             shared=shared,
         )
-        return replace(made, across=made._charged()) if fits else made
 
-    def on(self, shape: Any, fits: tuple[Any, ...] = ()) -> "SpotCells":
+    def on(self, shape: Crossed, fits: tuple[Any, ...] = ()) -> "SpotCells":
         """Return the same where bounds are on the grid, or where other rows are measured."""
-        found = SpotCells.found(shape, 2**30, leaves=self.leaves, fits=fits or self.fits)
-        if found is None:
-            raise AssertionError
-        return found
+        if not isinstance(shape, Placed):
+            raise TypeError(shape)
+        states, fits = SpotStates(shape), fits or self.fits
+        found = replace(
+            self,
+            shape=shape,
+            states=states,
+            fits=fits,
+            coordinates=states.added(leaves=self.leaves, states=self.kinds),
+            root_weight=states.root_weight,
+        )
+        return replace(found, across=found.charged_to()) if fits else found
 
     @property
     def along_weights(self) -> Floats:
@@ -124,7 +125,7 @@ class SpotCells(Cells):
             scales += own
         return self.on(self.shape, tuple(fits)), tuple(scales)
 
-    def _charged(self) -> Floats:
+    def charged_to(self) -> Floats:
         """Return, for every kind, what each scale of a row is charged with."""
         found = list[Floats]()
         for place, fit in enumerate(self.fits, 1):
@@ -139,6 +140,10 @@ class SpotCells(Cells):
                 apart, together = ((each / one).astype(float) for each in (x - y, x + y))
                 found.append(apart**2 * less + together**2 * more)
         return np.stack(found, axis=1)
+
+    def each(self, scales: Sequence[Any]) -> Iterator[tuple[SpotRows, list[Any]]]:
+        """Go through the parts with what belongs to their rows."""
+        return Cells.each(self, scales)
 
     @property
     def rounded(self) -> Floats:
@@ -175,14 +180,11 @@ class SpotCells(Cells):
         shape = self._with_values(block, largest).shape
         return [*(layer.quantum for layer in CellStates(shape).layers), Fraction(1)]
 
-    def quanta(self, block: TableBlock, scales: Iterable[float]) -> list[Fraction]:
+    def quanta(self, block: TableBlock, scales: Sequence[float]) -> list[Fraction]:
         """Return what coordinates are to be counted in under noise of such scales."""
+        each = {scale: self._by_layer(block, [scale] * self.states.people) for scale in {*scales}}
         seen = zip(self.states.free, scales, strict=True)
-        found = list[Fraction]()
-        for (_, layer), scale in seen:
-            own = self._by_layer(block, [scale] * len(self.states.layers))
-            found.append(own[layer])
-        return found
+        return [each[scale][layer] for (_, layer), scale in seen]
 
     @property
     def spare(self) -> int:
@@ -272,7 +274,7 @@ class SpotCells(Cells):
                 for step in steps:
                     stop = start + fit.kind.places * fit.kind.cells
                     noisy = h[:, start:stop].reshape(len(h), *shape) * float(step)
-                    rows.append(projected(fit.kind.less_mean(noisy), 2))
+                    rows.append(fit.kind.projected(noisy))
                     start = stop
                 back = np.einsum("or,r...->o...", fit.back, np.stack(rows))
                 held[axes, fit.kind.spot] = dict(zip(fit.kind.own, back, strict=True))

@@ -5,21 +5,19 @@ measured there, so the covariance of two estimates is a sum over the places that
 those beside each other that are alike: with f = (c-1)/c in the same of c, f - 1 in two of them.
 """
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from halfnoise.checks import finite, refuse, whole
 from halfnoise.design.cross_errors import Matrix, Vector
 from halfnoise.design.placed_errors import PlacedErrors
-from halfnoise.design.spot_cells import SpotCells
 from halfnoise.values import dataclass, field
-from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats
-from halfnoise.workload.sets.base import Parts, Scales, Span
-from halfnoise.workload.sets.residuals import Axes, cells, distance, place_of, projected, within
+from halfnoise.workload.sets.base import Span
+from halfnoise.workload.sets.residuals import Axes, cells, distance, projected, within
 from halfnoise.workload.sets.spots import Spots
 
 
@@ -53,18 +51,23 @@ class SpotErrors(PlacedErrors):
 
     @cached_property
     def _known(self) -> dict[tuple[Axes, int, int, int], Vector]:
-        return {}
+        return {}  # as they were found: of one part estimates of several places hold some
 
     def _apart_in(self, spot: int) -> float:
         return 1 - 1 / self.spots.every[spot].each if spot else 1.0
 
-    def _holds(self, axes: Axes, u: int, kind: int, t: int) -> Vector | None:
+    def _holds(self, axes: Axes, u: int, kind: int, t: int) -> Vector:
         """Return how much estimates in places of a kind hold of each noise in those around."""
-        if (own := self._parts.get((axes, u))) is None:
-            return None
         if (key := (axes, u, kind, t)) not in self._known:
-            self._known[key] = self.held(own, self.loads[kind], t)
+            self._known[key] = self.held(self._parts[axes, u], self.loads[kind], t)
         return self._known[key]
+
+    def _in_common(self, axes: Axes, u: int, kinds: Sequence[int], places: Sequence[int]) -> float:
+        """Return the covariance of two estimates that hold of the same noises, if there are any."""
+        if (axes, u) not in self._parts:
+            return 0.0
+        one, other = (self._holds(axes, u, *own) for own in zip(kinds, places, strict=True))
+        return float((one * other) @ np.array(self._parts[axes, u].variances))
 
     def held(self, own: Noises, loads: Sequence[float], t: int) -> Vector:
         """Return how much what holds so much of each layer, in a place, holds of each noise."""
@@ -78,16 +81,6 @@ class SpotErrors(PlacedErrors):
     def leans(self) -> Iterator[Span]:
         """Go through runs of cells that lean on the number of people by itself: there are none."""
         return iter(())
-
-    def varies(self, axes: Axes, kind: int, other: int, t: int, t_: int) -> float:
-        """Return the covariance in a residual of what is in places, one in the other."""
-        total = 0.0
-        for u in self.spots.every[t_].around:
-            one, two = (self._holds(axes, u, k, at) for k, at in ((kind, t), (other, t_)))
-            if one is not None and two is not None:
-                variances = np.array(self._parts[axes, u].variances)
-                total += self._apart_in(u) * float((one * two) @ variances)
-        return total
 
     def alone(self, axes: Axes, loads: Floats, t: int) -> float:
         """Return the variance in a residual of what holds so much of each layer, in places."""
@@ -109,7 +102,9 @@ class SpotErrors(PlacedErrors):
             t_ = every[t].around[level_ + 1]
             for part in within(common):
                 moved = float(distance(self.levels, part)) / self._apart_by(part, plain, plain_)
-                found[t] += moved * self.varies(part, kind, kind_, t, t_)
+                for u in every[t_].around:
+                    own = self._in_common(part, u, (kind, kind_), (t, t_))
+                    found[t] += moved * self._apart_in(u) * own
         return np.asarray(found[kinds])
 
     def covariance(self, one: int, other: int) -> float:
@@ -127,10 +122,7 @@ class SpotErrors(PlacedErrors):
                 lie *= (here[i] == there[i]) - 1 / self.levels[i]
             lie /= self._apart_by(part, plain, plain_)
             for u, factor in factors:
-                two = [self._holds(part, u, k, at) for k, at in zip((kind, kind_), t, strict=True)]
-                if two[0] is not None and two[1] is not None:
-                    variances = np.array(self._parts[part, u].variances)
-                    total += lie * factor * float((two[0] * two[1]) @ variances)
+                total += lie * factor * self._in_common(part, u, (kind, kind_), t)
         return total
 
     def _beside(
@@ -196,7 +188,8 @@ class SpotErrors(PlacedErrors):
         if u == 0:
             return x
         like = x.reshape(-1, self.spots.every[u].each, *x.shape[1:])
-        return (like - like.mean(axis=1, keepdims=True)).reshape(x.shape)
+        apart: Vector = (like - like.mean(axis=1, keepdims=True)).reshape(x.shape)
+        return apart
 
     def _among(self, u: int, level: int) -> Iterator[tuple[int, Any, int]]:
         """Go through kinds of places of a level in those of a kind: which, and how many in one."""
@@ -215,18 +208,20 @@ class SpotErrors(PlacedErrors):
             found += np.multiply.outer(summed, held).swapaxes(1, 2)
         return found
 
-    def _up(self, part: Axes, u: int, kind: int, level: int, noise: Vector, into: Vector) -> None:
-        """Add what noises in places of a kind make in the places of a level."""
+    def _up(self, part: Axes, u: int, kind: int, level: int, noise: Vector) -> Vector:
+        """Return what noises in places of a kind make in all places of a level."""
+        found = np.zeros((self._size(level), noise.shape[2]))
         for t, places, inside in self._among(u, level):
             made = np.einsum("n,vnc->vc", self._holds(part, u, kind, t), noise)
-            into[places] += made.repeat(inside, axis=0)
+            found[places] = made.repeat(inside, axis=0)
+        return found
 
     def __matmul__(self, x: Vector) -> Vector:
         """Multiply with a vector, or with the columns of a matrix, that has a row for each cell."""
         columns, product = x.reshape(len(x), -1), np.zeros((len(x), x.size // max(1, len(x))))
         drawn = dict[tuple[Axes, int], Vector]()
         for kind, level, plain, own in self._by_table():
-            shape = (-1, *(self.levels[axis] for axis in plain), columns.shape[1])
+            shape = [-1, *(self.levels[axis] for axis in plain), columns.shape[1]]
             for part, gone in _margins(plain):
                 held = columns[own].reshape(shape).mean(axis=gone, keepdims=True)
                 for axis in range(1, 1 + len(plain)):
@@ -243,10 +238,10 @@ class SpotErrors(PlacedErrors):
             made = np.zeros(shape)
             for part, gone in _margins(plain):
                 thin = [1 if at in gone else n for at, n in enumerate(shape)]
-                held = np.zeros((shape[0], int(np.prod(thin[1:]))))
+                others = cells(self.levels, (axis for axis in plain if axis not in part))
                 for u in self._places(part, level):
-                    self._up(part, u, kind, level, drawn[part, u], held)
-                made += held.reshape(thin) / cells(self.levels, (i for i in plain if i not in part))
+                    held = self._up(part, u, kind, level, drawn[part, u])
+                    made += held.reshape(thin) / others
             product[own] = made.reshape(-1, columns.shape[1])
         return product.reshape(x.shape)
 
@@ -265,68 +260,68 @@ class SpotErrors(PlacedErrors):
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values, ready for JSON."""
-        kept = PlacedErrors.to_dict(self)
-        return kept | {"parts": [each._asdict() for each in self.noises]}
+        return PlacedErrors.to_dict(self) | {"parts": [each._asdict() for each in self.noises]}
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
+        """Read it from plain values; refuse what no errors of places are."""
+        children = tuple(
+            tuple(whole(children=each) for each in level) for level in stored["children"]
+        )
+        levels = tuple(whole(least=2, levels=each) for each in stored["levels"])
+        order = tuple((whole(least=0, kind=kind), _axes(axes)) for kind, axes in stored["order"])
+        loads = tuple(tuple(finite(loads=each) for each in row) for row in stored["loads"])
+        noises = tuple(
+            Noises(
+                tuple(map(_axes, each["axes"])),
+                whole(least=0, spot=each["spot"]),
+                tuple((whole(least=0, spot=q), whole(least=0, layer=k)) for q, k in each["own"]),
+                tuple(finite(variances=variance) for variance in each["variances"]),
+                tuple(tuple(finite(held=x) for x in row) for row in each["held"]),
+            )
+            for each in stored["parts"]
+        )
+        start, nothing = whole(least=0, start=stored["start"]), ((),) * len(loads)
+        given = (start, levels, nothing, nothing, loads, order)
+        found = cls(*given, children=children, noises=noises)
+        if not found.sound:
+            raise refuse("tables", "places, tables and noises that belong together", "others")
+        return found
+
+    @property
+    def sound(self) -> bool:
+        """Whether all that is said belongs together."""
+        sizes, first = self.tree.sizes, [len(level) for level in self.children]
+        if first != [1, *sizes[:-1]] or self.levels[: self.deep] != sizes or not self.order:
+            return False
+        kinds, axes = len(self.loads), range(len(self.levels))
+        tables = [table for _, table in self.order]
+        known = all({*own} <= {*axes} and own == tuple(sorted({*own})) for own in tables)
+        plain = all(len(own) < 2 or own[1] >= self.deep for own in tables)
+        square = all(len(row) == kinds for row in self.loads) and all(
+            k < kinds for k, _ in self.order
+        )
+        return known and plain and square and all(map(self._fits, self.noises))
+
+    def _fits(self, noises: Noises) -> bool:
+        axes, spot, own, variances, held = noises
+        plain = range(self.deep, len(self.levels))
+        known = all({*each} <= {*plain} for each in axes) and spot < len(self.spots.every)
+        inside = known and all(
+            q < len(self.spots.every)
+            and spot in self.spots.every[q].around
+            and layer < len(self.loads)
+            for q, layer in own
+        )
+        square = {len(row) for row in held} == {len(variances)} and len(own) == len(held)
+        return inside and square and min(variances) > 0
+
+
+def _axes(stored: Sequence[Any]) -> Axes:
+    return tuple(whole(least=0, axis=axis) for axis in stored)
 
 
 def _margins(plain: Axes) -> Iterator[tuple[Axes, tuple[int, ...]]]:
     """Go through the margins of a table in a place, and along which axes of it each is summed."""
     for part in within(plain):
         yield part, tuple(1 + at for at, axis in enumerate(plain) if axis not in part)
-
-
-def errors(fold: SpotCells, start: int, scales: Scales) -> SpotErrors:
-    """Return the errors of all cells, without those of the totals."""
-    last, noises = len(fold.shape.layers), list[Noises]()
-    for fit, own in fold.each(scales):
-        at = tuple((q, (layer + 1) % last) for q, layer in fit.kind.own)
-        held = tuple(map(tuple, fit.back.tolist()))
-        variances = tuple(scale**2 for scale in own)
-        noises.append(Noises(fit.kind.axes, fit.kind.spot, at, variances, held))
-    nothing = ((),) * last
-    return SpotErrors(
-        start,
-        fold.shape.levels,
-        nothing,
-        nothing,
-        tuple(map(tuple, fold.held.tolist())),
-        tuple(fold.shape.tables),
-        children=fold.shape.tree.children,
-        noises=tuple(noises),
-    )
-
-
-def line_parts(
-    fold: SpotCells, block: TableBlock, scales: Scales, along: Floats
-) -> Iterator[Parts]:
-    """Go through the lines: the standard error of a cell, on average over all places.
-
-    ``along``: how much of each noise of the totals these hold, people last.
-    """
-    own, deep = errors(fold, 0, scales), fold.shape.deep
-    every, unit = own.spots.every, np.eye(len(own.loads))
-    totals = fold.in_layers(along)
-    known = dict[tuple[Any, ...], float]()
-
-    def std(loads: Floats, axes: Axes) -> float:
-        place = place_of(axes, deep)
-        plain, level = axes[len(place) :], place[0] if place else -1
-        if (key := (*loads.tolist(), level, *plain)) not in known:
-            total, number = 0.0, cells(own.levels, plain)
-            for t in own.spots.under(0, level):
-                held = loads @ totals[:, t] / every[t].number / number
-                varies = float(held @ held)
-                for part in within(plain):
-                    moved = float(distance(own.levels, part))
-                    others = cells(own.levels, (i for i in plain if i not in part))
-                    varies += moved * own.alone(part, loads, t) / others**2
-                total += every[t].number * varies
-            known[key] = math.sqrt(total / sum(every[t].number for t in own.spots.under(0, level)))
-        return known[key]
-
-    for table in block.tables:
-        kind = 0 if table.value is None else fold.shape.layer_of(table.value)
-        asked = {"sum": np.array(own.loads[kind])}
-        if table.value is not None and fold.shape.values[table.value].optional:
-            asked |= {"answered": unit[kind + 1], "mean": unit[kind]}
-        yield {name: [std(loads, table.axes)] for name, loads in asked.items()}

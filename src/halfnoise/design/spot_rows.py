@@ -44,9 +44,9 @@ class SpotRows:
         which = [states.which(own, kinds) for own in self.kind.own]
         found = list[tuple[NDArray[Any], int]]()
         for row in self.rows:
-            seen = zip(row.parts, self.kind.own, strict=True)
-            values = [[part * x for x in states.amounts(layer)] for part, (_, layer) in seen]
-            found.append(summed(values, which, Fraction(0), len(kinds)))
+            some = [i for i, part in enumerate(row.parts) if part]
+            each = [[row.parts[i] * x for x in states.amounts(self.kind.own[i][1])] for i in some]
+            found.append(summed(each, [which[i] for i in some], Fraction(0), len(kinds)))
         return found
 
     def _pieces(self, states: SpotStates, row: Row) -> list[Fraction]:

@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 
 from halfnoise.design.cell_states import CellLayer, CellStates
 from halfnoise.values import dataclass
-from halfnoise.workload.grid import Floats, Grain
+from halfnoise.workload.grid import Floats, Grain, Ring
 from halfnoise.workload.sets.alike import DIGITS
 from halfnoise.workload.sets.folding import Coordinate
 from halfnoise.workload.sets.placed import Placed
-from halfnoise.workload.sets.residuals import Axes, Value, cells, place_of, rank, within
+from halfnoise.workload.sets.residuals import Axes, cells, place_of, projected, rank, within
 from halfnoise.workload.sets.spots import Spot, Spots
 
 Kinds: TypeAlias = NDArray[np.intp]  # of everybody, the state by value, and last the place
@@ -64,19 +64,23 @@ class SpotPart(NamedTuple):
         """By what a part is multiplied to be whole."""
         return self.each * self.cells
 
-    def less_mean(self, table: NDArray[Value]) -> NDArray[Value]:
+    def less_mean(self, table: Ring) -> Ring:
         """Return what all places, along the second axis, have beyond the mean of those like them.
 
-        Whole numbers are multiplied with how many these are.
+        It is multiplied with how many these are.
         """
         if self.spot == 0:
             return table
         like = table.reshape(len(table), -1, self.each, *table.shape[2:])
-        if table.dtype == np.uint64:
-            apart = like * np.uint64(self.each) - like.sum(axis=2, dtype=np.uint64, keepdims=True)
-        else:
-            apart = like - like.mean(axis=2, keepdims=True)
-        return apart.reshape(table.shape)
+        apart = like * np.uint64(self.each) - like.sum(axis=2, dtype=np.uint64, keepdims=True)
+        return np.asarray(apart.reshape(table.shape))
+
+    def projected(self, noisy: Floats) -> Floats:
+        """Return what was measured in all places, with what noise adds to means taken away."""
+        if self.spot:
+            like = noisy.reshape(len(noisy), -1, self.each, *noisy.shape[2:])
+            noisy = (like - like.mean(axis=2, keepdims=True)).reshape(noisy.shape)
+        return projected(noisy, 2)
 
 
 @dataclass(frozen=True)
@@ -259,12 +263,12 @@ class SpotStates(CellStates):
         each = sum(states * (states + 1) // 2 if same else states**2 for same in two)
         return each << len(self.shape.moves.used)
 
-    def each_person(self) -> Kinds:
-        """Return everybody."""
+    def everybody(self) -> tuple[Kinds, Floats]:
+        """Return everybody; nobody shares anything with others."""
         numbers = (*self.numbers, len(self.ends))
-        return np.indices(numbers).reshape(len(numbers), -1).T
+        return np.indices(numbers).reshape(len(numbers), -1).T, np.zeros((len(self.parts), 0))
 
-    def each_change(self) -> tuple[Kinds, Floats]:
+    def changed(self) -> tuple[Kinds, Floats]:
         """Return all changes, from whom to whom, and by part what these have in common."""
         several = [*itertools.product(*map(range, self.numbers))]
         states = np.array(several, dtype=np.intp).reshape(len(several), len(self.numbers))

@@ -63,9 +63,10 @@ class Spots:
     @cached_property
     def kinds(self) -> list[NDArray[np.intp]]:
         """Level by level, of which kind each place is."""
-        (_, (_, *levels)), found, above, last = self._inside, list[NDArray[np.intp]](), [0], 0
+        (_, (_, *levels)), found = self._inside, list[NDArray[np.intp]]()
+        above, last = np.zeros(1, dtype=np.intp), 0
         for children, shapes in zip(self.tree.children, levels, strict=True):
-            own = np.repeat(np.array(above), children) * 2**32 + shapes
+            own = np.repeat(above, children) * 2**32 + shapes
             above = last + 1 + np.unique(own, return_inverse=True)[1]
             last = int(above.max())
             found.append(above)

@@ -1,0 +1,71 @@
+"""The errors of noise that was found for places inside places, from its rows and their scales."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from halfnoise.design.spot_cells import SpotCells
+from halfnoise.design.spot_errors import Noises, SpotErrors
+from halfnoise.workload.crossing import TableBlock
+from halfnoise.workload.grid import Floats
+from halfnoise.workload.sets.base import Parts, Scales
+from halfnoise.workload.sets.residuals import Axes, cells, distance, place_of, within
+
+
+def errors(fold: SpotCells, start: int, scales: Scales) -> SpotErrors:
+    """Return the errors of all cells, without those of the totals."""
+    last, noises = len(fold.shape.layers), list[Noises]()
+    for fit, own in fold.each(scales):
+        at = tuple((q, (layer + 1) % last) for q, layer in fit.kind.own)
+        held = tuple(map(tuple, fit.back.tolist()))
+        variances = tuple(scale**2 for scale in own)
+        noises.append(Noises(fit.kind.axes, fit.kind.spot, at, variances, held))
+    nothing = ((),) * last
+    return SpotErrors(
+        start,
+        fold.shape.levels,
+        nothing,
+        nothing,
+        tuple(map(tuple, fold.held.tolist())),
+        tuple(fold.shape.tables),
+        children=fold.shape.tree.children,
+        noises=tuple(noises),
+    )
+
+
+def line_parts(
+    fold: SpotCells, block: TableBlock, scales: Scales, along: Floats
+) -> Iterator[Parts]:
+    """Go through the lines: the standard error of a cell, on average over all places.
+
+    ``along``: how much of each noise of the totals these hold, people last.
+    """
+    own, deep = errors(fold, 0, scales), fold.shape.deep
+    every, unit = own.spots.every, np.eye(len(own.loads))
+    totals = fold.in_layers(along)
+    known = dict[tuple[Any, ...], float]()
+
+    def std(loads: Floats, axes: Axes) -> float:
+        place = place_of(axes, deep)
+        plain, level = axes[len(place) :], place[0] if place else -1
+        if (key := (*loads.tolist(), level, *plain)) not in known:
+            total, number = 0.0, cells(own.levels, plain)
+            for t in own.spots.under(0, level):
+                held = loads @ totals[:, t] / every[t].number / number
+                varies = float(held @ held)
+                for part in within(plain):
+                    moved = float(distance(own.levels, part))
+                    others = cells(own.levels, (i for i in plain if i not in part))
+                    varies += moved * own.alone(part, loads, t) / others**2
+                total += every[t].number * varies
+            known[key] = math.sqrt(total / sum(every[t].number for t in own.spots.under(0, level)))
+        return known[key]
+
+    for table in block.tables:
+        kind = 0 if table.value is None else fold.shape.layer_of(table.value)
+        asked = {"sum": np.array(own.loads[kind])}
+        if table.value is not None and fold.shape.values[table.value].optional:
+            asked |= {"answered": unit[kind + 1], "mean": unit[kind]}
+        yield {name: [std(loads, table.axes)] for name, loads in asked.items()}
