@@ -8,7 +8,7 @@ coordinates with parts of each other and of the number of people, and what lies 
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Self
 
 import numpy as np
@@ -127,6 +127,10 @@ class Fitted(Design):
 
     def parts(self) -> tuple[Parts, ...]:
         """Return, for each line, the scales of the independent noises in its estimates."""
+        return self._parts
+
+    @cached_property
+    def _parts(self) -> tuple[Parts, ...]:
         return self._assembly().parts()
 
     @property

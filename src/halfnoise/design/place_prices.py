@@ -20,7 +20,7 @@ from halfnoise.workload.sets.placed import Placed
 from halfnoise.workload.sets.residuals import within
 from halfnoise.workload.sets.spots import MOST_SPOTS
 
-MOST_NUMBERS = 2**21  # in all matrices
+MOST_NUMBERS = 2**22  # in all matrices
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,8 +70,21 @@ class PricedPlaces(Averaged):
 
     def weighed(self, shape: Any) -> "PricedPlaces":
         """Return the same of a set that differs in what squared errors weigh alone."""
-        found = self._made(replace(self.prices, states=SpotStates(shape)))
-        return self if found is None else found
+        known, states = self.prices.states.parts, SpotStates(shape)
+        if [part.about for part in known] != [part.about for part in states.parts]:
+            found = self._made(replace(self.prices, states=states))
+            return self if found is None else found
+        asked = [states.weighed(part) for part in states.parts[1:]]
+        lines = tuple(float(own[0, 0]) for own in asked if len(own) == 1)
+        more = (own for own in asked if len(own) > 1)
+        return replace(
+            self,
+            shape=shape,
+            weights=lines,
+            root_weight=states.root_weight,
+            own=[(moved, own) for (moved, _), own in zip(self.own, more, strict=True)],
+            prices=replace(self.prices, states=states),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

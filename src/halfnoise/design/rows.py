@@ -67,15 +67,14 @@ class Rows:
         people, found = self.people, list[Floats]()
         changes = people.size is Size.PUBLIC  # of which no number of people is a part
         middles = [Fraction(0) if changes else middle for middle in people.seen_from]
-        seen = zip(people.coordinates, people.order, strict=True)
-        which = [each.added(people.kinds[i]) for each, (i, _) in seen]
+        seen = [*zip(people.coordinates, people.order, middles, strict=True)]
+        which = [each.added(people.kinds[i]) for each, (i, _), _ in seen]
+        apart = [[x - middle for x in each.along] for each, _, middle in seen]
         for row in self.rows:
-            values = [
-                [part * (x - middle) for x in each.along]
-                for part, each, middle in zip(row.parts, people.coordinates, middles, strict=True)
-            ]
+            own = [i for i, part in enumerate(row.parts) if part]
+            values = [[row.parts[i] * x for x in apart[i]] for i in own]
             lean = row.people if people.centred else Fraction(0)
-            total, one = summed(values, which, lean, len(people.distances))
+            total, one = summed(values, [which[i] for i in own], lean, len(people.distances))
             found.append((total / one).astype(float))
         if people.size is Size.MEASURED:
             found.append(np.ones(len(people.distances)))

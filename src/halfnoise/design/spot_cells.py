@@ -7,7 +7,7 @@ it comes to b, moves it by  a^2 D + b^2 D - 2 a b kappa,  as in tables (``cells`
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -17,15 +17,15 @@ from halfnoise.design.cell_states import CellStates
 from halfnoise.design.cells import SPARE_BITS, Cells
 from halfnoise.design.spot_rows import SpotRows
 from halfnoise.design.spot_states import Kinds, Own, SpotPart, SpotStates
+from halfnoise.design.spot_tables import in_layers, parted, together
 from halfnoise.design.triangle import moved_by
 from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats, Grain, Ring, in_steps
 from halfnoise.workload.sets.base import Channel, Scales, Span
-from halfnoise.workload.sets.by_cell import apart_by_table
 from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.placed import Placed
-from halfnoise.workload.sets.residuals import Axes, cells, flat, made_of, place_of
+from halfnoise.workload.sets.residuals import Axes, cells, flat, place_of
 
 MOST_SPOTS, MOST_NUMBERS = 2**6, 2**21  # kinds of places, and numbers in all matrices
 
@@ -191,29 +191,9 @@ class SpotCells(Cells):
         """How many bits values leave for parts of them: only sums are parts of each other."""
         return SPARE_BITS if any(x.grain is Grain.VALUES for x in self.states.layers) else 0
 
-    def _tables(self, f: Ring) -> Callable[[Axes, int], Callable[[Own], Ring]]:
-        """Return how to look up, by a residual and a kind of place, what coordinates come to."""
-        tables, states = apart_by_table(self.shape.levels, self.shape.layers, f), self.states
-        every, places = states.spots.every, states.spots.places
-
-        def in_places(axes: Axes, around: int) -> Callable[[Own], Ring]:
-            def of(own: Own) -> Ring:
-                spot, layer = own
-                layer = (layer + 1) % (states.people + 1)
-                if not spot:
-                    return np.asarray(tables[layer][axes][:, np.newaxis])
-                table = tables[layer][every[spot].level, *axes][:, places[spot]]
-                parted = table.reshape(len(f), every[around].number, -1, *table.shape[2:])
-                return np.asarray(parted.sum(axis=2, dtype=np.uint64))
-
-            return of
-
-        return in_places
-
     def along(self, f: Ring) -> list[Ring]:
         """Return the totals by kind of place."""
-        of = self._tables(f)((), 0)
-        return [of(own).reshape(len(f)) for own in self.states.free]
+        return [parted(self.states, f, (), 0, own).reshape(len(f)) for own in self.states.free]
 
     def channel(self, quantum: Fraction, scales: Scales) -> Channel | None:
         """Make the rows of all parts ready to be measured."""
@@ -251,10 +231,11 @@ class SpotCells(Cells):
     def measure(self, channel: Channel, f: Ring, people: Ring) -> Ring:
         """Return all rows of all parts, in steps."""
         del people
-        tables, measured = self._tables(f), list[Ring]()
+        measured = list[Ring]()
         for fit, steps in self.each(channel.steps):
             for axes in fit.kind.axes:
-                measured += map(flat, fit.measure(self.states, tables(axes, fit.kind.spot), steps))
+                seen = (parted(self.states, f, axes, fit.kind.spot, own) for own in fit.kind.own)
+                measured += map(flat, fit.measure(self.states, [*seen], steps))
         return np.concatenate(measured, axis=1)
 
     def recover(
@@ -278,92 +259,13 @@ class SpotCells(Cells):
                     start = stop
                 back = np.einsum("or,r...->o...", fit.back, np.stack(rows))
                 held[axes, fit.kind.spot] = dict(zip(fit.kind.own, back, strict=True))
-        residuals = [dict[Axes, Floats]() for _ in self.shape.layers]
-        for axes in dict.fromkeys(axes for axes, _ in held):
-            self._in_places(axes, held, residuals)
-        made = [
-            {axes: made_of(levels, axes, each, self.shape.deep) for axes in each}
-            for each in residuals
-        ]
-        for layer, own in enumerate(self.lean):
-            for k, part in own:
-                made[layer] = {a: x + part * made[k][a] for a, x in made[layer].items()}
-        return np.concatenate([flat(made[kind][axes]) for kind, axes in self.shape.tables], axis=1)
-
-    def _in_places(
-        self,
-        axes: Axes,
-        held: dict[tuple[Axes, int], dict[Own, Floats]],
-        residuals: list[dict[Axes, Floats]],
-    ) -> None:
-        """Fill in a residual in all places, of all layers, from what is measured in parts."""
-        states, tree = self.states, self.shape.tree
-        every, places, finest = states.spots.every, states.spots.places, states.finest[axes]
-        totals = [held[axes, 0]]
-        for u, spot in enumerate(every):
-            around, own = totals[spot.around[-2] if u else 0], held.get((axes, u), {})
-            if u:
-                inner = states.own(finest, u)
-                more = {at: around[at].repeat(spot.each, axis=1) / spot.each for at in inner}
-                totals.append({at: x + own.get(at, 0.0) for at, x in more.items()})
-            for (q, k), x in totals[u].items():
-                if q == u:
-                    layer = residuals[(k + 1) % len(residuals)]
-                    if not u:
-                        layer[axes] = x[:, 0]
-                        continue
-                    key = (spot.level, *axes)
-                    shape = (len(x), tree.sizes[spot.level], *x.shape[2:])
-                    layer.setdefault(key, np.empty(shape))[:, places[u]] = x
-        for k, level in finest.items():
-            layer = residuals[(k + 1) % len(residuals)]
-            for i in reversed(range(level)):
-                layer[i, *axes] = tree.summed(i + 1, layer[i + 1, *axes], axis=1)
-            if level >= 0:
-                layer[axes] = layer[0, *axes].sum(axis=1)
-
-    @property
-    def lean(self) -> list[list[tuple[int, float]]]:
-        """Of which other layers, and how much of them, an estimate of each has as well."""
-        found = list[list[tuple[int, float]]]()
-        for place, layer in enumerate(self.shape.layers):
-            value = None if layer.value is None else self.shape.values[layer.value]
-            if value is None or layer.answers:
-                found.append([])
-            elif value.optional:
-                found.append([(place + 1, float(value.middle))])
-            else:
-                found.append([(0, float(value.offset))])
-        return found
-
-    @property
-    def held(self) -> Floats:
-        """How much each kind of estimate holds of each layer, people first."""
-        found = np.eye(len(self.shape.layers))
-        for place, own in enumerate(self.lean):
-            for k, part in own:
-                found[place, k] = part
-        return found
-
-    def in_layers(self, along: Floats) -> Floats:
-        """Return what layers hold of noises in all places of a kind, by layer, kind and noise.
-
-        ``along``: what the free totals hold, the number of people last.
-        """
-        states, last = self.states, len(self.shape.layers)
-        found = np.zeros((last, len(states.spots.every), along.shape[1]))
-        people = [layer == states.people for _, layer in states.free]
-        every = np.vstack([along[:-1], along[-1] - along[:-1][people].sum(axis=0)])
-        for (q, k), x in zip(states.totals.own, every, strict=True):
-            for t in states.spots.every[q].around:
-                found[(k + 1) % last, t] += x
-        return found
+        return together(self.states, held)
 
     def loads(self, along: Sequence[float], people: float) -> Iterable[Span]:
         """Return what cells hold of a noise, of which the totals and people hold so much."""
         states, start = self.states, 0
-        sums = self.in_layers(np.array([*along, people])[:, np.newaxis])[:, :, 0]
-        each = self.held @ (sums / [spot.number for spot in states.spots.every])
+        sums = in_layers(states, np.array([*along, people])[:, np.newaxis])[:, :, 0]
+        each = states.held @ (sums / [spot.number for spot in states.spots.every])
         for kind, axes in self.shape.tables:
             own = place_of(axes, self.shape.deep)
             many = cells(self.shape.levels, axes[len(own) :])

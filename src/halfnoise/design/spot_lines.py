@@ -8,6 +8,7 @@ import numpy as np
 
 from halfnoise.design.spot_cells import SpotCells
 from halfnoise.design.spot_errors import Noises, SpotErrors
+from halfnoise.design.spot_tables import in_layers
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.base import Parts, Scales
@@ -16,19 +17,19 @@ from halfnoise.workload.sets.residuals import Axes, cells, distance, place_of, w
 
 def errors(fold: SpotCells, start: int, scales: Scales) -> SpotErrors:
     """Return the errors of all cells, without those of the totals."""
-    last, noises = len(fold.shape.layers), list[Noises]()
+    noises = list[Noises]()
     for fit, own in fold.each(scales):
-        at = tuple((q, (layer + 1) % last) for q, layer in fit.kind.own)
+        at = tuple((q, fold.states.place(layer)) for q, layer in fit.kind.own)
         held = tuple(map(tuple, fit.back.tolist()))
         variances = tuple(scale**2 for scale in own)
         noises.append(Noises(fit.kind.axes, fit.kind.spot, at, variances, held))
-    nothing = ((),) * last
+    nothing = ((),) * len(fold.shape.layers)
     return SpotErrors(
         start,
         fold.shape.levels,
         nothing,
         nothing,
-        tuple(map(tuple, fold.held.tolist())),
+        tuple(map(tuple, fold.states.held.tolist())),
         tuple(fold.shape.tables),
         children=fold.shape.tree.children,
         noises=tuple(noises),
@@ -44,7 +45,7 @@ def line_parts(
     """
     own, deep = errors(fold, 0, scales), fold.shape.deep
     every, unit = own.spots.every, np.eye(len(own.loads))
-    totals = fold.in_layers(along)
+    totals = in_layers(fold.states, along)
     known = dict[tuple[Any, ...], float]()
 
     def std(loads: Floats, axes: Axes) -> float:

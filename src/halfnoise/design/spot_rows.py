@@ -4,14 +4,14 @@ As for totals (``rows``), an information on the coordinates is that of a triangl
 each is a table by the places of one kind, less the mean of those in one place around.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from halfnoise.design.spot_states import Kinds, Own, SpotPart, SpotStates
+from halfnoise.design.spot_states import Kinds, SpotPart, SpotStates
 from halfnoise.design.triangle import Row, finest, lower_root, short_rows, summed
 from halfnoise.values import dataclass
 from halfnoise.workload.grid import Floats, Ring, step_for, times
@@ -64,10 +64,10 @@ class SpotRows:
         return found
 
     def measure(
-        self, states: SpotStates, table: Callable[[Own], Ring], steps: Sequence[Fraction]
+        self, states: SpotStates, tables: Sequence[Ring], steps: Sequence[Fraction]
     ) -> list[Ring]:
         """Return all rows in steps, of what coordinates come to in all places of the kind."""
-        tables, found = [table(own) for own in self.kind.own], list[Ring]()
+        found = list[Ring]()
         for row, step in zip(self.rows, steps, strict=True):
             whole = self.kind.times * step
             seen = zip(self._pieces(states, row), tables, strict=True)

@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,11 @@ class SpotPart(NamedTuple):
     each: int  # of them in one place around; 1 of the whole
     cells: int
     rank: int
+
+    @property
+    def about(self) -> tuple[Any, ...]:
+        """Of what they are: all but what errors weigh."""
+        return self.axes, self.spot, self.own
 
     @property
     def apart(self) -> Fraction:
@@ -103,6 +108,10 @@ class SpotStates(CellStates):
     def people(self) -> int:
         """The layer of people."""
         return len(self.layers)
+
+    def place(self, layer: int) -> int:
+        """Return which layer of the set one is: there people come first."""
+        return (layer + 1) % (self.people + 1)
 
     def amounts(self, layer: int) -> tuple[Fraction, ...]:
         """Return what people may add to a layer, from where they count; elsewhere nothing."""
@@ -248,6 +257,29 @@ class SpotStates(CellStates):
     def quantum(self, layer: int) -> Fraction:
         """Return what a layer is counted in."""
         return Fraction(1) if layer == self.people else self.layers[layer].quantum
+
+    @property
+    def leans(self) -> list[list[tuple[int, float]]]:
+        """Of which other layers of the set, and how much, an estimate of each has as well."""
+        found = list[list[tuple[int, float]]]()
+        for place, layer in enumerate(self.shape.layers):
+            value = None if layer.value is None else self.shape.values[layer.value]
+            if value is None or layer.answers:
+                found.append([])
+            elif value.optional:
+                found.append([(place + 1, float(value.middle))])
+            else:
+                found.append([(0, float(value.offset))])
+        return found
+
+    @property
+    def held(self) -> Floats:
+        """How much each kind of estimate holds of each layer, people first."""
+        found = np.eye(len(self.shape.layers))
+        for place, own in enumerate(self.leans):
+            for k, part in own:
+                found[place, k] = part
+        return found
 
     @property
     def root_weight(self) -> float:
