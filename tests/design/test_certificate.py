@@ -14,7 +14,8 @@ import halfnoise as hn
 from halfnoise.design import certificate, place_parts, prices
 from halfnoise.design.cell_prices import Averaged
 from halfnoise.design.place_prices import _Prices
-from halfnoise.design.spot_states import SpotPart, SpotStates
+from halfnoise.design.spot_parts import SpotPart
+from halfnoise.design.spot_states import SpotStates
 from halfnoise.workload.sets import spots
 from halfnoise.workload.sets.squared import Squared
 from support.corners import corners

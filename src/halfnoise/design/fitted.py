@@ -22,11 +22,12 @@ from halfnoise.design.crowd import Crowd, Fold
 from halfnoise.design.design import Design, Setting
 from halfnoise.design.duality import Optimum, solve
 from halfnoise.design.grid_rows import GridRows
-from halfnoise.design.people import People, Size, listed, size_of
+from halfnoise.design.people import People, Size, adds_by_cell, size_of
 from halfnoise.design.prices import priced
 from halfnoise.design.programme import Programme
 from halfnoise.design.row_measurement import Across, RowMeasurement
 from halfnoise.design.rows import Rows
+from halfnoise.design.spot_cells import SpotCells
 from halfnoise.design.triangle import moved_by
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
@@ -35,8 +36,9 @@ from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats
-from halfnoise.workload.sets.base import Parts, Scales
+from halfnoise.workload.sets.base import ContributionSet, Parts, Scales
 from halfnoise.workload.sets.folding import Folded
+from halfnoise.workload.sets.folds import folded
 from halfnoise.workload.sets.placed import Placed
 from halfnoise.workload.workload import Workload
 
@@ -190,6 +192,15 @@ def folding(workload: Workload) -> tuple[Fold, Fold]:
     if not mixed:
         return People.of, People.of
     return partial(People.of, fold=listed, most=MOST_LISTED), partial(People.of, fold=priced)
+
+
+def listed(shape: ContributionSet, most: int, *, leaves: bool) -> Folded | None:
+    """Fold a set so that everybody is listed, where values by cell may share noises."""
+    if isinstance(shape, Placed):
+        return SpotCells.found(shape, most, leaves=leaves)
+    if adds_by_cell(shape):
+        return Cells.of(shape, most, leaves=leaves)
+    return folded(shape, leaves=leaves)
 
 
 def spotted(setting: Setting, size: Size) -> People | None:

@@ -18,7 +18,6 @@ import numpy as np
 from halfnoise.design.cells import Cells
 from halfnoise.design.design import Setting
 from halfnoise.design.programme import Programme
-from halfnoise.design.spot_cells import SpotCells
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
@@ -28,7 +27,6 @@ from halfnoise.workload.sets.base import ContributionSet, Scales
 from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.folding import Coordinate, Folded
 from halfnoise.workload.sets.folds import folded
-from halfnoise.workload.sets.placed import Placed
 from halfnoise.workload.sets.varying import Varying
 
 MOST_KINDS = 2**14
@@ -269,15 +267,6 @@ class People:
         """What a squared error in the number of people weighs, with all that leans on it."""
         seen = zip(self.blocks, self.folds, strict=True)
         return self.interest + sum(b.importance * float(f.root_weight) for b, f in seen)
-
-
-def listed(shape: ContributionSet, most: int, *, leaves: bool) -> Folded | None:
-    """Fold a set so that everybody is listed, where values by cell may share noises."""
-    if isinstance(shape, Placed):
-        return SpotCells.found(shape, most, leaves=leaves)
-    if adds_by_cell(shape):
-        return Cells.of(shape, most, leaves=leaves)
-    return folded(shape, leaves=leaves)
 
 
 def adds_by_cell(shape: ContributionSet) -> TypeGuard[Crossed]:

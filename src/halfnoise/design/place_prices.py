@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from halfnoise.design.cell_prices import Averaged, Moments, moments_of
-from halfnoise.design.spot_states import SpotPart, SpotStates, pairs
+from halfnoise.design.spot_parts import SpotPart
+from halfnoise.design.spot_states import SpotStates, pairs
 from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.folding import Coordinate

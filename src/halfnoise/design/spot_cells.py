@@ -15,8 +15,9 @@ import numpy as np
 
 from halfnoise.design.cell_states import CellStates
 from halfnoise.design.cells import SPARE_BITS, Cells
+from halfnoise.design.spot_parts import Own, SpotPart
 from halfnoise.design.spot_rows import SpotRows
-from halfnoise.design.spot_states import Kinds, Own, SpotPart, SpotStates
+from halfnoise.design.spot_states import Kinds, SpotStates
 from halfnoise.design.spot_tables import in_layers, parted, together
 from halfnoise.design.triangle import moved_by
 from halfnoise.values import dataclass, field, replace

@@ -7,31 +7,19 @@ those beside each other that are alike: with f = (c-1)/c in the same of c, f - 1
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
 from halfnoise.checks import finite, refuse, whole
-from halfnoise.design.cross_errors import Matrix, Vector
+from halfnoise.design.cross_errors import Vector
 from halfnoise.design.placed_errors import PlacedErrors
+from halfnoise.design.spot_noises import Noises, axes_of
 from halfnoise.values import dataclass, field
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.base import Span
 from halfnoise.workload.sets.residuals import Axes, cells, distance, projected, within
 from halfnoise.workload.sets.spots import Spots
-
-
-class Noises(NamedTuple):
-    """Of a part the residuals, the kind of place, its coordinates, by kind of place and layer.
-
-    ``variances``: of all noises; ``held``: how much each coordinate has of each.
-    """
-
-    axes: tuple[Axes, ...]
-    spot: int
-    own: tuple[tuple[int, int], ...]
-    variances: tuple[float, ...]
-    held: Matrix
 
 
 @dataclass(frozen=True)
@@ -269,18 +257,9 @@ class SpotErrors(PlacedErrors):
             tuple(whole(children=each) for each in level) for level in stored["children"]
         )
         levels = tuple(whole(least=2, levels=each) for each in stored["levels"])
-        order = tuple((whole(least=0, kind=kind), _axes(axes)) for kind, axes in stored["order"])
+        order = tuple((whole(least=0, kind=kind), axes_of(axes)) for kind, axes in stored["order"])
         loads = tuple(tuple(finite(loads=each) for each in row) for row in stored["loads"])
-        noises = tuple(
-            Noises(
-                tuple(map(_axes, each["axes"])),
-                whole(least=0, spot=each["spot"]),
-                tuple((whole(least=0, spot=q), whole(least=0, layer=k)) for q, k in each["own"]),
-                tuple(finite(variances=variance) for variance in each["variances"]),
-                tuple(tuple(finite(held=x) for x in row) for row in each["held"]),
-            )
-            for each in stored["parts"]
-        )
+        noises = tuple(map(Noises.from_dict, stored["parts"]))
         start, nothing = whole(least=0, start=stored["start"]), ((),) * len(loads)
         given = (start, levels, nothing, nothing, loads, order)
         found = cls(*given, children=children, noises=noises)
@@ -301,24 +280,9 @@ class SpotErrors(PlacedErrors):
         square = all(len(row) == kinds for row in self.loads) and all(
             k < kinds for k, _ in self.order
         )
-        return known and plain and square and all(map(self._fits, self.noises))
-
-    def _fits(self, noises: Noises) -> bool:
-        axes, spot, own, variances, held = noises
-        plain = range(self.deep, len(self.levels))
-        known = all({*each} <= {*plain} for each in axes) and spot < len(self.spots.every)
-        inside = known and all(
-            q < len(self.spots.every)
-            and spot in self.spots.every[q].around
-            and layer < len(self.loads)
-            for q, layer in own
-        )
-        square = {len(row) for row in held} == {len(variances)} and len(own) == len(held)
-        return inside and square and min(variances) > 0
-
-
-def _axes(stored: Sequence[Any]) -> Axes:
-    return tuple(whole(least=0, axis=axis) for axis in stored)
+        plain_ = range(self.deep, len(self.levels))
+        fit = all(each.fits(self.spots, kinds, plain_) for each in self.noises)
+        return known and plain and square and fit
 
 
 def _margins(plain: Axes) -> Iterator[tuple[Axes, tuple[int, ...]]]:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from halfnoise.design.spot_cells import SpotCells
-from halfnoise.design.spot_errors import Noises, SpotErrors
+from halfnoise.design.spot_errors import SpotErrors
+from halfnoise.design.spot_noises import Noises
 from halfnoise.design.spot_tables import in_layers
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from halfnoise.design.spot_states import Own, SpotStates
+from halfnoise.design.spot_parts import Own
+from halfnoise.design.spot_states import SpotStates
 from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.sets.by_cell import apart_by_table
 from halfnoise.workload.sets.residuals import Axes, flat, made_of
