@@ -6,7 +6,8 @@ from halfnoise.design import candidates, certificate
 
 WITH_FITTED = (
     *("test_fitted", "test_fitted_cells", "test_searches_end", "test_tables_loss"),
-    *("test_mixtures", "test_tables_coverage", "test_tables_solver", "test_variances"),
+    *("test_mixtures", "test_spots", "test_tables_coverage", "test_tables_solver"),
+    "test_variances",
 )
 
 
