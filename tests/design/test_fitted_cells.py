@@ -13,10 +13,11 @@ import pytest
 
 import halfnoise as hn
 from halfnoise.design.candidates import designs
-from halfnoise.design.cell_rows import CellRows
-from halfnoise.design.cells import Cells
 from halfnoise.design.covariance import Covariance
 from halfnoise.design.fitted import Fitted
+from halfnoise.design.spot_cells import SpotCells
+from halfnoise.design.spot_rows import SpotRows
+from halfnoise.design.triangle import Row
 from halfnoise.privacy.definitions import Budget
 from halfnoise.workload import crossing
 from halfnoise.workload.crossing import TableBlock
@@ -43,9 +44,9 @@ def fitted(queries: Any, **rules: Any) -> hn.Plan:
     return plan
 
 
-def folds(design: Any) -> list[Cells]:
+def folds(design: Any) -> list[SpotCells]:
     """Return the folded tables of a design."""
-    return [fold for fold in design.rows.people.folds if isinstance(fold, Cells)]
+    return [fold for fold in design.rows.people.folds if isinstance(fold, SpotCells)]
 
 
 @pytest.mark.parametrize("rules", [{}, {"neighbors": REPLACE}])
@@ -58,11 +59,10 @@ def test_a_part_more_is_seen(kind: int, rules: dict[str, Any]) -> None:
     across = ready.across  # type: ignore[attr-defined]
     (fold,) = folds(ready.design)
     fit = fold.fits[kind]
-    row = replace(fit.rows[0], people=fit.rows[0].people + Fraction(1, 4))
-    row = replace(
-        row, people=row.people if abs(row.people) > 1 / 4 else row.people - Fraction(1, 2)
-    )
-    wrong = replace(fit, rows=(row, *fit.rows[1:]))
+    *parts, people = fit.rows[0].parts
+    more = people + Fraction(1, 4)
+    more = more if abs(more) > 1 / 4 else more - Fraction(1, 2)
+    wrong = replace(fit, rows=(Row((*parts, more)), *fit.rows[1:]))
     other = replace(fold, fits=(*fold.fits[:kind], wrong, *fold.fits[kind + 1 :]))
     people = replace(across.people, folds=(other,))
     changed = replace(ready, across=replace(across, people=people))  # type: ignore[type-var]
@@ -252,8 +252,10 @@ def test_values_of_a_mean_share_no_noise() -> None:
     plan = fitted([hn.Table([A], importance=0.001), MEAN, hn.Mean("n", bounds=(0, 1), by=["a0"])])
     for fold in folds(plan.chosen):
         for fit in fold.fits:
-            assert isinstance(fit, CellRows)
-            for k, row in zip(fit.kind.own, fit.rows, strict=False):
-                held = {j for j, part in zip(fit.kind.own, row.parts, strict=True) if part} - {k}
+            assert isinstance(fit, SpotRows)
+            layers = [layer for _, layer in fit.kind.own]
+            assert layers[-1] == fold.states.people
+            for k, row in zip(layers, fit.rows, strict=True):
+                held = {j for j, part in zip(layers, row.parts, strict=True) if part} - {k}
                 assert not held & {*fold.states.signed}
                 assert k not in fold.states.signed or (not held and not row.people)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import halfnoise as hn
-from halfnoise.design import cells
-from halfnoise.design.cell_rows import CellRows
+from halfnoise.design import spot_parts, spot_tables
+from halfnoise.design.spot_rows import SpotRows
 from halfnoise.workload.sets import crossed
 from halfnoise.workload.sets.residuals import made_of
 from support.levels import MU, axes, tables
@@ -140,7 +140,11 @@ MUTANTS = [
 
 
 @pytest.mark.parametrize(
-    ("where", "queries"), [(crossed, [hn.Table([A, B])]), (cells, FITTED[0][0])]
+    ("where", "queries"),
+    [
+        ({"projected": crossed, "made_of": crossed}, [hn.Table([A, B])]),
+        ({"projected": spot_parts, "made_of": spot_tables}, FITTED[0][0]),
+    ],
 )
 @pytest.mark.parametrize("mistake", MUTANTS)
 def test_mistakes_are_seen(
@@ -149,7 +153,7 @@ def test_mistakes_are_seen(
     """No projection, a residual that is forgotten, and a size for each table are all rejected."""
     name, mutant, shows = mistake
     plan = hn.plan(hn.Workload(queries), privacy=MU)
-    monkeypatch.setattr(where, name, mutant)
+    monkeypatch.setattr(where[name], name, mutant)
     found = wrong(releases(plan, NUMBER))
     assert shows in found
     assert len(found) > 1
@@ -158,10 +162,10 @@ def test_mistakes_are_seen(
 def test_noises_that_are_taken_apart_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """If values come back without what they share with people, their intervals hold too seldom."""
     plan = hn.plan(hn.Workload(FITTED[0][0]), privacy=MU)
-    back = CellRows.back
-    alone = lambda rows, states: np.diag(np.diag(back(rows, states)))  # noqa: E731
+    back: Any = SpotRows.back
+    alone = property(lambda rows: np.diag(np.diag(back.fget(rows))))
     ready = plan.measurement.drawn.covariance
-    monkeypatch.setattr(CellRows, "back", alone)
+    monkeypatch.setattr(SpotRows, "back", alone)
     found = replace(releases(plan, NUMBER), covariance=ready)
     assert len(wrong(found)) > 3
 

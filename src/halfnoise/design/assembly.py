@@ -4,14 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from halfnoise.design import spot_lines
-from halfnoise.design.cell_errors import errors, line_parts
-from halfnoise.design.cells import Cells
 from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.design.cross_errors import CrossErrors
 from halfnoise.design.people import People, Size
 from halfnoise.design.placed_errors import errors_of
 from halfnoise.design.spot_cells import SpotCells
+from halfnoise.design.spot_lines import errors, line_parts
 from halfnoise.values import dataclass
 from halfnoise.workload.block import Block
 from halfnoise.workload.crossing import TableBlock
@@ -53,13 +51,9 @@ class Assembly:
         found = list[Parts]()
         for place, block, fold, scales in self._each():
             held = self.held[self.people.own(place)] * self.stds
-            if isinstance(fold, Cells) and isinstance(block, TableBlock):
+            if isinstance(fold, SpotCells) and isinstance(block, TableBlock):
                 people = self.stds * (self.held[-1] if self.measured else 0.0)
-                along = np.vstack([held, people])
-                if isinstance(fold, SpotCells):
-                    found += spot_lines.line_parts(fold, block, scales, along)
-                else:
-                    found += line_parts(fold, block, scales, along)
+                found += line_parts(fold, block, scales, np.vstack([held, people]))
             elif fold.coordinates:
                 found += fold.parts(scales, held.tolist())
             else:
@@ -71,11 +65,8 @@ class Assembly:
         start, variances, shared = 0, list[Run](), list[Shared]()
         tables: CrossErrors | None = None
         for _, block, fold, scales in self._each():
-            if isinstance(fold, Cells):
-                if isinstance(fold, SpotCells):
-                    tables = spot_lines.errors(fold, start, scales)
-                else:
-                    tables = errors(fold, start, scales)
+            if isinstance(fold, SpotCells):
+                tables = errors(fold, start, scales)
                 start += block.shape.size
                 continue
             mixture = fold.mixture()

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfnoise.design.cell_states import CellStates, Places, alike
-from halfnoise.values import dataclass, field, replace
+from halfnoise.design.cell_states import CellStates, alike
+from halfnoise.design.spot_parts import Kinds
+from halfnoise.values import dataclass, field
 from halfnoise.workload.grid import Floats
-from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.folding import Folded
 
 MIN_PIECES = 6  # into which many like values are cut, if all together are too many
@@ -71,99 +71,16 @@ class Averaged(Folded):
         return (weight for _, weight in self.own)
 
 
-@dataclass(frozen=True, kw_only=True)
-class PricedCells(Folded):
-    """Kinds of people, each an average over some, of tables with values by cell."""
+def moments_of(
+    states: CellStates, most: int, least: int, *, loosely: bool, leaves: bool
+) -> Moments | None:
+    """Return so many kinds of values at most; None if there are always more.
 
-    shape: Crossed
-    across: Any = field(compare=False, repr=False)
-    states: CellStates = field(compare=False, repr=False)
-    moments: Moments = field(compare=False, repr=False)
-    change: Places = field(compare=False, repr=False)
-    sets: tuple[frozenset[int], ...] = field(compare=False, repr=False)
-    leaves: bool
-
-    @classmethod
-    def of(cls, shape: Crossed, most: int, *, leaves: bool) -> "PricedCells | None":
-        """Return so many kinds at most; None if there are always more."""
-        if shape.deep:
-            return None
-        states, every = CellStates(shape), () if leaves else (True,)
-        for loosely, changes in itertools.product((False, True), (*every, False)):
-            groups = alike(shape.values, loosely=loosely)
-            left = most >> (len(shape.moves.used) * changes)
-            least = 1 if loosely and not changes else MIN_PIECES
-            if (pieces := _pieces(states, groups, left, least, leaves=leaves)) is not None:
-                sets = tuple(states.changes) if changes else ()  # on average kappa is 0
-                found = _orbits(states, groups, pieces, leaves=leaves)
-                return cls._made(states, found, sets, leaves=leaves)
-        return None
-
-    @classmethod
-    def _made(
-        cls, states: CellStates, each: Moments, sets: tuple[frozenset[int], ...], *, leaves: bool
-    ) -> "PricedCells":
-        many, number = len(each.mean), max(1, len(sets))
-        return cls(
-            shape=states.shape,
-            coordinates=states.coordinates(leaves=leaves),
-            across=np.zeros((many * number, 0)),
-            weights=(),
-            root_weight=states.root_weight,
-            states=states,
-            moments=Moments(*(np.concatenate([part] * number) for part in each)),
-            change=np.repeat(np.arange(number), many),
-            sets=sets,
-            leaves=leaves,
-        )
-
-    def means(self, place: int, middle: float, half: float) -> Floats:
-        """Return what each kind adds to a coordinate on average; changes come in whole ranges."""
-        del middle, half
-        found: Floats = (self.moments.mean - self.moments.other)[:, place]
-        return found / (1 if self.leaves else 2)
-
-    @property
-    def spread_along(self) -> Floats:
-        """How what a kind adds to all coordinates varies."""
-        (mean, own, other, gone, both), each = self.moments, slice(0, -1)
-        moved, second = (mean - other)[:, each], own + gone - both - both.transpose(0, 2, 1)
-        spread = second[:, each, each] - np.einsum("ki,kj->kij", moved, moved)
-        found: Floats = spread / (1 if self.leaves else 4)
-        return found
-
-    def matrix_weights(self) -> Iterator[Floats]:
-        """Go through the kinds of residuals: Q."""
-        return map(self.states.weights, self.states.residuals)
-
-    def weighed(self, shape: Any) -> "PricedCells":
-        """Return the same of a set that differs in what squared errors weigh alone."""
-        states = CellStates(shape)
-        made = states.coordinates(leaves=self.leaves)
-        own: Any = {"shape": shape, "states": states, "coordinates": made}
-        return replace(self, **own, root_weight=states.root_weight)
-
-    def matrices(self) -> Iterator[Floats]:
-        """Go through the kinds of residuals: what each kind of person moves."""
-        for kind in self.states.residuals:
-            at = np.array([*kind.own, len(self.states.layers)])
-            pick = (slice(None), at[:, None], at)
-            moved = float(kind.distance) * (self.moments.own + self.moments.gone)[pick]
-            if self.sets:
-                kappas = np.array([*map(float, self.states.kappas(kind, self.sets))])
-                both = self.moments.both + self.moments.both.transpose(0, 2, 1)
-                moved = moved - kappas[self.change][:, None, None] * both[pick]
-            yield moved
-
-
-def moments_of(states: CellStates, most: int, *, leaves: bool) -> Moments | None:
-    """Return so many kinds of values at most; None if there are always more."""
-    for loosely in (False, True):
-        groups = alike(states.shape.values, loosely=loosely)
-        pieces = _pieces(states, groups, most, 1 if loosely else MIN_PIECES, leaves=leaves)
-        if pieces is not None:
-            return _orbits(states, groups, pieces, leaves=leaves)
-    return None
+    ``least``: see ``_pieces``; ``loosely``: whether values that are not alike are permuted.
+    """
+    groups = alike(states.shape.values, loosely=loosely)
+    pieces = _pieces(states, groups, most, least, leaves=leaves)
+    return None if pieces is None else _orbits(states, groups, pieces, leaves=leaves)
 
 
 def _kinds(states: int, *, leaves: bool) -> Sequence[int]:
@@ -217,7 +134,7 @@ def _orbits(
     return Moments(*one, *other, _averaged(states, groups, z, w))
 
 
-def _rows(states: CellStates, kinds: Places) -> Floats:
+def _rows(states: CellStates, kinds: Kinds) -> Floats:
     """Return what persons add in states by value, to all layers and last to people."""
     found = [states.signs(layer)[kinds[:, layer.value]] for layer in states.layers]
     return np.stack([*found, np.ones(len(kinds))], axis=1)

@@ -9,32 +9,16 @@ import math
 from collections.abc import Collection
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from halfnoise.design.spot_parts import SpotPart
 from halfnoise.values import dataclass
 from halfnoise.workload.grid import Floats, Grain
 from halfnoise.workload.sets.alike import DIGITS
 from halfnoise.workload.sets.by_cell import ByCell
 from halfnoise.workload.sets.crossed import Crossed
-from halfnoise.workload.sets.folding import Coordinate
-from halfnoise.workload.sets.residuals import Axes, cells, rank, squares
-
-Places = NDArray[np.intp]
-
-
-class Alike(Protocol):
-    """Residuals that are alike."""
-
-    @property
-    def axes(self) -> tuple[Axes, ...]:
-        """Of what they are."""
-
-    @property
-    def cells(self) -> int:
-        """How many cells each has."""
 
 
 class CellLayer(NamedTuple):
@@ -59,24 +43,9 @@ class CellLayer(NamedTuple):
         return (max(self.amounts) - min(self.amounts)) / 2
 
 
-class Residuals(NamedTuple):
-    """Residuals that are alike: of which layers, and what their squares weigh, people last."""
-
-    axes: tuple[Axes, ...]
-    own: tuple[int, ...]
-    weights: tuple[float, ...]
-    cells: int
-    rank: int
-
-    @property
-    def distance(self) -> Fraction:
-        """What one person adds to the squared lengths of all of them."""
-        return Fraction(len(self.axes) * self.rank, self.cells)
-
-
 @dataclass(frozen=True)
 class CellStates:
-    """The layers of all values, and the residuals that they are measured in."""
+    """The layers of all values."""
 
     shape: Crossed
 
@@ -118,86 +87,21 @@ class CellStates:
         return np.array(found)
 
     @cached_property
-    def _squares(self) -> list[dict[Axes, float]]:
-        """r^2 by value and residual, people last, without what leans on them."""
-        levels, values = self.shape.levels, self.shape.values
-        return [squares(levels, each) for each in (*(v.wanted for v in values), self.shape.wanted)]
-
-    @property
-    def root_weight(self) -> float:
-        """What a squared error in the number of people weighs, without what leans on it."""
-        return self._squares[-1].get((), 0.0)
-
-    def coordinates(self, *, leaves: bool, states: Places | None = None) -> tuple[Coordinate, ...]:
-        """Return the totals of all layers; of changes, the differences of two states.
-
-        ``states``: of every kind of person the state by value, or both.
-        """
-        found = list[Coordinate]()
-        for layer in self.layers:
-            along, which = layer.amounts, None
-            if not leaves:
-                along = tuple(x - y for x, y in itertools.product(along, repeat=2))
-            if states is not None:
-                own = np.array(layer.which)[states[..., layer.value]]
-                which = own if leaves else own[0] * len(layer.amounts) + own[1]
-            weight = layer.weight * self._squares[layer.value].get((), 0.0)
-            on = (layer.grain, layer.quantum, layer.offset)
-            found.append(Coordinate(along, layer.middle, weight, *on, which))
-        return tuple(found)
-
-    @cached_property
-    def residuals(self) -> tuple[Residuals, ...]:
-        """All kinds of residuals."""
-        levels, found = self.shape.levels, dict[object, list[Axes]]()
-        for axes in self.shape.layers[0].axes:
-            seen = (each.get(axes) for each in self._squares)
-            own = (None if x is None else f"{x:.{DIGITS}g}" for x in seen)
-            key = (cells(levels, axes), rank(levels, axes), *own)
-            found.setdefault(key, []).append(axes)
-        return tuple(self._kind(tuple(every)) for every in found.values())
-
-    def _kind(self, every: tuple[Axes, ...]) -> Residuals:
-        axes, levels = every[0], self.shape.levels
-        weights = [each.get(axes, 0.0) for each in self._squares]
-        own = [k for k, layer in enumerate(self.layers) if axes in self._squares[layer.value]]
-        own.sort(key=lambda k: self.layers[k].grain is not Grain.VALUES)  # as coordinates are
-        each = tuple(self.layers[k].weight * weights[self.layers[k].value] for k in own)
-        return Residuals(
-            every, tuple(own), (*each, weights[-1]), cells(levels, axes), rank(levels, axes)
-        )
-
-    def weights(self, kind: Residuals) -> Floats:
-        """Return what squared errors weigh in residuals, in units of the layers, people last."""
-        found, last = np.zeros((len(kind.weights),) * 2), len(kind.own)
-        found[-1, -1] = kind.weights[-1]
-        for place, k in enumerate(kind.own):
-            lean = np.zeros(len(found))
-            lean[place], lean[last] = self.units[k], float(self.layers[k].middle)
-            found += kind.weights[place] * np.outer(lean, lean)
-        return len(kind.axes) * kind.rank * kind.cells * found
-
-    @cached_property
     def changes(self) -> list[frozenset[int]]:
         """All sets of attributes that may change."""
         used = self.shape.moves.used
         every = (itertools.combinations(used, k) for k in range(len(used) + 1))
         return [frozenset(each) for each in itertools.chain.from_iterable(every)]
 
-    def kappas(self, kind: Alike, changes: Collection[frozenset[int]]) -> list[Fraction]:
+    def kappas(self, part: SpotPart, changes: Collection[frozenset[int]]) -> list[Fraction]:
         """Return kappa of residuals, all together, for every change."""
         levels = self.shape.levels
         found = list[Fraction]()
         for change in changes:
             each = [-1 if i in change else v - 1 for i, v in enumerate(levels)]
-            whole = sum(math.prod(each[i] for i in axes) for axes in kind.axes)
-            found.append(Fraction(whole, kind.cells))
+            whole = sum(math.prod(each[i] for i in axes) for axes in part.axes)
+            found.append(Fraction(whole, part.cells))
         return found
-
-    def number(self, *, leaves: bool) -> int:
-        """Return how many kinds of people, or of changes, there are."""
-        states = math.prod(self.numbers)
-        return states if leaves else math.comb(states + 1, 2) << len(self.shape.moves.used)
 
 
 def alike(values: tuple[ByCell, ...], *, loosely: bool = False) -> list[list[int]]:

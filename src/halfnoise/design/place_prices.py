@@ -5,20 +5,18 @@ P = f D_A z z'. Two persons have kappa_A f z w' in common in one place of the ki
 place of f in two of the same place around; else nothing.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from halfnoise.design.cell_prices import Averaged, Moments, moments_of
+from halfnoise.design.cell_prices import MIN_PIECES, Averaged, Moments, moments_of
 from halfnoise.design.spot_parts import SpotPart
 from halfnoise.design.spot_states import SpotStates, pairs
 from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.grid import Floats
-from halfnoise.workload.sets.folding import Coordinate
-from halfnoise.workload.sets.placed import Placed
-from halfnoise.workload.sets.residuals import within
+from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.spots import MOST_SPOTS
 
 MOST_NUMBERS = 2**22  # in all matrices
@@ -31,7 +29,7 @@ class PricedPlaces(Averaged):
     prices: "_Prices" = field(compare=False, repr=False)
 
     @classmethod
-    def of(cls, shape: Placed, most: int, *, leaves: bool) -> "PricedPlaces | None":
+    def of(cls, shape: Crossed, most: int, *, leaves: bool) -> "PricedPlaces | None":
         """Return so many kinds at most; None if there are always more."""
         several = _Prices.list(SpotStates(shape), most, leaves=leaves)
         made = (cls._made(found) for found in several)
@@ -39,30 +37,37 @@ class PricedPlaces(Averaged):
 
     @classmethod
     def _made(cls, prices: "_Prices") -> "PricedPlaces | None":
-        """Take free totals for coordinates, single numbers for lines, the rest for matrices."""
+        """Take free totals for coordinates, in places single numbers for lines, else matrices."""
         states, kinds = prices.states, prices.kinds
-        if kinds * sum(len(part.own) ** 2 for part in states.parts) > MOST_NUMBERS:
+        numbers = kinds * sum(len(part.own) ** 2 for part in states.parts)
+        if states.shape.deep and numbers > MOST_NUMBERS:
             return None
         (totals, *apart), at = states.parts, np.arange(len(states.free))
         added = prices.added(totals)[:, at]
         varies = prices.moved(totals)[:, at[:, None], at] - np.einsum("ki,kj->kij", added, added)
-        units = (Fraction(states.unit(layer)) for _, layer in states.free)
-        lines = [part for part in apart if len(part.own) == 1]
+        coordinates = states.added(leaves=prices.leaves)
+        unit = np.array([states.unit(layer) for _, layer in states.free])
+        reach = [x.half if prices.leaves else max(x.along) for x in coordinates]
+        ratio = unit / np.array([*map(float, reach)])
+        lines = [part for part in apart if _line(states, part)]
         across = np.array([prices.moved(part)[:, 0, 0] for part in lines])
-        more = [part for part in apart if len(part.own) > 1]
+        more = [part for part in apart if not _line(states, part)]
         return cls(
             shape=states.shape,
-            coordinates=tuple(
-                Coordinate((-unit, unit), Fraction(0), 0, states.shape.grain) for unit in units
-            ),
+            coordinates=coordinates,
             across=across.reshape(len(lines), kinds).T,
             weights=tuple(float(states.weighed(part)[0, 0]) for part in lines),
             root_weight=states.root_weight,
-            added=added,
-            varies=varies,
+            added=added * unit,
+            varies=varies * np.outer(ratio, ratio),
             own=[(prices.moved(part), states.weighed(part)) for part in more],
             prices=prices,
         )
+
+    def means(self, place: int, middle: float, half: float) -> Floats:
+        """Return what each kind adds to a coordinate on average, in its unit."""
+        found: Floats = (self.added[:, place] - middle) / half
+        return found
 
     @property
     def along_weights(self) -> Floats:
@@ -75,9 +80,9 @@ class PricedPlaces(Averaged):
         if [part.about for part in known] != [part.about for part in states.parts]:
             found = self._made(replace(self.prices, states=states))
             return self if found is None else found
-        asked = [states.weighed(part) for part in states.parts[1:]]
-        lines = tuple(float(own[0, 0]) for own in asked if len(own) == 1)
-        more = (own for own in asked if len(own) > 1)
+        asked = [(_line(states, part), states.weighed(part)) for part in states.parts[1:]]
+        lines = tuple(float(own[0, 0]) for line, own in asked if line)
+        more = (own for line, own in asked if not line)
         return replace(
             self,
             shape=shape,
@@ -106,17 +111,20 @@ class _Prices:
     def list(cls, states: SpotStates, most: int, *, leaves: bool) -> "Iterator[_Prices]":
         """List everybody, or all changes, then fewer: so many at most, or none."""
         shape, every = states.shape, states.spots.every
-        plain, few = tuple(range(shape.deep, len(shape.levels))), len(every) <= MOST_SPOTS
+        few, many = len(every) <= MOST_SPOTS, 2 ** len(shape.moves.used) <= most
         who = np.array([*pairs(every, shape.deep - 1, leaves=leaves)] if few else [])
         raw = np.diag([*states.units, 1.0])
         raw[:-1, -1] = [float(layer.middle - layer.offset) for layer in states.layers]
         units = np.array([states.unit(layer) for layer in range(len(raw))])
-        changes = [*map(frozenset, within(plain))] if 2 ** len(plain) <= most else []
-        for sets in (() if leaves else changes, ()):
+        changes = () if leaves or not many else states.changes
+        for loosely, sets in itertools.product((False, True), (changes, ())):
             left = most // max(1, len(who) * max(1, len(sets)))
-            moments = moments_of(states, left, leaves=leaves) if left and len(who) else None
-            if moments is not None:
-                seen = moments.seen_by(raw / units[:, None])
+            least = 1 if loosely and not sets else MIN_PIECES
+            if not left or not len(who):
+                continue
+            found = moments_of(states, left, least, loosely=loosely, leaves=leaves)
+            if found is not None:
+                seen = found.seen_by(raw / units[:, None])
                 yield cls(states=states, who=who, moments=seen, sets=sets, leaves=leaves)
 
     @property
@@ -160,3 +168,8 @@ class _Prices:
         """Return kappa for every change."""
         found = map(float, self.states.kappas(part, self.sets))
         return np.array([*found] or [float(not part.axes[0])])[:, None, None]
+
+
+def _line(states: SpotStates, part: SpotPart) -> bool:
+    """Whether a part is a single number, which is a line where no noise is found from prices."""
+    return states.shape.deep > 0 and len(part.own) == 1

@@ -6,12 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from halfnoise.design.cells import Cells
 from halfnoise.design.design import Design, Measurement, Recovered
 from halfnoise.design.grid_rows import GridRows
 from halfnoise.design.people import People, Size
+from halfnoise.design.spot_cells import SpotCells
 from halfnoise.design.threshold import Threshold, threshold
-from halfnoise.design.triangle import Row
 from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.grid import Floats, Ring
@@ -70,9 +69,11 @@ class Across:
         """What is public about the grid."""
         units = [str(block.quantum) for block in self.people.blocks]
         steps = [str(step) for each in self.channels if each for step in each.steps]
-        cells = [fold for fold in self.people.folds if isinstance(fold, Cells)]
+        cells = [fold for fold in self.people.folds if isinstance(fold, SpotCells)]
         fits = [
-            {"axes": fit.kind.axes, "parts": parts_of(fit.rows)} for f in cells for fit in f.fits
+            {"axes": fit.kind.axes, "parts": [[*map(str, row.parts)] for row in fit.rows]}
+            for each in cells
+            for fit in each.fits
         ]
         return {"units": units, "steps": steps} | ({"residuals": fits} if fits else {})
 
@@ -128,10 +129,5 @@ def rows_facts(grid: GridRows) -> dict[str, Any]:
     return {
         "people": people[0] if people else None,
         "rows": [str(step.step) for step in grid.steps[: len(rows)]],
-        "parts": parts_of(rows),
+        "parts": [[*map(str, (*row.parts, row.people))] for row in rows],
     }
-
-
-def parts_of(rows: Sequence[Row]) -> list[list[str]]:
-    """Return what rows are made of, people last."""
-    return [[*map(str, (*row.parts, row.people))] for row in rows]

@@ -1,9 +1,20 @@
-"""Places inside places, folded: what one person adds to people and values in each kind of place.
+"""Tables with values by cell, and places, folded: what one person adds to all of it at once.
 
-By symmetry among places that are alike the best noise treats what they are apart alike, and in each
-kind of place it may mix people, values and the kinds of places inside in any way: so rows of them
-are measured (``spot_rows``). Somebody for whom a row comes to a, and who becomes somebody for whom
-it comes to b, moves it by  a^2 D + b^2 D - 2 a b kappa,  as in tables (``cells``).
+By symmetry among categories the best noise treats the directions of a residual alike, and different
+residuals apart (permuting categories maps noise to noise, so averaging over that never hurts); what
+places that are alike are apart, it treats alike as well. But in each residual and kind of place, of
+which tables without places have one, the whole, it may mix people, values and the kinds of places
+inside in any way. So rows of them are measured (``spot_rows``), and the totals of everything are
+coordinates beside those of all else that is asked.
+
+Somebody for whom row r comes to a, and who becomes somebody for whom it comes to b, moves it by
+
+    a^2 D + b^2 D - 2 a b kappa = (a - b)^2 (D + kappa)/2 + (a + b)^2 (D - kappa)/2
+
+squared, with D and kappa as in ``sets.moves``: |kappa| is at most D.
+
+Each table rounds a value by itself, so that in each it may be up to a quantum from where it is in
+others: what that can cost is added to what the dearest cost (the triangle inequality).
 """
 
 import itertools
@@ -14,46 +25,57 @@ from typing import Any
 import numpy as np
 
 from halfnoise.design.cell_states import CellStates
-from halfnoise.design.cells import SPARE_BITS, Cells
-from halfnoise.design.spot_parts import Own, SpotPart
+from halfnoise.design.spot_parts import Kinds, Own, SpotPart
 from halfnoise.design.spot_rows import SpotRows
-from halfnoise.design.spot_states import Kinds, SpotStates
+from halfnoise.design.spot_states import SpotStates
 from halfnoise.design.spot_tables import in_layers, parted, together
 from halfnoise.design.triangle import moved_by
 from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats, Grain, Ring, in_steps
 from halfnoise.workload.sets.base import Channel, Scales, Span
+from halfnoise.workload.sets.by_cell import apart_by_table
 from halfnoise.workload.sets.crossed import Crossed
-from halfnoise.workload.sets.placed import Placed
+from halfnoise.workload.sets.folding import Folded
 from halfnoise.workload.sets.residuals import Axes, cells, flat, place_of
 
-MOST_SPOTS, MOST_NUMBERS = 2**6, 2**21  # kinds of places, and numbers in all matrices
+MOST_LISTED, MOST_RESIDUALS = 2**16, 2**9
+MOST_SPOTS, MOST_NUMBERS = 2**6, 2**21  # kinds of places, and numbers in all their matrices
+SPARE_BITS = 9  # of the grid of values, for parts of them in other values
 
 
 @dataclass(frozen=True, kw_only=True)
-class SpotCells(Cells):
-    """All kinds of people in places inside places; ``fits``: what is measured, once found.
+class SpotCells(Folded):
+    """All kinds of people, or of changes; ``fits``: what is measured, once found.
 
-    ``shared``: of changes, by part, what two persons have in common of what they move.
+    ``kinds``: of everybody, or of two people. ``shared``: of changes, by part, what two persons
+    may have in common of what they move; ``which``: which of that they do.
     """
 
-    shape: Placed
+    shape: Crossed
+    leaves: bool
     fits: tuple[SpotRows, ...] = ()
+    across: Any = field(compare=False, repr=False)
     states: SpotStates = field(compare=False, repr=False)
-    shared: Any = field(compare=False, repr=False)
+    kinds: Kinds = field(compare=False, repr=False)
+    which: Kinds = field(compare=False, repr=False)
+    shared: Floats = field(compare=False, repr=False)
 
     @classmethod
-    def found(cls, shape: Placed, most: int, *, leaves: bool) -> "SpotCells | None":
-        """Return all kinds of people, or of changes; None where they, or places, are too many."""
+    def of(cls, shape: Crossed, most: int, *, leaves: bool) -> "SpotCells | None":
+        """Return them; None where they, tables or places are too many."""
         states = SpotStates(shape)
         if len(states.spots.every) > MOST_SPOTS:
             return None
-        numbers = sum(len(part.own) ** (1 if leaves else 2) for part in states.parts)
         number = states.number(leaves=leaves)
-        if number > most or number * numbers > MOST_NUMBERS or len(states.parts) == 1:
+        many = number > most or len(shape.layers[0].axes) > MOST_RESIDUALS
+        if shape.deep:
+            numbers = sum(len(part.own) ** (1 if leaves else 2) for part in states.parts)
+            many = number > most or number * numbers > MOST_NUMBERS
+        if many or len(states.parts) == 1:
             return None
-        kinds, shared = states.everybody() if leaves else states.changed()
+        nothing = np.zeros(0, dtype=np.intp), np.zeros((0, 0))
+        kinds, which, shared = (states.everybody(), *nothing) if leaves else states.changed()
         return cls(
             shape=shape,
             leaves=leaves,
@@ -63,14 +85,12 @@ class SpotCells(Cells):
             root_weight=states.root_weight,
             states=states,
             kinds=kinds,
-            change=np.zeros(0, dtype=int),
+            which=which,
             shared=shared,
         )
 
     def on(self, shape: Crossed, fits: tuple[Any, ...] = ()) -> "SpotCells":
         """Return the same where bounds are on the grid, or where other rows are measured."""
-        if not isinstance(shape, Placed):
-            raise TypeError(shape)
         states, fits = SpotStates(shape), fits or self.fits
         found = replace(
             self,
@@ -94,7 +114,7 @@ class SpotCells(Cells):
                 yield self._added(part, self.kinds) * float(part.distance) ** 0.5
                 continue
             x, y = (self._added(part, own) for own in self.kinds)
-            both = np.einsum("ki,kj,k->kij", x, y, self.shared[place])
+            both = np.einsum("ki,kj,k->kij", x, y, self.shared[place][self.which])
             own = [np.einsum("ki,kj->kij", each, each) * float(part.distance) for each in (x, y)]
             yield own[0] + own[1] - both - both.swapaxes(1, 2)
 
@@ -135,7 +155,8 @@ class SpotCells(Cells):
                 for moved, one in fit.moved(self.states, self.kinds):
                     found.append((moved / one).astype(float) ** 2 * far)
                 continue
-            less, more = (far + self.shared[place]) / 2, (far - self.shared[place]) / 2
+            shared = self.shared[place][self.which]
+            less, more = (far + shared) / 2, (far - shared) / 2
             two = (fit.moved(self.states, each) for each in self.kinds)
             for (x, one), (y, _) in zip(*two, strict=True):
                 apart, together = ((each / one).astype(float) for each in (x - y, x + y))
@@ -144,7 +165,8 @@ class SpotCells(Cells):
 
     def each(self, scales: Sequence[Any]) -> Iterator[tuple[SpotRows, list[Any]]]:
         """Go through the parts with what belongs to their rows."""
-        return Cells.each(self, scales)
+        left = iter(scales)
+        return ((fit, [*itertools.islice(left, len(fit.rows))]) for fit in self.fits)
 
     @property
     def rounded(self) -> Floats:
@@ -172,6 +194,13 @@ class SpotCells(Cells):
                 largest[layer] = max(largest[layer], scale)
         return self._with_values(block, largest)
 
+    def _by_value(self, layers: Iterable[float]) -> list[float]:
+        """Return the largest number of each value, of those of its layers."""
+        found = [0.0] * len(self.shape.values)
+        for layer, x in zip(self.states.layers, layers, strict=False):
+            found[layer.value] = max(found[layer.value], x)
+        return found
+
     def _with_values(self, block: TableBlock, largest: Sequence[float]) -> TableBlock:
         most = max(part.times for part in self.states.parts)
         return block.with_values(self._by_value(largest), self.spare, most)
@@ -189,12 +218,21 @@ class SpotCells(Cells):
 
     @property
     def spare(self) -> int:
-        """How many bits values leave for parts of them: only sums are parts of each other."""
-        return SPARE_BITS if any(x.grain is Grain.VALUES for x in self.states.layers) else 0
+        """How many bits values leave for parts of them: only sums are parts of each other.
+
+        In tables without places, what not all give is a part of no other sum.
+        """
+        sums = sum(layer.grain is Grain.VALUES for layer in self.states.layers)
+        alone = 0 if self.shape.deep else len(self.states.signed) + 1
+        return SPARE_BITS if sums > alone else 0
 
     def along(self, f: Ring) -> list[Ring]:
         """Return the totals by kind of place."""
-        return [parted(self.states, f, (), 0, own).reshape(len(f)) for own in self.states.free]
+        tables = self._tables(f)
+        return [parted(self.states, tables, (), 0, x).reshape(len(f)) for x in self.states.free]
+
+    def _tables(self, f: Ring) -> list[dict[Axes, Ring]]:
+        return apart_by_table(self.shape.levels, self.shape.layers, f)
 
     def channel(self, quantum: Fraction, scales: Scales) -> Channel | None:
         """Make the rows of all parts ready to be measured."""
@@ -232,10 +270,11 @@ class SpotCells(Cells):
     def measure(self, channel: Channel, f: Ring, people: Ring) -> Ring:
         """Return all rows of all parts, in steps."""
         del people
-        measured = list[Ring]()
+        measured, tables = list[Ring](), self._tables(f)
         for fit, steps in self.each(channel.steps):
             for axes in fit.kind.axes:
-                seen = (parted(self.states, f, axes, fit.kind.spot, own) for own in fit.kind.own)
+                at = axes, fit.kind.spot
+                seen = (parted(self.states, tables, *at, own) for own in fit.kind.own)
                 measured += map(flat, fit.measure(self.states, [*seen], steps))
         return np.concatenate(measured, axis=1)
 

@@ -1,4 +1,4 @@
-"""The errors of noise that was found for places inside places, from its rows and their scales."""
+"""The errors of noise that was found for values by cell and places, from rows and their scales."""
 
 import math
 from collections.abc import Iterator
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from halfnoise.design.cross_errors import CrossErrors, Matrix
 from halfnoise.design.spot_cells import SpotCells
 from halfnoise.design.spot_errors import SpotErrors
 from halfnoise.design.spot_noises import Noises
@@ -16,8 +17,35 @@ from halfnoise.workload.sets.base import Parts, Scales
 from halfnoise.workload.sets.residuals import Axes, cells, distance, place_of, within
 
 
-def errors(fold: SpotCells, start: int, scales: Scales) -> SpotErrors:
+def errors(fold: SpotCells, start: int, scales: Scales) -> CrossErrors:
     """Return the errors of all cells, without those of the totals."""
+    if fold.shape.deep:
+        return _by_part(fold, start, scales)
+    size = len(fold.shape.layers)
+    noises: list[dict[Axes, float]] = [{} for _ in range(size)]
+    mixed = list[tuple[tuple[Axes, ...], Matrix]]()
+    for fit, own in fold.each(scales):
+        layers, held = (
+            [fold.states.place(layer) for _, layer in fit.kind.own],
+            np.zeros((size,) * 2),
+        )
+        held[np.ix_(layers, layers)] = fit.back
+        mixed.append((fit.kind.axes, tuple(map(tuple, held.tolist()))))
+        for layer, scale in zip(layers, own, strict=True):
+            noises[layer] |= dict.fromkeys(fit.kind.axes, scale**2)
+    return CrossErrors(
+        start,
+        fold.shape.levels,
+        tuple(map(tuple, noises)),
+        tuple(tuple(noise.values()) for noise in noises),
+        tuple(map(tuple, fold.states.held.tolist())),
+        tuple(fold.shape.tables),
+        tuple(mixed),
+    )
+
+
+def _by_part(fold: SpotCells, start: int, scales: Scales) -> SpotErrors:
+    """Return the same part by part."""
     noises = list[Noises]()
     for fit, own in fold.each(scales):
         at = tuple((q, fold.states.place(layer)) for q, layer in fit.kind.own)
@@ -32,7 +60,7 @@ def errors(fold: SpotCells, start: int, scales: Scales) -> SpotErrors:
         nothing,
         tuple(map(tuple, fold.states.held.tolist())),
         tuple(fold.shape.tables),
-        children=fold.shape.tree.children,
+        children=fold.states.spots.tree.children,
         noises=tuple(noises),
     )
 
@@ -44,10 +72,16 @@ def line_parts(
 
     ``along``: how much of each noise of the totals these hold, people last.
     """
-    own, deep = errors(fold, 0, scales), fold.shape.deep
+    own, deep = _by_part(fold, 0, scales), fold.shape.deep
     every, unit = own.spots.every, np.eye(len(own.loads))
     totals = in_layers(fold.states, along)
-    known = dict[tuple[Any, ...], float]()
+    known, apart = dict[tuple[Any, ...], float](), dict[tuple[Any, ...], float]()
+    like = {axes: alike[0] for alike, _ in fold.states.asked for axes in alike}
+
+    def alone(axes: Axes, loads: Floats, t: int) -> float:
+        if (key := (*loads.tolist(), t, *axes)) not in apart:
+            apart[key] = float(distance(own.levels, axes)) * own.alone(axes, loads, t)
+        return apart[key]
 
     def std(loads: Floats, axes: Axes) -> float:
         place = place_of(axes, deep)
@@ -58,9 +92,8 @@ def line_parts(
                 held = loads @ totals[:, t] / every[t].number / number
                 varies = float(held @ held)
                 for part in within(plain):
-                    moved = float(distance(own.levels, part))
                     others = cells(own.levels, (i for i in plain if i not in part))
-                    varies += moved * own.alone(part, loads, t) / others**2
+                    varies += alone(like[part], loads, t) / others**2
                 total += every[t].number * varies
             known[key] = math.sqrt(total / sum(every[t].number for t in own.spots.under(0, level)))
         return known[key]

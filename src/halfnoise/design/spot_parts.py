@@ -7,11 +7,13 @@ from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.sets.residuals import Axes, projected
 
 Own: TypeAlias = tuple[int, int]  # of a coordinate, the kind of place and the layer
+Kinds: TypeAlias = NDArray[np.intp]  # of everybody, the state by value, and last the place
 
 
 class SpotPart(NamedTuple):

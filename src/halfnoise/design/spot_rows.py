@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halfnoise.design.spot_parts import SpotPart
-from halfnoise.design.spot_states import Kinds, SpotStates
+from halfnoise.design.spot_parts import Kinds, SpotPart
+from halfnoise.design.spot_states import SpotStates
 from halfnoise.design.triangle import Row, finest, lower_root, short_rows, summed
 from halfnoise.values import dataclass
 from halfnoise.workload.grid import Floats, Ring, step_for, times

@@ -21,19 +21,19 @@ from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from halfnoise.design.cell_states import CellLayer, CellStates
-from halfnoise.design.spot_parts import Own, SpotPart
+from halfnoise.design.spot_parts import Kinds, Own, SpotPart
 from halfnoise.values import dataclass
 from halfnoise.workload.grid import Floats, Grain
 from halfnoise.workload.sets.alike import DIGITS
+from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.folding import Coordinate
 from halfnoise.workload.sets.placed import Placed
 from halfnoise.workload.sets.residuals import Axes, cells, place_of, rank, within
 from halfnoise.workload.sets.spots import Spot, Spots
+from halfnoise.workload.sets.tree import NOWHERE
 
-Kinds: TypeAlias = NDArray[np.intp]  # of everybody, the state by value, and last the place
 Asked: TypeAlias = dict[tuple[int, int], float]  # by level, -1 of all, and layer
 
 
@@ -41,12 +41,12 @@ Asked: TypeAlias = dict[tuple[int, int], float]  # by level, -1 of all, and laye
 class SpotStates(CellStates):
     """The layers of all values, and the parts that they are measured in."""
 
-    shape: Placed
+    shape: Crossed
 
     @cached_property
     def spots(self) -> Spots:
-        """All kinds of places."""
-        return Spots(self.shape.tree)
+        """All kinds of places; of tables without any, the whole."""
+        return Spots(self.shape.tree if isinstance(self.shape, Placed) else NOWHERE)
 
     @cached_property
     def ends(self) -> list[Spot]:
@@ -79,8 +79,8 @@ class SpotStates(CellStates):
         return np.where(there, np.array(each.which)[kinds[..., each.value]], len(each.amounts))
 
     def unit(self, layer: int) -> float:
-        """Return the most that somebody adds to a layer."""
-        return float(max(map(abs, self.amounts(layer))))
+        """Return half of the range of a layer, and one person of people."""
+        return 1.0 if layer == self.people else float(self.layers[layer].half)
 
     def lean(self, layer: int) -> Fraction:
         """Return how much an error in the number of people enters a layer as it is asked for."""
@@ -189,14 +189,14 @@ class SpotStates(CellStates):
         found[-1, -1] = 0.0
         return found
 
-    def added(self, *, leaves: bool, states: Kinds) -> tuple[Coordinate, ...]:
+    def added(self, *, leaves: bool, states: Kinds | None = None) -> tuple[Coordinate, ...]:
         """Return the free totals; of changes, the differences of two states."""
         found = list[Coordinate]()
         for own in self.free:
             along = self.amounts(own[1])
-            which = self.which(own, states)
+            which = None if states is None else self.which(own, states)
             if not leaves:
-                which = which[0] * len(along) + which[1]
+                which = None if which is None else which[0] * len(along) + which[1]
                 along = tuple(x - y for x, y in itertools.product(along, repeat=2))
             half = Fraction(self._grain(own[1]) is Grain.PEOPLE, 2)
             grain, quantum = self._grain(own[1]), self.quantum(own[1])
@@ -244,29 +244,28 @@ class SpotStates(CellStates):
         each = sum(states * (states + 1) // 2 if same else states**2 for same in two)
         return each << len(self.shape.moves.used)
 
-    def everybody(self) -> tuple[Kinds, Floats]:
-        """Return everybody; nobody shares anything with others."""
+    def everybody(self) -> Kinds:
+        """Return everybody."""
         numbers = (*self.numbers, len(self.ends))
-        return np.indices(numbers).reshape(len(numbers), -1).T, np.zeros((len(self.parts), 0))
+        return np.indices(numbers).reshape(len(numbers), -1).T
 
-    def changed(self) -> tuple[Kinds, Floats]:
-        """Return all changes, from whom to whom, and by part what these have in common."""
+    def changed(self) -> tuple[Kinds, Kinds, Floats]:
+        """Return all changes, from whom to whom; which of what two may share; and that, by part."""
         several = [*itertools.product(*map(range, self.numbers))]
         states = np.array(several, dtype=np.intp).reshape(len(several), len(self.numbers))
-        who, shared = list[Kinds](), list[Floats]()
-        kappas = [[*map(float, self.kappas(part, self.changes))] for part in self.parts]
+        who, which, shared = list[Kinds](), list[Kinds](), list[Floats]()
+        kappas = np.array([[*map(float, self.kappas(each, self.changes))] for each in self.parts])
         for i, j, around in pairs(self.spots.every, self.shape.deep - 1, leaves=False):
             both = np.triu_indices(len(states), 0 if i == j else -len(states))
             two = [
                 np.insert(states[own], states.shape[1], end, axis=1)
                 for own, end in zip(both, (i, j), strict=True)
             ]
-            common = [float(self.shared(part, around)) for part in self.parts]
-            for change in range(len(self.changes)):
-                own = [x * kappa[change] for x, kappa in zip(common, kappas, strict=True)]
-                who.append(np.array(two))
-                shared.append(np.repeat(np.array(own)[:, None], len(both[0]), axis=1))
-        return np.concatenate(who, axis=1), np.concatenate(shared, axis=1)
+            who += [np.array(two)] * len(self.changes)
+            first = len(self.changes) * len(shared)
+            which.append(np.repeat(first + np.arange(len(self.changes)), len(both[0])))
+            shared.append(kappas * [[float(self.shared(part, around))] for part in self.parts])
+        return np.concatenate(who, axis=1), np.concatenate(which), np.concatenate(shared, axis=1)
 
     def shared(self, part: SpotPart, around: int) -> Fraction:
         """Return how much of what they move two have in common who agree around such places."""

@@ -1,24 +1,30 @@
 """Tables by places, parted by kind of place, and put together again from what is in all parts."""
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from halfnoise.design.spot_parts import Own
 from halfnoise.design.spot_states import SpotStates
 from halfnoise.workload.grid import Floats, Ring
-from halfnoise.workload.sets.by_cell import apart_by_table
 from halfnoise.workload.sets.residuals import Axes, flat, made_of
 
 Held = dict[tuple[Axes, int], dict[Own, Floats]]  # by residual and kind of place
 
 
-def parted(states: SpotStates, f: Ring, axes: Axes, around: int, own: Own) -> Ring:
-    """Return what a coordinate comes to in all places of a kind, by plain attributes, in quanta."""
-    (spot, layer), shape, spots = own, states.shape, states.spots
-    tables = apart_by_table(shape.levels, shape.layers, f)[states.place(layer)]
+def parted(
+    states: SpotStates, tables: Sequence[Mapping[Axes, Ring]], axes: Axes, around: int, own: Own
+) -> Ring:
+    """Return what a coordinate comes to in all places of a kind, by plain attributes, in quanta.
+
+    ``tables``: all of them, layer by layer.
+    """
+    (spot, layer), spots = own, states.spots
+    mine = tables[states.place(layer)]
     if not spot:
-        return np.asarray(tables[axes][:, np.newaxis])
-    table = tables[spots.every[spot].level, *axes][:, spots.places[spot]]
-    inside = table.reshape(len(f), spots.every[around].number, -1, *table.shape[2:])
+        return np.asarray(mine[axes][:, np.newaxis])
+    table = mine[spots.every[spot].level, *axes][:, spots.places[spot]]
+    inside = table.reshape(len(table), spots.every[around].number, -1, *table.shape[2:])
     return np.asarray(inside.sum(axis=2, dtype=np.uint64))
 
 
@@ -41,7 +47,7 @@ def _in_places(
     states: SpotStates, axes: Axes, held: Held, residuals: list[dict[Axes, Floats]]
 ) -> None:
     """Fill in a residual in all places, of all layers."""
-    spots, tree, finest = states.spots, states.shape.tree, states.finest[axes]
+    spots, finest = states.spots, states.finest[axes]
     totals = [held[axes, 0]]
     for u, spot in enumerate(spots.every):
         if u:
@@ -54,12 +60,12 @@ def _in_places(
             if not u:
                 layer[axes] = x[:, 0]
                 continue
-            whole = np.empty((len(x), tree.sizes[spot.level], *x.shape[2:]))
+            whole = np.empty((len(x), spots.tree.sizes[spot.level], *x.shape[2:]))
             layer.setdefault((spot.level, *axes), whole)[:, spots.places[u]] = x
     for k, level in finest.items():
         layer = residuals[states.place(k)]
         for i in reversed(range(level)):
-            layer[i, *axes] = tree.summed(i + 1, layer[i + 1, *axes], axis=1)
+            layer[i, *axes] = spots.tree.summed(i + 1, layer[i + 1, *axes], axis=1)
         if level >= 0:
             layer[axes] = layer[0, *axes].sum(axis=1)
 

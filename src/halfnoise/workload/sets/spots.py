@@ -37,7 +37,7 @@ class Spots:
     @cached_property
     def _inside(self) -> tuple[list[Shape], list[list[int]]]:
         """What there is in places, and, level by level from the whole on, which each one has."""
-        known, inside, own = dict[object, int](), list[Shape]([()]), [[0] * self.tree.sizes[-1]]
+        known, inside, own = dict[object, int](), list[Shape]([()]), [[0] * self.tree.smallest]
         for level in reversed(self.tree.children):
             found, start = list[int](), 0
             for many in level:

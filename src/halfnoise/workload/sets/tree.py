@@ -45,6 +45,11 @@ class Tree:
         """How many places each level has."""
         return tuple(map(sum, self.children))
 
+    @property
+    def smallest(self) -> int:
+        """How many places there are of the last level; without levels, one."""
+        return self.sizes[-1] if self.sizes else 1
+
     @cached_property
     def _parted(self) -> list[NDArray[np.int64]]:
         return [np.array(each, dtype=np.int64) for each in self.children]
