@@ -12,10 +12,10 @@ import pytest
 
 import halfnoise as hn
 from halfnoise.design import certificate, place_parts, prices
-from halfnoise.design.cell_prices import Averaged
-from halfnoise.design.place_prices import _Prices
-from halfnoise.design.spot_parts import SpotPart
-from halfnoise.design.spot_states import SpotStates
+from halfnoise.design.cell_moments import Averaged
+from halfnoise.design.cell_parts import CellPart
+from halfnoise.design.cell_prices import _Prices
+from halfnoise.design.cell_states import CellStates
 from halfnoise.workload.sets import spots
 from halfnoise.workload.sets.squared import Squared
 from support.corners import corners
@@ -132,8 +132,8 @@ def test_any_small_mixture_with_places(turn: int) -> None:
 
 
 WRONG: list[tuple[type, str, Any]] = [
-    (SpotPart, "apart", property(lambda _: Fraction(1))),
-    (SpotStates, "shared", lambda *_: Fraction(0)),
+    (CellPart, "apart", property(lambda _: Fraction(1))),
+    (CellStates, "shared", lambda *_: Fraction(0)),
     (_Prices, "_kappas", lambda prices, part, own=_Prices._kappas: -own(prices, part)),
 ]
 

@@ -13,10 +13,10 @@ import pytest
 
 import halfnoise as hn
 from halfnoise.design.candidates import designs
+from halfnoise.design.cell_rows import CellRows
+from halfnoise.design.cells import Cells
 from halfnoise.design.covariance import Covariance
 from halfnoise.design.fitted import Fitted
-from halfnoise.design.spot_cells import SpotCells
-from halfnoise.design.spot_rows import SpotRows
 from halfnoise.design.triangle import Row
 from halfnoise.privacy.definitions import Budget
 from halfnoise.workload import crossing
@@ -44,9 +44,9 @@ def fitted(queries: Any, **rules: Any) -> hn.Plan:
     return plan
 
 
-def folds(design: Any) -> list[SpotCells]:
+def folds(design: Any) -> list[Cells]:
     """Return the folded tables of a design."""
-    return [fold for fold in design.rows.people.folds if isinstance(fold, SpotCells)]
+    return [fold for fold in design.rows.people.folds if isinstance(fold, Cells)]
 
 
 @pytest.mark.parametrize("rules", [{}, {"neighbors": REPLACE}])
@@ -252,7 +252,7 @@ def test_values_of_a_mean_share_no_noise() -> None:
     plan = fitted([hn.Table([A], importance=0.001), MEAN, hn.Mean("n", bounds=(0, 1), by=["a0"])])
     for fold in folds(plan.chosen):
         for fit in fold.fits:
-            assert isinstance(fit, SpotRows)
+            assert isinstance(fit, CellRows)
             layers = [layer for _, layer in fit.kind.own]
             assert layers[-1] == fold.states.people
             for k, row in zip(layers, fit.rows, strict=True):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import halfnoise as hn
-from halfnoise.design import allocation, certificate, duality, spot_cells
+from halfnoise.design import allocation, cells, certificate, duality
 from halfnoise.design.duality import solve
 from halfnoise.design.people import People, Size
 from halfnoise.design.programme import Programme
@@ -191,7 +191,7 @@ def shares(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
 
     Kinds of places are too many to find noise for each.
     """
-    monkeypatch.setattr(spot_cells, "MOST_SPOTS", 0)
+    monkeypatch.setattr(cells, "MOST_SPOTS", 0)
     caches = (chains._chain, folds._listed)  # what equal sets are made of
     if request.param == "without":
         for name in ("LARGE_BITS", "PEOPLE_BITS", "VALUE_BITS"):
@@ -260,7 +260,7 @@ def test_levels_are_weighed_by_what_they_tell(monkeypatch: pytest.MonkeyPatch) -
     queries: list[Any] = [PLACES, hn.Table(["c", SEX]), hn.Sum("v", bounds=(0, 9), by=["s"])]
     workload = hn.Workload(queries, neighbors=REPLACE)
     assert above(workload) <= 1.001
-    monkeypatch.setattr(spot_cells, "MOST_SPOTS", 0)  # as if kinds of places were too many
+    monkeypatch.setattr(cells, "MOST_SPOTS", 0)  # as if kinds of places were too many
     near = above(workload)
     assert near <= 1.015
     monkeypatch.setattr(Placed, "pooling", None)

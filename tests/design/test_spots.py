@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import halfnoise as hn
-from halfnoise.design import spot_cells
+from halfnoise.design import cells
+from halfnoise.design.cell_parts import CellPart
+from halfnoise.design.cell_states import CellStates
+from halfnoise.design.cells import Cells
 from halfnoise.design.covariance import Covariance
 from halfnoise.design.fitted import Fitted
-from halfnoise.design.spot_cells import SpotCells
 from halfnoise.design.spot_errors import SpotErrors
-from halfnoise.design.spot_parts import SpotPart
-from halfnoise.design.spot_states import SpotStates
 from halfnoise.workload.sets.placed import Placed
 from halfnoise.workload.sets.spots import Spots
 from halfnoise.workload.sets.tree import Tree
@@ -61,7 +61,7 @@ def spotted(plan: hn.Plan) -> bool:
     """Whether the noise was found in parts of places."""
     design = plan.chosen
     return isinstance(design, Fitted) and any(
-        isinstance(fold, SpotCells) for fold in design.rows.people.folds
+        isinstance(fold, Cells) for fold in design.rows.people.folds
     )
 
 
@@ -73,7 +73,7 @@ def test_any_values_by_places(seed: int) -> None:
         bound = plan.least_error_bound
         assert bound is not None
         shapes = [block.shape for block in plan.workload.blocks]
-        several = [SpotStates(shape) for shape in shapes if isinstance(shape, Placed)]
+        several = [CellStates(shape) for shape in shapes if isinstance(shape, Placed)]
         few = sum(states.number(leaves=False) for states in several) <= 2**12
         if mode != MODES[2] or (few and len(shapes) == 1):
             assert 1 - 1e-6 <= plan.chosen.error(plan.workload) / bound <= NEAR
@@ -168,17 +168,17 @@ def test_without_noise_everything_comes_back(mode: dict[str, Any]) -> None:
         start += len(own)
 
 
-def half_charged(fold: SpotCells, own: Any = SpotCells.charged_to) -> Any:
+def half_charged(fold: Cells, own: Any = Cells.charged_to) -> Any:
     """Charge half of what is moved."""
     return own(fold) / 2
 
 
 MUTANTS: list[tuple[type, str, Any, Any]] = [
-    (SpotCells, "charged_to", half_charged, test_any_values_by_places),
-    (SpotStates, "shared", lambda *_: Fraction(1, 8), test_any_values_by_places),
+    (Cells, "charged_to", half_charged, test_any_values_by_places),
+    (CellStates, "shared", lambda *_: Fraction(1, 8), test_any_values_by_places),
     (SpotErrors, "_apart_in", lambda *_: 1.0, test_errors_are_those_of_what_is_measured),
-    (SpotStates, "leans", [[]] * 6, test_without_noise_everything_comes_back),
-    (SpotPart, "projected", lambda _, noisy: noisy, test_errors_are_those_of_what_is_measured),
+    (CellStates, "leans", [[]] * 6, test_without_noise_everything_comes_back),
+    (CellPart, "projected", lambda _, noisy: noisy, test_errors_are_those_of_what_is_measured),
 ]
 
 
@@ -201,7 +201,7 @@ def test_mistakes_are_seen(
 def test_too_many_kinds_stay_with_closed_forms(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where kinds of places are too many to be listed, a plan says how far a closed form is off."""
     assert spotted(plan := planned(MIXED, {}))
-    monkeypatch.setattr(spot_cells, "MOST_SPOTS", 1)
+    monkeypatch.setattr(cells, "MOST_SPOTS", 1)
     other = planned(MIXED, {})
     assert not spotted(other)
     assert other.chosen.error(other.workload) > 1.01 * plan.chosen.error(plan.workload)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import halfnoise as hn
-from halfnoise.design import spot_parts, spot_tables
-from halfnoise.design.spot_rows import SpotRows
+from halfnoise.design import cell_parts, cell_tables
+from halfnoise.design.cell_rows import CellRows
 from halfnoise.workload.sets import crossed
 from halfnoise.workload.sets.residuals import made_of
 from support.levels import MU, axes, tables
@@ -143,7 +143,7 @@ MUTANTS = [
     ("where", "queries"),
     [
         ({"projected": crossed, "made_of": crossed}, [hn.Table([A, B])]),
-        ({"projected": spot_parts, "made_of": spot_tables}, FITTED[0][0]),
+        ({"projected": cell_parts, "made_of": cell_tables}, FITTED[0][0]),
     ],
 )
 @pytest.mark.parametrize("mistake", MUTANTS)
@@ -162,10 +162,10 @@ def test_mistakes_are_seen(
 def test_noises_that_are_taken_apart_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """If values come back without what they share with people, their intervals hold too seldom."""
     plan = hn.plan(hn.Workload(FITTED[0][0]), privacy=MU)
-    back: Any = SpotRows.back
+    back: Any = CellRows.back
     alone = property(lambda rows: np.diag(np.diag(back.fget(rows))))
     ready = plan.measurement.drawn.covariance
-    monkeypatch.setattr(SpotRows, "back", alone)
+    monkeypatch.setattr(CellRows, "back", alone)
     found = replace(releases(plan, NUMBER), covariance=ready)
     assert len(wrong(found)) > 3
 

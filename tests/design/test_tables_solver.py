@@ -4,9 +4,9 @@ from typing import Any
 import pytest
 
 import halfnoise as hn
-from halfnoise.design import cell_prices, certificate
+from halfnoise.design import cell_moments, certificate
 from halfnoise.design.candidates import designs
-from halfnoise.design.cell_states import CellStates, alike
+from halfnoise.design.cell_layers import CellLayers, alike
 from halfnoise.design.people import MOST_KINDS
 from halfnoise.planning.choice import best
 from halfnoise.privacy.definitions import Budget
@@ -170,7 +170,7 @@ def test_averages_over_people_bound_any_noise_too(
     queries: Any, rules: dict[str, Any], name: str, other: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where kinds of people or of changes are too many, averages over them are a bound, too."""
-    monkeypatch.setattr(cell_prices, name, other)
+    monkeypatch.setattr(cell_moments, name, other)
     workload = hn.Workload(queries, **rules)
     bound = certificate.least_error(workload, 1.0)
     if bound is None:
@@ -184,10 +184,10 @@ def test_people_who_are_farther_out_are_seen(
     monkeypatch: pytest.MonkeyPatch, *, listed: bool
 ) -> None:
     """The test rejects prices on people whose values are farther from the middle than any are."""
-    signs = CellStates.signs
-    monkeypatch.setattr(CellStates, "signs", lambda states, layer: 1.05 * signs(states, layer))
+    signs = CellLayers.signs
+    monkeypatch.setattr(CellLayers, "signs", lambda states, layer: 1.05 * signs(states, layer))
     if not listed:
-        monkeypatch.setattr(cell_prices, "alike", loosely)
+        monkeypatch.setattr(cell_moments, "alike", loosely)
     workload = hn.Workload([hn.Table([A, B], margins=0), *COUNTS[:2]])
     bound = certificate.least_error(workload, 1.0)
     assert bound is not None

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from halfnoise.design.cell_lines import errors, line_parts
+from halfnoise.design.cells import Cells
 from halfnoise.design.covariance import Covariance, Run, Shared
 from halfnoise.design.cross_errors import CrossErrors
 from halfnoise.design.people import People, Size
 from halfnoise.design.placed_errors import errors_of
-from halfnoise.design.spot_cells import SpotCells
-from halfnoise.design.spot_lines import errors, line_parts
 from halfnoise.values import dataclass
 from halfnoise.workload.block import Block
 from halfnoise.workload.crossing import TableBlock
@@ -51,7 +51,7 @@ class Assembly:
         found = list[Parts]()
         for place, block, fold, scales in self._each():
             held = self.held[self.people.own(place)] * self.stds
-            if isinstance(fold, SpotCells) and isinstance(block, TableBlock):
+            if isinstance(fold, Cells) and isinstance(block, TableBlock):
                 people = self.stds * (self.held[-1] if self.measured else 0.0)
                 found += line_parts(fold, block, scales, np.vstack([held, people]))
             elif fold.coordinates:
@@ -65,7 +65,7 @@ class Assembly:
         start, variances, shared = 0, list[Run](), list[Shared]()
         tables: CrossErrors | None = None
         for _, block, fold, scales in self._each():
-            if isinstance(fold, SpotCells):
+            if isinstance(fold, Cells):
                 tables = errors(fold, start, scales)
                 start += block.shape.size
                 continue
@@ -87,7 +87,7 @@ class Assembly:
         start, found, size = 0, list[Run](), float(held[-1]) if self.measured else 0.0
         for place, block, fold, scales in self._each():
             spans = fold.loads(held[self.people.own(place)].tolist(), size)
-            placed = isinstance(fold.shape, Placed) and not isinstance(fold, SpotCells)
+            placed = isinstance(fold.shape, Placed) and not isinstance(fold, Cells)
             if size and placed and (made := fold.mixture().tables):
                 places = errors_of(0, made, [scale**2 for scale in scales])
                 spans = ((low, high, size * own) for low, high, own in places.leans())

@@ -1,176 +1,175 @@
-"""Prices on people where values are added up by cell: matrices over people and values are priced.
+"""Prices on people where values are by cell, or places: in the parts that noise is found in.
 
-Values that are alike may be permuted, which no noise is better for telling apart: so not everybody
-is priced, but averages over all who differ by such a permutation, so many of whose like values are
-at the high end. Where these are too many, some of them, or averages over values that are *not*
-alike, are priced: noise that keeps a promise to everybody keeps it to any average, so the bound
-still holds, but may be lower than it could be.
+What a person moves in the residuals A of a part (``cell_states``), z of all its coordinates, is
+P = f D_A z z'. Two persons have kappa_A f z w' in common in one place of the kind, and f - 1 in the
+place of f in two of the same place around; else nothing.
 """
 
 import itertools
-import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from halfnoise.design.cell_states import CellStates, alike
-from halfnoise.design.spot_parts import Kinds
-from halfnoise.values import dataclass, field
+from halfnoise.design.cell_moments import MIN_PIECES, Averaged, Moments, moments_of
+from halfnoise.design.cell_parts import CellPart
+from halfnoise.design.cell_states import CellStates, pairs
+from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.grid import Floats
-from halfnoise.workload.sets.folding import Folded
+from halfnoise.workload.sets.crossed import Crossed
+from halfnoise.workload.sets.spots import MOST_SPOTS
 
-MIN_PIECES = 6  # into which many like values are cut, if all together are too many
-MOST_NUMBERS, FEWEST = 2**20, 20  # in the matrices of all kinds, and kinds of which all are priced
-
-
-class Moments(NamedTuple):
-    """Averages over some people z, in units, people last, who may become w: who comes or goes is z.
-
-    ``mean``, ``own``: of z and of z z'; ``other``, ``gone``: of w and of w w'; ``both``: of z w'.
-    """
-
-    mean: Floats
-    own: Floats
-    other: Floats
-    gone: Floats
-    both: Floats
-
-    def seen_by(self, t: Floats) -> "Moments":
-        """Return the averages over t z and t w."""
-        mean, own, other, gone, both = self
-        return Moments(mean @ t.T, t @ own @ t.T, other @ t.T, t @ gone @ t.T, t @ both @ t.T)
+MOST_NUMBERS = 2**22  # in all matrices
 
 
 @dataclass(frozen=True, kw_only=True)
-class Averaged(Folded):
-    """Kinds of people, each an average: what it adds to coordinates, and how that varies."""
+class PricedCells(Averaged):
+    """Kinds of people, each an average over like places, and over like values in their cells."""
 
-    across: Any = field(compare=False, repr=False)
-    added: Floats = field(compare=False, repr=False)  # in the units of the coordinates
-    varies: Floats = field(compare=False, repr=False)
-    own: Sequence[tuple[Floats, Floats]] = field(default=(), compare=False, repr=False)
+    prices: "_Prices" = field(compare=False, repr=False)
+
+    @classmethod
+    def of(cls, shape: Crossed, most: int, *, leaves: bool) -> "PricedCells | None":
+        """Return so many kinds at most; None if there are always more."""
+        several = _Prices.list(CellStates(shape), most, leaves=leaves)
+        made = (cls._made(found) for found in several)
+        return next((found for found in made if found is not None), None)
+
+    @classmethod
+    def _made(cls, prices: "_Prices") -> "PricedCells | None":
+        """Take free totals for coordinates, in places single numbers for lines, else matrices."""
+        states, kinds = prices.states, prices.kinds
+        numbers = kinds * sum(len(part.own) ** 2 for part in states.parts)
+        if states.shape.deep and numbers > MOST_NUMBERS:
+            return None
+        (totals, *apart), at = states.parts, np.arange(len(states.free))
+        added = prices.added(totals)[:, at]
+        varies = prices.moved(totals)[:, at[:, None], at] - np.einsum("ki,kj->kij", added, added)
+        coordinates = states.added(leaves=prices.leaves)
+        unit = np.array([states.unit(layer) for _, layer in states.free])
+        reach = [x.half if prices.leaves else max(x.along) for x in coordinates]
+        ratio = unit / np.array([*map(float, reach)])
+        lines = [part for part in apart if _line(states, part)]
+        across = np.array([prices.moved(part)[:, 0, 0] for part in lines])
+        more = [part for part in apart if not _line(states, part)]
+        return cls(
+            shape=states.shape,
+            coordinates=coordinates,
+            across=across.reshape(len(lines), kinds).T,
+            weights=tuple(float(states.weighed(part)[0, 0]) for part in lines),
+            root_weight=states.root_weight,
+            added=added * unit,
+            varies=varies * np.outer(ratio, ratio),
+            own=[(prices.moved(part), states.weighed(part)) for part in more],
+            prices=prices,
+        )
 
     def means(self, place: int, middle: float, half: float) -> Floats:
         """Return what each kind adds to a coordinate on average, in its unit."""
-        del middle, half
-        found: Floats = self.added[:, place]
+        found: Floats = (self.added[:, place] - middle) / half
         return found
 
     @property
-    def spread_along(self) -> Floats:
-        """How what a kind adds to all coordinates varies."""
-        return self.varies
+    def along_weights(self) -> Floats:
+        """What squared errors of coordinates weigh together, and with the number of people."""
+        return self.prices.states.free_weights
 
-    def matrices(self) -> Iterator[Floats]:
-        """Go through what is measured with noises that it shares: P of each kind."""
-        return (moved for moved, _ in self.own)
+    def weighed(self, shape: Any) -> "PricedCells":
+        """Return the same of a set that differs in what squared errors weigh alone."""
+        known, states = self.prices.states.parts, CellStates(shape)
+        if [part.about for part in known] != [part.about for part in states.parts]:
+            found = self._made(replace(self.prices, states=states))
+            return self if found is None else found
+        asked = [(_line(states, part), states.weighed(part)) for part in states.parts[1:]]
+        lines = tuple(float(own[0, 0]) for line, own in asked if line)
+        more = (own for line, own in asked if not line)
+        return replace(
+            self,
+            shape=shape,
+            weights=lines,
+            root_weight=states.root_weight,
+            own=[(moved, own) for (moved, _), own in zip(self.own, more, strict=True)],
+            prices=replace(self.prices, states=states),
+        )
 
-    def matrix_weights(self) -> Iterator[Floats]:
-        """Go through what errors of that weigh: Q."""
-        return (weight for _, weight in self.own)
 
+@dataclass(frozen=True, kw_only=True)
+class _Prices:
+    """Who is priced: ``who`` is in a smallest place of a kind, and may go to one of another kind.
 
-def moments_of(
-    states: CellStates, most: int, least: int, *, loosely: bool, leaves: bool
-) -> Moments | None:
-    """Return so many kinds of values at most; None if there are always more.
-
-    ``least``: see ``_pieces``; ``loosely``: whether values that are not alike are permuted.
+    The third says of which kind the smallest place is that both are in. ``sets``: which of the
+    attributes may change; if none is listed, anything, which on average has nothing in common.
     """
-    groups = alike(states.shape.values, loosely=loosely)
-    pieces = _pieces(states, groups, most, least, leaves=leaves)
-    return None if pieces is None else _orbits(states, groups, pieces, leaves=leaves)
+
+    states: CellStates
+    who: np.ndarray
+    moments: Moments  # of all layers, in their units
+    sets: Sequence[frozenset[int]]
+    leaves: bool
+
+    @classmethod
+    def list(cls, states: CellStates, most: int, *, leaves: bool) -> "Iterator[_Prices]":
+        """List everybody, or all changes, then fewer: so many at most, or none."""
+        shape, every = states.shape, states.spots.every
+        few, many = len(every) <= MOST_SPOTS, 2 ** len(shape.moves.used) <= most
+        who = np.array([*pairs(every, shape.deep - 1, leaves=leaves)] if few else [])
+        raw = np.diag([*states.units, 1.0])
+        raw[:-1, -1] = [float(layer.middle - layer.offset) for layer in states.layers]
+        units = np.array([states.unit(layer) for layer in range(len(raw))])
+        changes = () if leaves or not many else states.changes
+        for loosely, sets in itertools.product((False, True), (changes, ())):
+            left = most // max(1, len(who) * max(1, len(sets)))
+            least = 1 if loosely and not sets else MIN_PIECES
+            if not left or not len(who):
+                continue
+            found = moments_of(states, left, least, loosely=loosely, leaves=leaves)
+            if found is not None:
+                seen = found.seen_by(raw / units[:, None])
+                yield cls(states=states, who=who, moments=seen, sets=sets, leaves=leaves)
+
+    @property
+    def kinds(self) -> int:
+        """How many kinds of people, or of changes, there are."""
+        return len(self.who) * len(self.moments.own) * max(1, len(self.sets))
+
+    def _each(self, part: CellPart, person: int) -> Floats:
+        ends = self.states.ends
+        there = np.array([[float(q in end.around) for q, _ in part.own] for end in ends])
+        found: Floats = there[self.who[:, person]]
+        return found
+
+    def added(self, part: CellPart) -> Floats:
+        """Return what everybody adds to totals, on average."""
+        layers = [layer for _, layer in part.own]
+        means = self._each(part, 0)[:, None] * self.moments.mean[:, layers]
+        means = means - self._each(part, 1)[:, None] * self.moments.other[:, layers]
+        found: Floats = np.repeat(means[:, :, None], max(1, len(self.sets)), axis=2)
+        return found.reshape(self.kinds, len(layers))
+
+    def moved(self, part: CellPart) -> Floats:
+        """Return P of everybody."""
+        layers = np.array([layer for _, layer in part.own])
+        pick = (slice(None), layers[:, None], layers)
+        one, other, moments = self._each(part, 0), self._each(part, 1), self.moments
+
+        def both(a: Floats, b: Floats, each: Floats) -> Floats:
+            found: Floats = np.einsum("pc,pd->pcd", a, b)[:, None, None] * each[pick][:, None]
+            return found
+
+        far = float(part.distance)
+        found = far * (both(one, one, moments.own) + both(other, other, moments.gone))
+        if not self.leaves:
+            shared = np.array([float(self.states.shared(part, at)) for at in self.who[:, 2]])
+            cross = both(one * shared[:, None], other, moments.both) * self._kappas(part)
+            found = found - cross - cross.swapaxes(3, 4)
+        return found.reshape(self.kinds, *found.shape[3:])
+
+    def _kappas(self, part: CellPart) -> Floats:
+        """Return kappa for every change."""
+        found = map(float, self.states.kappas(part, self.sets))
+        return np.array([*found] or [float(not part.axes[0])])[:, None, None]
 
 
-def _kinds(states: int, *, leaves: bool) -> Sequence[int]:
-    """Return in which of its states a value is priced, or in which two, one after the other.
-
-    Where some do not answer, the last state, the other sign is as dear (``_averaged``).
-    """
-    if states == 2:
-        return range(2 if leaves else 4)
-    return (0, 2) if leaves else (0, 1, 2, 6, 8)
-
-
-def _pieces(
-    states: CellStates, groups: Sequence[Sequence[int]], most: int, least: int, *, leaves: bool
-) -> int | None:
-    """Return into how many pieces, or more than the least, groups are cut for so many kinds.
-
-    All values of a piece are in one state: that is a part of all kinds up to permutations, or all.
-    """
-    most = min(most, max(FEWEST, MOST_NUMBERS // (len(states.layers) + 1) ** 2))
-    longest = max(map(len, groups), default=1)
-    for pieces in range(longest, min(longest, least) - 1, -1):
-        each = ((len(_kinds(states.numbers[own[0]], leaves=leaves)), len(own)) for own in groups)
-        cut = ((number, min(many, pieces)) for number, many in each)
-        if math.prod(math.comb(number + many - 1, many) for number, many in cut) <= most:
-            return pieces
-    return None
-
-
-def _orbits(
-    states: CellStates, groups: Sequence[Sequence[int]], pieces: int, *, leaves: bool
-) -> Moments:
-    """Return everybody, or all changes, up to permutations, each an average over these."""
-    choices = []
-    for group in groups:
-        cut, every = min(len(group), pieces), _kinds(states.numbers[group[0]], leaves=leaves)
-        times = [len(piece) for piece in np.array_split(range(len(group)), cut)]
-        several = itertools.combinations_with_replacement(every, cut)
-        choices.append([np.repeat(each, times).tolist() for each in several])
-    order = [i for group in groups for i in group]
-    found = np.array([[*itertools.chain(*each)] for each in itertools.product(*choices)], int)
-    kinds = np.empty_like(found)
-    kinds[:, order] = found
-    if leaves:
-        z = _rows(states, kinds)
-        mean, own = _mean(states, groups, z), _averaged(states, groups, z, z)
-        return Moments(mean, own, 0 * mean, 0 * own, 0 * own)
-    numbers = np.array(states.numbers, int)
-    z, w = _rows(states, kinds // numbers), _rows(states, kinds % numbers)
-    one, other = ((_mean(states, groups, x), _averaged(states, groups, x, x)) for x in (z, w))
-    return Moments(*one, *other, _averaged(states, groups, z, w))
-
-
-def _rows(states: CellStates, kinds: Kinds) -> Floats:
-    """Return what persons add in states by value, to all layers and last to people."""
-    found = [states.signs(layer)[kinds[:, layer.value]] for layer in states.layers]
-    return np.stack([*found, np.ones(len(kinds))], axis=1)
-
-
-def _places(states: CellStates, own: Sequence[int]) -> list[list[int]]:
-    """Return where the layers of some values stand, by layer of a value."""
-    every = [[k for k, layer in enumerate(states.layers) if layer.value == i] for i in own]
-    return [list(each) for each in zip(*every, strict=True)]
-
-
-def _mean(states: CellStates, groups: Sequence[Sequence[int]], z: Floats) -> Floats:
-    """Return vectors averaged over permutations within groups of values, and over signs."""
-    found = z.copy()
-    for own in groups:
-        for at in _places(states, own):
-            found[:, at] = z[:, at].mean(axis=1, keepdims=True)
-    found[:, states.signed] = 0.0
-    return found
-
-
-def _averaged(states: CellStates, groups: Sequence[Sequence[int]], z: Floats, w: Floats) -> Floats:
-    """Return z w' averaged over permutations, of both at once, within groups of values.
-
-    And over the signs of values from the middle, of those who answer: as many are above it.
-    """
-    found: Floats = np.einsum("ki,kj->kij", _mean(states, groups, z), _mean(states, groups, w))
-    for own in groups:
-        d = len(own)
-        for one, other in itertools.product(_places(states, own), repeat=2):
-            same = np.einsum("ki,ki->k", z[:, one], w[:, other]) / d
-            every = z[:, one].sum(axis=1) * w[:, other].sum(axis=1)
-            apart = (every - d * same) / (d * (d - 1)) if d > 1 else same
-            block = np.repeat(apart[:, None, None], d, axis=1).repeat(d, axis=2)
-            signed = {*one, *other} & {*states.signed}
-            block = block * (not signed)
-            block[:, range(d), range(d)] = (same * (one == other or not signed))[:, None]
-            found[:, np.array(one)[:, None], other] = block
-    return found
+def _line(states: CellStates, part: CellPart) -> bool:
+    """Whether a part is a single number, which is a line where no noise is found from prices."""
+    return states.shape.deep > 0 and len(part.own) == 1

@@ -16,6 +16,7 @@ from flint import arb
 
 from halfnoise.design.assembly import Assembly
 from halfnoise.design.balance import SLACK, balanced, closeness, dearest
+from halfnoise.design.cells import MOST_LISTED, Cells
 from halfnoise.design.covariance import Covariance
 from halfnoise.design.crowd import Crowd, Fold
 from halfnoise.design.design import Design, Setting
@@ -26,7 +27,6 @@ from halfnoise.design.prices import priced
 from halfnoise.design.programme import Programme
 from halfnoise.design.row_measurement import Across, RowMeasurement
 from halfnoise.design.rows import Rows
-from halfnoise.design.spot_cells import MOST_LISTED, SpotCells
 from halfnoise.design.triangle import moved_by
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
@@ -196,7 +196,7 @@ def folding(workload: Workload) -> tuple[Fold, Fold]:
 def listed(shape: ContributionSet, most: int, *, leaves: bool) -> Folded | None:
     """Fold a set so that everybody is listed, where values and places may share noises."""
     if isinstance(shape, Placed) or adds_by_cell(shape):
-        return SpotCells.of(shape, most, leaves=leaves)
+        return Cells.of(shape, most, leaves=leaves)
     return folded(shape, leaves=leaves)
 
 
@@ -228,7 +228,7 @@ def across(
         own = tuple(itertools.islice(rates, len(fold.weights)))
         folds.append(fold)
         scales.append(tuple(1 / (budget * math.sqrt(rate)) for rate in own))
-        if isinstance(fold, SpotCells) and isinstance(block, TableBlock):
+        if isinstance(fold, Cells) and isinstance(block, TableBlock):
             information = [budget**2 * each for each in found.matrices[first:]]
             folds[-1], scales[-1] = fold.fitted(information, block)
     return replace(people, folds=tuple(folds)), tuple(scales)
@@ -240,7 +240,7 @@ def rounded_apart(
     """Return what tables that round so many values of a person apart may cost."""
     cost, people = 0.0, several[0][0].people
     for i, (fold, own) in enumerate(zip(people.folds, scales, strict=True)):
-        if isinstance(fold, SpotCells):
+        if isinstance(fold, Cells):
             rounded = np.zeros(len(people.order))
             rounded[people.own(i)] = fold.rounded
             cost += fold.apart(own, alone=times == 1)

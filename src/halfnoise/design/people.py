@@ -15,9 +15,9 @@ from typing import Protocol, TypeGuard
 
 import numpy as np
 
+from halfnoise.design.cells import Cells
 from halfnoise.design.design import Setting
 from halfnoise.design.programme import Programme
-from halfnoise.design.spot_cells import SpotCells
 from halfnoise.privacy.definitions import Neighbors
 from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
@@ -82,11 +82,7 @@ class People:
         for block, known, other in zip(blocks, self.folds, (like or self).folds, strict=True):
             fold: Folded | None
             shape = block.shape
-            if (
-                isinstance(known, SpotCells)
-                and isinstance(other, SpotCells)
-                and isinstance(shape, Crossed)
-            ):
+            if isinstance(known, Cells) and isinstance(other, Cells) and isinstance(shape, Crossed):
                 fold = known.on(shape, other.fits)
             else:
                 fold = folded(shape, leaves=leaves)
@@ -142,7 +138,7 @@ class People:
         """Return what a coordinate is counted in under noise of such a scale."""
         (i, own), block = self.order[place], self.blocks[self.order[place][0]]
         fold = self.folds[i]
-        if isinstance(fold, SpotCells) and isinstance(block, TableBlock):
+        if isinstance(fold, Cells) and isinstance(block, TableBlock):
             return fold.quanta(block, [scale] * len(fold.coordinates))[own]
         if isinstance(fold, Varying) and self.coordinates[place].quantum is None:
             return fold.quantum(scale)
@@ -154,7 +150,7 @@ class People:
         The scales of what lies across, and of its coordinates.
         """
         block, fold = self.blocks[i], self.folds[i]
-        if isinstance(fold, SpotCells) and isinstance(block, TableBlock):
+        if isinstance(fold, Cells) and isinstance(block, TableBlock):
             return fold.on_grid(block, across, along)
         center = None if self.size is Size.UNUSED and fold.along_only else Fraction(0)
         return block.on_grid(center, *(across or along))

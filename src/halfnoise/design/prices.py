@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from halfnoise.design.cell_prices import Averaged
+from halfnoise.design.cell_moments import Averaged
+from halfnoise.design.cell_prices import PricedCells
 from halfnoise.design.people import People, Size, adds_by_cell
-from halfnoise.design.place_prices import PricedPlaces
 from halfnoise.values import replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.sets import Box, Placed
@@ -27,7 +27,7 @@ MOST_AVERAGES, MOST_NUMBERS = 1500, 2**20  # over sums that are unlike, and in a
 def priced(shape: ContributionSet, most: int, *, leaves: bool) -> Folded | None:
     """Fold a set into those who are priced."""
     if isinstance(shape, Placed) or adds_by_cell(shape):
-        return PricedPlaces.of(shape, most, leaves=leaves)
+        return PricedCells.of(shape, most, leaves=leaves)
     if isinstance(shape, Squared):
         return Varying.of(shape, ENDS, leaves=leaves)
     return folded(shape, leaves=leaves)

@@ -6,10 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from halfnoise.design.cells import Cells
 from halfnoise.design.design import Design, Measurement, Recovered
 from halfnoise.design.grid_rows import GridRows
 from halfnoise.design.people import People, Size
-from halfnoise.design.spot_cells import SpotCells
 from halfnoise.design.threshold import Threshold, threshold
 from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
@@ -69,7 +69,7 @@ class Across:
         """What is public about the grid."""
         units = [str(block.quantum) for block in self.people.blocks]
         steps = [str(step) for each in self.channels if each for step in each.steps]
-        cells = [fold for fold in self.people.folds if isinstance(fold, SpotCells)]
+        cells = [fold for fold in self.people.folds if isinstance(fold, Cells)]
         fits = [
             {"axes": fit.kind.axes, "parts": [[*map(str, row.parts)] for row in fit.rows]}
             for each in cells

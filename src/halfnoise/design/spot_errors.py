@@ -1,6 +1,6 @@
 """The errors of places inside places whose noise was found for them: part by part.
 
-What is in a place holds of each part of the places around it (``spot_states``) n_u/n_t of what is
+What is in a place holds of each part of the places around it (``cell_states``) n_u/n_t of what is
 measured there, so the covariance of two estimates is a sum over the places that both are in, and
 those beside each other that are alike: with f = (c-1)/c in the same of c, f - 1 in two of them.
 """

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 from halfnoise.checks import finite, whole
+from halfnoise.design.cell_parts import Own
 from halfnoise.design.cross_errors import Matrix
-from halfnoise.design.spot_parts import Own
 from halfnoise.workload.sets.residuals import Axes
 from halfnoise.workload.sets.spots import Spots
 

@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from halfnoise.design.cell_tables import in_layers
+from halfnoise.design.cells import Cells
 from halfnoise.design.cross_errors import CrossErrors, Matrix
-from halfnoise.design.spot_cells import SpotCells
 from halfnoise.design.spot_errors import SpotErrors
 from halfnoise.design.spot_noises import Noises
-from halfnoise.design.spot_tables import in_layers
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.base import Parts, Scales
 from halfnoise.workload.sets.residuals import Axes, cells, distance, place_of, within
 
 
-def errors(fold: SpotCells, start: int, scales: Scales) -> CrossErrors:
+def errors(fold: Cells, start: int, scales: Scales) -> CrossErrors:
     """Return the errors of all cells, without those of the totals."""
     if fold.shape.deep:
         return _by_part(fold, start, scales)
@@ -44,7 +44,7 @@ def errors(fold: SpotCells, start: int, scales: Scales) -> CrossErrors:
     )
 
 
-def _by_part(fold: SpotCells, start: int, scales: Scales) -> SpotErrors:
+def _by_part(fold: Cells, start: int, scales: Scales) -> SpotErrors:
     """Return the same part by part."""
     noises = list[Noises]()
     for fit, own in fold.each(scales):
@@ -65,9 +65,7 @@ def _by_part(fold: SpotCells, start: int, scales: Scales) -> SpotErrors:
     )
 
 
-def line_parts(
-    fold: SpotCells, block: TableBlock, scales: Scales, along: Floats
-) -> Iterator[Parts]:
+def line_parts(fold: Cells, block: TableBlock, scales: Scales, along: Floats) -> Iterator[Parts]:
     """Go through the lines: the standard error of a cell, on average over all places.
 
     ``along``: how much of each noise of the totals these hold, people last.

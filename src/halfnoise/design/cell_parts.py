@@ -16,7 +16,7 @@ Own: TypeAlias = tuple[int, int]  # of a coordinate, the kind of place and the l
 Kinds: TypeAlias = NDArray[np.intp]  # of everybody, the state by value, and last the place
 
 
-class SpotPart(NamedTuple):
+class CellPart(NamedTuple):
     """Residuals that are alike, in places of a kind: of what, and what squared errors weigh."""
 
     axes: tuple[Axes, ...]

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halfnoise.design.spot_parts import Kinds, SpotPart
-from halfnoise.design.spot_states import SpotStates
+from halfnoise.design.cell_parts import CellPart, Kinds
+from halfnoise.design.cell_states import CellStates
 from halfnoise.design.triangle import Row, finest, lower_root, short_rows, summed
 from halfnoise.values import dataclass
 from halfnoise.workload.grid import Floats, Ring, step_for, times
@@ -21,16 +21,16 @@ from halfnoise.workload.sets.residuals import centred
 
 
 @dataclass(frozen=True)
-class SpotRows:
+class CellRows:
     """A row for each coordinate of a part."""
 
-    kind: SpotPart
+    kind: CellPart
     rows: tuple[Row, ...]
 
     @classmethod
     def of(
-        cls, states: SpotStates, kind: SpotPart, information: Floats, quanta: Sequence[Fraction]
-    ) -> "tuple[SpotRows, Scales]":
+        cls, states: CellStates, kind: CellPart, information: Floats, quanta: Sequence[Fraction]
+    ) -> "tuple[CellRows, Scales]":
         """Return short rows for an information, and their scales; ``quanta``: of all layers."""
         root, half = lower_root(information), np.ones(len(kind.own))
         for i, (_, layer) in enumerate(kind.own):
@@ -40,7 +40,7 @@ class SpotRows:
         rows = short_rows(upper, nobody, half, own, scales=scales, cells=kind.times)
         return cls(kind, rows), tuple(scales.tolist())
 
-    def moved(self, states: SpotStates, kinds: Kinds) -> list[tuple[NDArray[Any], int]]:
+    def moved(self, states: CellStates, kinds: Kinds) -> list[tuple[NDArray[Any], int]]:
         """Return how far people of such kinds move each row: whole parts of one."""
         which = [states.which(own, kinds) for own in self.kind.own]
         found = list[tuple[NDArray[Any], int]]()
@@ -50,12 +50,12 @@ class SpotRows:
             found.append(summed(each, [which[i] for i in some], Fraction(0), len(kinds)))
         return found
 
-    def _pieces(self, states: SpotStates, row: Row) -> list[Fraction]:
+    def _pieces(self, states: CellStates, row: Row) -> list[Fraction]:
         """Return how much of a quantum of each coordinate is in a row."""
         seen = zip(row.parts, self.kind.own, strict=True)
         return [part * states.quantum(layer) for part, (_, layer) in seen]
 
-    def steps(self, states: SpotStates, scales: Sequence[float]) -> list[Fraction]:
+    def steps(self, states: CellStates, scales: Sequence[float]) -> list[Fraction]:
         """Return the steps of the rows: so many times a part is a whole number of them."""
         many, found = self.kind.times, list[Fraction]()
         for row, scale, (_, layer) in zip(self.rows, scales, self.kind.own, strict=True):
@@ -65,7 +65,7 @@ class SpotRows:
         return found
 
     def measure(
-        self, states: SpotStates, tables: Sequence[Ring], steps: Sequence[Fraction]
+        self, states: CellStates, tables: Sequence[Ring], steps: Sequence[Fraction]
     ) -> list[Ring]:
         """Return all rows in steps, of what coordinates come to in all places of the kind."""
         found = list[Ring]()

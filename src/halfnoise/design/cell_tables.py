@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from halfnoise.design.spot_parts import Own
-from halfnoise.design.spot_states import SpotStates
+from halfnoise.design.cell_parts import Own
+from halfnoise.design.cell_states import CellStates
 from halfnoise.workload.grid import Floats, Ring
 from halfnoise.workload.sets.residuals import Axes, flat, made_of
 
@@ -13,7 +13,7 @@ Held = dict[tuple[Axes, int], dict[Own, Floats]]  # by residual and kind of plac
 
 
 def parted(
-    states: SpotStates, tables: Sequence[Mapping[Axes, Ring]], axes: Axes, around: int, own: Own
+    states: CellStates, tables: Sequence[Mapping[Axes, Ring]], axes: Axes, around: int, own: Own
 ) -> Ring:
     """Return what a coordinate comes to in all places of a kind, by plain attributes, in quanta.
 
@@ -28,7 +28,7 @@ def parted(
     return np.asarray(inside.sum(axis=2, dtype=np.uint64))
 
 
-def together(states: SpotStates, held: Held) -> Floats:
+def together(states: CellStates, held: Held) -> Floats:
     """Return the cells of all tables, from what was measured in all parts."""
     shape = states.shape
     residuals = [dict[Axes, Floats]() for _ in shape.layers]
@@ -44,7 +44,7 @@ def together(states: SpotStates, held: Held) -> Floats:
 
 
 def _in_places(
-    states: SpotStates, axes: Axes, held: Held, residuals: list[dict[Axes, Floats]]
+    states: CellStates, axes: Axes, held: Held, residuals: list[dict[Axes, Floats]]
 ) -> None:
     """Fill in a residual in all places, of all layers."""
     spots, finest = states.spots, states.finest[axes]
@@ -70,7 +70,7 @@ def _in_places(
             layer[axes] = layer[0, *axes].sum(axis=1)
 
 
-def in_layers(states: SpotStates, along: Floats) -> Floats:
+def in_layers(states: CellStates, along: Floats) -> Floats:
     """Return what layers hold of noises in all places of a kind, by layer, kind and noise.
 
     ``along``: what the free totals hold, the number of people last.

@@ -4,7 +4,7 @@ By symmetry among categories the best noise treats the directions of a residual 
 residuals apart (permuting categories maps noise to noise, so averaging over that never hurts); what
 places that are alike are apart, it treats alike as well. But in each residual and kind of place, of
 which tables without places have one, the whole, it may mix people, values and the kinds of places
-inside in any way. So rows of them are measured (``spot_rows``), and the totals of everything are
+inside in any way. So rows of them are measured (``cell_rows``), and the totals of everything are
 coordinates beside those of all else that is asked.
 
 Somebody for whom row r comes to a, and who becomes somebody for whom it comes to b, moves it by
@@ -24,11 +24,11 @@ from typing import Any
 
 import numpy as np
 
+from halfnoise.design.cell_layers import CellLayers
+from halfnoise.design.cell_parts import CellPart, Kinds, Own
+from halfnoise.design.cell_rows import CellRows
 from halfnoise.design.cell_states import CellStates
-from halfnoise.design.spot_parts import Kinds, Own, SpotPart
-from halfnoise.design.spot_rows import SpotRows
-from halfnoise.design.spot_states import SpotStates
-from halfnoise.design.spot_tables import in_layers, parted, together
+from halfnoise.design.cell_tables import in_layers, parted, together
 from halfnoise.design.triangle import moved_by
 from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.crossing import TableBlock
@@ -45,7 +45,7 @@ SPARE_BITS = 9  # of the grid of values, for parts of them in other values
 
 
 @dataclass(frozen=True, kw_only=True)
-class SpotCells(Folded):
+class Cells(Folded):
     """All kinds of people, or of changes; ``fits``: what is measured, once found.
 
     ``kinds``: of everybody, or of two people. ``shared``: of changes, by part, what two persons
@@ -54,17 +54,17 @@ class SpotCells(Folded):
 
     shape: Crossed
     leaves: bool
-    fits: tuple[SpotRows, ...] = ()
+    fits: tuple[CellRows, ...] = ()
     across: Any = field(compare=False, repr=False)
-    states: SpotStates = field(compare=False, repr=False)
+    states: CellStates = field(compare=False, repr=False)
     kinds: Kinds = field(compare=False, repr=False)
     which: Kinds = field(compare=False, repr=False)
     shared: Floats = field(compare=False, repr=False)
 
     @classmethod
-    def of(cls, shape: Crossed, most: int, *, leaves: bool) -> "SpotCells | None":
+    def of(cls, shape: Crossed, most: int, *, leaves: bool) -> "Cells | None":
         """Return them; None where they, tables or places are too many."""
-        states = SpotStates(shape)
+        states = CellStates(shape)
         if len(states.spots.every) > MOST_SPOTS:
             return None
         number = states.number(leaves=leaves)
@@ -89,9 +89,9 @@ class SpotCells(Folded):
             shared=shared,
         )
 
-    def on(self, shape: Crossed, fits: tuple[Any, ...] = ()) -> "SpotCells":
+    def on(self, shape: Crossed, fits: tuple[Any, ...] = ()) -> "Cells":
         """Return the same where bounds are on the grid, or where other rows are measured."""
-        states, fits = SpotStates(shape), fits or self.fits
+        states, fits = CellStates(shape), fits or self.fits
         found = replace(
             self,
             shape=shape,
@@ -118,7 +118,7 @@ class SpotCells(Folded):
             own = [np.einsum("ki,kj->kij", each, each) * float(part.distance) for each in (x, y)]
             yield own[0] + own[1] - both - both.swapaxes(1, 2)
 
-    def _added(self, part: SpotPart, kinds: Kinds) -> Floats:
+    def _added(self, part: CellPart, kinds: Kinds) -> Floats:
         """Return what people add to the coordinates of a part, in their units."""
         found, states = list[Floats](), self.states
         for own in part.own:
@@ -130,18 +130,18 @@ class SpotCells(Folded):
         """Go through the same: Q."""
         return map(self.states.weighed, self.states.parts[1:])
 
-    def weighed(self, shape: Any) -> "SpotCells":
+    def weighed(self, shape: Any) -> "Cells":
         """Return the same of a set that differs in what squared errors weigh alone."""
         return self.on(shape)
 
-    def fitted(self, found: Sequence[Floats], block: TableBlock) -> "tuple[SpotCells, Scales]":
+    def fitted(self, found: Sequence[Floats], block: TableBlock) -> "tuple[Cells, Scales]":
         """Return what is to be measured for such information in all parts."""
-        fits, scales = list[SpotRows](), list[float]()
+        fits, scales = list[CellRows](), list[float]()
         for kind, information in zip(self.states.parts[1:], found, strict=True):
             largest = 1 / np.sqrt(information.diagonal().min())
             units = [self.states.unit(k) * largest for k in range(len(self.states.layers))]
             quanta = self._by_layer(block, units)
-            rows, own = SpotRows.of(self.states, kind, information, quanta)
+            rows, own = CellRows.of(self.states, kind, information, quanta)
             fits.append(rows)
             scales += own
         return self.on(self.shape, tuple(fits)), tuple(scales)
@@ -163,7 +163,7 @@ class SpotCells(Folded):
                 found.append(apart**2 * less + together**2 * more)
         return np.stack(found, axis=1)
 
-    def each(self, scales: Sequence[Any]) -> Iterator[tuple[SpotRows, list[Any]]]:
+    def each(self, scales: Sequence[Any]) -> Iterator[tuple[CellRows, list[Any]]]:
         """Go through the parts with what belongs to their rows."""
         left = iter(scales)
         return ((fit, [*itertools.islice(left, len(fit.rows))]) for fit in self.fits)
@@ -208,7 +208,7 @@ class SpotCells(Folded):
     def _by_layer(self, block: TableBlock, largest: Sequence[float]) -> list[Fraction]:
         """Return what layers are to be counted in under noise of such scales, people last."""
         shape = self._with_values(block, largest).shape
-        return [*(layer.quantum for layer in CellStates(shape).layers), Fraction(1)]
+        return [*(layer.quantum for layer in CellLayers(shape).layers), Fraction(1)]
 
     def quanta(self, block: TableBlock, scales: Sequence[float]) -> list[Fraction]:
         """Return what coordinates are to be counted in under noise of such scales."""
