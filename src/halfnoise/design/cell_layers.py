@@ -4,7 +4,6 @@ A value has one layer, seen from the middle of its range; one that not all give 
 the middle of those who answer, and who answers.
 """
 
-import itertools
 import math
 from collections.abc import Collection
 from fractions import Fraction
@@ -85,13 +84,6 @@ class CellLayers:
         """Return what the states of its value add to a layer, in its unit."""
         found = [float((layer.amounts[k] - layer.middle) / layer.half) for k in layer.which]
         return np.array(found)
-
-    @cached_property
-    def changes(self) -> list[frozenset[int]]:
-        """All sets of attributes that may change."""
-        used = self.shape.moves.used
-        every = (itertools.combinations(used, k) for k in range(len(used) + 1))
-        return [frozenset(each) for each in itertools.chain.from_iterable(every)]
 
     def kappas(self, part: CellPart, changes: Collection[frozenset[int]]) -> list[Fraction]:
         """Return kappa of residuals, all together, for every change."""

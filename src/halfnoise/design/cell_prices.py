@@ -111,7 +111,7 @@ class _Prices:
     def list(cls, states: CellStates, most: int, *, leaves: bool) -> "Iterator[_Prices]":
         """List everybody, or all changes, then fewer: so many at most, or none."""
         shape, every = states.shape, states.spots.every
-        few, many = len(every) <= MOST_SPOTS, 2 ** len(shape.moves.used) <= most
+        few, many = len(every) <= MOST_SPOTS, 2 ** len(states.used) <= most
         who = np.array([*pairs(every, shape.deep - 1, leaves=leaves)] if few else [])
         raw = np.diag([*states.units, 1.0])
         raw[:-1, -1] = [float(layer.middle - layer.offset) for layer in states.layers]

@@ -186,9 +186,7 @@ class CellStates(CellLayers):
     @property
     def free_weights(self) -> Floats:
         """What squared errors of these weigh together, and with the number of people."""
-        found = self._free_weights.copy()
-        found[-1, -1] = 0.0
-        return found
+        return self._free_weights - np.diag([0.0] * len(self.free) + [self.root_weight])
 
     def added(self, *, leaves: bool, states: Kinds | None = None) -> tuple[Coordinate, ...]:
         """Return the free totals; of changes, the differences of two states."""
@@ -236,6 +234,16 @@ class CellStates(CellLayers):
         """What a squared error in the number of people weighs, without what leans on it."""
         return float(self._free_weights[-1, -1])
 
+    @cached_property
+    def used(self) -> Axes:
+        """The attributes of all residuals, but for places."""
+        return tuple(sorted({axis for axes in self.finest for axis in axes}))
+
+    @cached_property
+    def changes(self) -> list[frozenset[int]]:
+        """All sets of attributes that may change."""
+        return [*map(frozenset, within(self.used))]
+
     def number(self, *, leaves: bool) -> int:
         """Return how many kinds of people, or of changes, there are."""
         states, last = math.prod(self.numbers), self.shape.deep - 1
@@ -243,7 +251,7 @@ class CellStates(CellLayers):
             return states * len(self.ends)
         two = (i == j for i, j, _ in pairs(self.spots.every, last, leaves=False))
         each = sum(states * (states + 1) // 2 if same else states**2 for same in two)
-        return each << len(self.shape.moves.used)
+        return each << len(self.used)
 
     def everybody(self) -> Kinds:
         """Return everybody."""

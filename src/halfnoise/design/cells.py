@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from halfnoise.design.cell_layers import CellLayers
+from halfnoise.design.cell_grid import quanta_of, with_values
 from halfnoise.design.cell_parts import CellPart, Kinds, Own
 from halfnoise.design.cell_rows import CellRows
 from halfnoise.design.cell_states import CellStates
@@ -32,7 +32,7 @@ from halfnoise.design.cell_tables import in_layers, parted, together
 from halfnoise.design.triangle import moved_by
 from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.crossing import TableBlock
-from halfnoise.workload.grid import Floats, Grain, Ring, in_steps
+from halfnoise.workload.grid import Floats, Ring, in_steps
 from halfnoise.workload.sets.base import Channel, Scales, Span
 from halfnoise.workload.sets.by_cell import apart_by_table
 from halfnoise.workload.sets.crossed import Crossed
@@ -41,7 +41,6 @@ from halfnoise.workload.sets.residuals import Axes, cells, flat, place_of
 
 MOST_LISTED, MOST_RESIDUALS = 2**16, 2**9
 MOST_SPOTS, MOST_NUMBERS = 2**6, 2**21  # kinds of places, and numbers in all their matrices
-SPARE_BITS = 9  # of the grid of values, for parts of them in other values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +139,7 @@ class Cells(Folded):
         for kind, information in zip(self.states.parts[1:], found, strict=True):
             largest = 1 / np.sqrt(information.diagonal().min())
             units = [self.states.unit(k) * largest for k in range(len(self.states.layers))]
-            quanta = self._by_layer(block, units)
+            quanta = quanta_of(self.states, block, units)
             rows, own = CellRows.of(self.states, kind, information, quanta)
             fits.append(rows)
             scales += own
@@ -192,39 +191,14 @@ class Cells(Folded):
         for (_, layer), scale in itertools.chain(*(zip(*both, strict=True) for both in seen)):
             if layer < len(largest):
                 largest[layer] = max(largest[layer], scale)
-        return self._with_values(block, largest)
-
-    def _by_value(self, layers: Iterable[float]) -> list[float]:
-        """Return the largest number of each value, of those of its layers."""
-        found = [0.0] * len(self.shape.values)
-        for layer, x in zip(self.states.layers, layers, strict=False):
-            found[layer.value] = max(found[layer.value], x)
-        return found
-
-    def _with_values(self, block: TableBlock, largest: Sequence[float]) -> TableBlock:
-        most = max(part.times for part in self.states.parts)
-        return block.with_values(self._by_value(largest), self.spare, most)
-
-    def _by_layer(self, block: TableBlock, largest: Sequence[float]) -> list[Fraction]:
-        """Return what layers are to be counted in under noise of such scales, people last."""
-        shape = self._with_values(block, largest).shape
-        return [*(layer.quantum for layer in CellLayers(shape).layers), Fraction(1)]
+        return with_values(self.states, block, largest)
 
     def quanta(self, block: TableBlock, scales: Sequence[float]) -> list[Fraction]:
         """Return what coordinates are to be counted in under noise of such scales."""
-        each = {scale: self._by_layer(block, [scale] * self.states.people) for scale in {*scales}}
-        seen = zip(self.states.free, scales, strict=True)
+        many, of = self.states.people, self.states
+        each = {scale: quanta_of(of, block, [scale] * many) for scale in {*scales}}
+        seen = zip(of.free, scales, strict=True)
         return [each[scale][layer] for (_, layer), scale in seen]
-
-    @property
-    def spare(self) -> int:
-        """How many bits values leave for parts of them: only sums are parts of each other.
-
-        In tables without places, what not all give is a part of no other sum.
-        """
-        sums = sum(layer.grain is Grain.VALUES for layer in self.states.layers)
-        alone = 0 if self.shape.deep else len(self.states.signed) + 1
-        return SPARE_BITS if sums > alone else 0
 
     def along(self, f: Ring) -> list[Ring]:
         """Return the totals by kind of place."""
