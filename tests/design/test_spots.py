@@ -107,7 +107,7 @@ def drawn(plan: hn.Plan) -> Any:
 @pytest.mark.parametrize("mode", MODES)
 def test_errors_are_those_of_what_is_measured(mode: dict[str, Any]) -> None:
     """Entries, blocks, weighted sums, cells beside their margins, and products agree."""
-    plan = planned(MIXED, mode)
+    plan = planned(MIXED[:-1] if "neighbors" in mode else MIXED, mode)
     assert spotted(plan)
     covariance, dense = plan.measurement.design.covariance, drawn(plan)
     tables, rng = covariance.tables, np.random.default_rng(1)

@@ -15,6 +15,7 @@ import numpy as np
 
 from halfnoise.design.cell_states import CellStates
 from halfnoise.design.cells import SPARE_BITS, Cells
+from halfnoise.design.programme import in_rows
 from halfnoise.design.spot_parts import Own, SpotPart
 from halfnoise.design.spot_rows import SpotRows
 from halfnoise.design.spot_states import Kinds, SpotStates
@@ -49,7 +50,7 @@ class SpotCells(Cells):
         states = SpotStates(shape)
         if len(states.spots.every) > MOST_SPOTS:
             return None
-        numbers = sum(len(part.own) ** (1 if leaves else 2) for part in states.parts)
+        numbers = sum(len(part.own) * (1 if leaves else 2) for part in states.parts)
         number = states.number(leaves=leaves)
         if number > most or number * numbers > MOST_NUMBERS or len(states.parts) == 1:
             return None
@@ -94,9 +95,14 @@ class SpotCells(Cells):
                 yield self._added(part, self.kinds) * float(part.distance) ** 0.5
                 continue
             x, y = (self._added(part, own) for own in self.kinds)
-            both = np.einsum("ki,kj,k->kij", x, y, self.shared[place])
-            own = [np.einsum("ki,kj->kij", each, each) * float(part.distance) for each in (x, y)]
-            yield own[0] + own[1] - both - both.swapaxes(1, 2)
+            far = float(part.distance)
+            less, more = ((far + sign * self.shared[place]) / 2 for sign in (1, -1))
+            two = [
+                (x - y) * np.sqrt(less)[:, None],
+                (x + y) * np.sqrt(np.maximum(more, 0))[:, None],
+            ]
+            rows = np.stack(two, axis=1)
+            yield rows if in_rows(rows) else np.einsum("kri,krj->kij", rows, rows)
 
     def _added(self, part: SpotPart, kinds: Kinds) -> Floats:
         """Return what people add to the coordinates of a part, in their units."""
@@ -112,7 +118,10 @@ class SpotCells(Cells):
 
     def weighed(self, shape: Any) -> "SpotCells":
         """Return the same of a set that differs in what squared errors weigh alone."""
-        return self.on(shape)
+        states = SpotStates(shape)
+        if [part.about for part in states.parts] == [part.about for part in self.states.parts]:
+            return replace(self, shape=shape, states=states, root_weight=states.root_weight)
+        return SpotCells.found(shape, 2**30, leaves=self.leaves) or self
 
     def fitted(self, found: Sequence[Floats], block: TableBlock) -> "tuple[SpotCells, Scales]":
         """Return what is to be measured for such information in all parts."""
