@@ -259,6 +259,15 @@ def test_shares_that_are_too_short_are_left_to_coarser_places(importance: float)
     assert above(workload, known_size=True) <= 1.07
 
 
+@pytest.mark.parametrize("size", [1e9, 1e12, 1e18])
+def test_goals_are_measured_in_a_way_that_has_a_grid(size: float) -> None:
+    """With the weights of goals that come out alike shares of places may be too long for one."""
+    queries: list[Any] = [PLACES, hn.Sum("v", bounds=(1, 3), by=["s"]), hn.Count("y")]
+    workload = hn.Workload(queries, size_importance=size, objective="largest")
+    plan = hn.plan(workload, privacy=hn.GaussianDP(mu=0.01))
+    assert plan.measurement.design.loss() <= 0.01
+
+
 def test_levels_are_weighed_by_what_they_tell(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where people are replaced, scales of levels follow from estimates, and are near the best."""
     queries: list[Any] = [PLACES, hn.Table(["c", SEX]), hn.Sum("v", bounds=(0, 9), by=["s"])]

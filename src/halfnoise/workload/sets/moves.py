@@ -92,16 +92,14 @@ class Moves:
     def _masks(self) -> list[tuple[np.ndarray, np.ndarray, Floats]]:
         """Of each layer's residuals the sets of attributes, the classes, and what is shared."""
         bits = {axis: 1 << (len(self.used) - 1 - i) for i, axis in enumerate(self.used)}
-        found: list[list[Entry]] = [[] for _ in self._by_layer]
-        for own in self.residuals:
-            found[own.layer].append(own)
+        layers = range(len(self._by_layer))
         return [
             (
                 np.array([sum(bits[axis] for axis in own.axes) for own in each], int),
                 np.array([own.at for own in each], int),
                 np.array([own.shared for own in each], float).reshape(len(each), self.spots),
             )
-            for each in found
+            for each in ([own for own in self.residuals if own.layer == i] for i in layers)
         ]
 
     def together(self, layer: int, rates: Sequence[float]) -> Floats:
