@@ -255,6 +255,23 @@ def test_any_places_with_anything_beside(seed: int) -> None:
     assert 1 - 1e-6 <= above(workload, known_size=seed % 3 == 1) <= NEAR
 
 
+@pytest.mark.parametrize("importance", [10.0, 19.0, 1000.0])
+def test_shares_that_are_too_short_are_left_to_coarser_places(importance: float) -> None:
+    """Where one state has 199 counties, and the others one: what all of them come to is uneven."""
+    places = [*(("s", f"c{i}") for i in range(199)), ("t",)]
+    workload = hn.Workload([hn.Nested("s", "c", places=places)], importance={"s": importance})
+    assert above(workload, known_size=True) <= 1.07
+
+
+@pytest.mark.parametrize("size", [1e9, 1e12, 1e18])
+def test_goals_are_measured_in_a_way_that_has_a_grid(size: float) -> None:
+    """With the weights of goals that come out alike shares of places may be too long for one."""
+    queries: list[Any] = [PLACES, hn.Sum("v", bounds=(1, 3), by=["s"]), hn.Count("y")]
+    workload = hn.Workload(queries, size_importance=size, objective="largest")
+    plan = hn.plan(workload, privacy=hn.GaussianDP(mu=0.01))
+    assert plan.measurement.design.loss() <= 0.01
+
+
 def test_levels_are_weighed_by_what_they_tell(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where people are replaced, scales of levels follow from estimates, and are near the best."""
     queries: list[Any] = [PLACES, hn.Table(["c", SEX]), hn.Sum("v", bounds=(0, 9), by=["s"])]

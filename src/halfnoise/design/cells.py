@@ -136,11 +136,11 @@ class Cells(Folded):
         return ((fit, [*itertools.islice(left, len(fit.rows))]) for fit in self.fits)
 
     def _by_value(self, layers: Iterable[float]) -> list[float]:
-        """Return the largest number of each value, of those of its layers."""
-        found = [0.0] * len(self.shape.values)
+        """Return the number of the first layer of each value: who answered is counted in people."""
+        found = dict[int, float]()
         for layer, x in zip(self.states.layers, layers, strict=True):
-            found[layer.value] = max(found[layer.value], x)
-        return found
+            found.setdefault(layer.value, x)
+        return [*found.values()]
 
     def on_grid(self, block: TableBlock, scales: Scales, along: Sequence[float]) -> TableBlock:
         """Return the block on the grid; ``along``: the scales of the rows of coordinates."""
