@@ -40,11 +40,7 @@ def are_found_by_number(codes: Sequence[Literal], spelling: Spelling) -> bool:
 
 
 def days_among(codes: Sequence[Literal], spelling: Spelling) -> list[Literal]:
-    """Return the codes that a cell which reads as a day could be: also with a time behind it.
-
-    >>> days_among(["1900-01-01 00:00:00", "1.1.1900", -99, "N/A"], Spelling())
-    ['1900-01-01 00:00:00', '1.1.1900']
-    """
+    """Return the codes that a cell which reads as a day could be, with a time behind it or not."""
     if len(spelling.dates) < len("yyyy-mm-dd"):  # a day could be a number too
         return list(codes)
     # In whatever case and spacing: the shortest day has six digits.
