@@ -257,4 +257,4 @@ def _quoted(text: str) -> str:
 
 def _named(paths: Sequence[Path]) -> list[str]:
     """Return paths that DuckDB takes by name: it would read marks such as * and [ as patterns."""
-    return [glob.escape(str(path)) for path in paths]
+    return [glob.escape(str(path.absolute())) for path in paths]
