@@ -1,6 +1,9 @@
 """Folders of files, and the columns that their names say."""
 
+import errno
 import gzip
+import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -212,3 +215,22 @@ def test_columns_that_an_engine_has_names_for(title: str, tmp_path: Path) -> Non
         (folder := tmp_path / f"k={number}").mkdir()
         pq.write_table(pa.table({title: [7]}), folder / "x.parquet")
     assert rows(tmp_path, title, "k") == [(7, "0"), (7, "1"), (7, "2")]
+
+
+def test_a_folder_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is named, wherever below it is; that is nothing unforeseen."""
+    for name in ("k=1", "k=2"):
+        written(tmp_path / name / "x.csv", [1])
+    closed, walk = tmp_path / "k=2", Path.iterdir
+
+    def iterdir(self: Path) -> Any:
+        if self == closed:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self))
+        return walk(self)
+
+    monkeypatch.setattr(Path, "iterdir", iterdir)
+    for folder in (tmp_path, closed):
+        said = f"the folder {str(closed)!r} may not be read by you; ask its owner"
+        with pytest.raises(hn.DataError, match=re.escape(said)) as caught:
+            rows(folder, "a")
+        assert caught.value.__cause__ is None

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from halfnoise.checks import is_text, refuse
-from halfnoise.errors import InvalidParameterError
+from halfnoise.errors import DataError, InvalidParameterError
 from halfnoise.values import dataclass
 
 _NOTHING = "__HIVE_DEFAULT_PARTITION__"
@@ -105,7 +105,11 @@ def listed(data: Any) -> tuple[list[Path], Partitions]:
 
 
 def _in_folder(folder: Path) -> list[tuple[Path, Said]]:
-    found = sorted(_walked(folder, {}, frozenset()), key=lambda each: str(each[0]))
+    try:
+        found = sorted(_walked(folder, {}, frozenset()), key=lambda each: str(each[0]))
+    except PermissionError as error:
+        said = f"the folder {str(error.filename)!r} may not be read by you"
+        raise DataError(f"{said}; ask its owner, or name files that you may read") from None
     if not found:
         said = f"the folder {str(folder)!r} holds no file"
         raise InvalidParameterError(f"{said}; names that begin with . or _ are passed over")
