@@ -1,6 +1,7 @@
 """``halfnoise check`` and ``halfnoise spec``: what is told before anything is read or spent."""
 
 import json
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -401,3 +402,19 @@ def test_the_status_is_that_of_a_release(survey: Path, tmp_path: Path) -> None:
         ran, checked = (run(command, *words, *MU) for command in ("release", "check"))
         assert ran.status != 0
         assert checked.status == ran.status
+
+
+@pytest.mark.usefixtures("ledgers")
+def test_a_folder_in_which_no_ledger_can_be_made(
+    survey: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A check refuses it as a release does, which would make a ledger beside the data."""
+    access = os.access
+    monkeypatch.setattr(
+        os, "access", lambda p, how: not (how & os.W_OK and p == survey.parent) and access(p, how)
+    )
+    words = (survey, "--count", "smoker", *PEOPLE, *MU)
+    (said,) = found(*words, status=3)["refused"]
+    assert "survey.csv.ledger' could not be made: you may not write there" in said
+    assert said in refused("release", *words, "--dry-run", status=3)
+    assert found(*words, "--no-ledger")["refused"] == []
