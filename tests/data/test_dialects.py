@@ -84,3 +84,28 @@ def test_a_spec_keeps_a_dialect_and_what_is_said_beside_it(tmp_path: Path) -> No
     assert first.table["x"] == again.table["x"] == 2000.5
     other = run("release", data, "--spec", spec, "--decimal", ".")
     assert other.table["x"] == 0
+
+
+def test_a_mark_that_the_encoding_lacks_is_refused() -> None:
+    """No cell could hold it: every number with a mark between thousands would be missing."""
+    for encoding in ("cp1252", "latin-1", "ascii"):
+        with pytest.raises(hn.InvalidParameterError, match=f"a mark that {encoding} has.*no-break"):
+            hn.TextFormat.of_dialect("fr", encoding=encoding)
+    with pytest.raises(hn.InvalidParameterError, match="delimiter must be a mark that ascii has"):
+        hn.TextFormat(delimiter="§", encoding="ascii")
+    assert hn.TextFormat.of_dialect("fr", encoding="cp1252", thousands="\u00a0").thousands == "\u00a0"
+    for name in set(DIALECTS) - {"fr"}:
+        assert hn.TextFormat.of_dialect(name, encoding="cp1250").encoding == "cp1250"
+
+
+@pytest.mark.parametrize(("mark", "said"), [("\u202f", "narrow"), (" ", "space")])
+def test_a_mark_that_cannot_be_seen_is_named(mark: str, said: str, tmp_path: Path) -> None:
+    """A check calls it as the option does, and asks whether it is that one."""
+    (path := tmp_path / "t.csv").write_text("p;x\n1;2\n", encoding="utf-8")
+    words = ("--dialect", "fr", "--thousands", mark, "--mean", "x=0:9", "--unit", "p", "--mu", "1")
+    shown = run("check", path, *words).out
+    assert f"thousands {said}," in shown
+    assert f"decimal mark ,, {said} between thousands;" in shown
+    assert f"the one that is called {said}? Else say --thousands" in shown
+    text = (*words[:3], "none", *words[4:])
+    assert "the one that" not in run("check", path, *text).out

@@ -11,7 +11,7 @@ from halfnoise.data.codebook import open_questions
 from halfnoise.data.meaning import Types, condition, kind_of, readings, weighed
 from halfnoise.data.sources.files import ending_of, unused
 from halfnoise.data.sources.source import PLACES, Source, TextFormat
-from halfnoise.data.spelling import Spelling
+from halfnoise.data.spelling import BLANKS, Spelling
 from halfnoise.ledger.booking import NO_LEDGER
 from halfnoise.ledger.words import left
 from halfnoise.request import Request
@@ -101,7 +101,7 @@ def _word(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, list):
         return " ".join(map(str, value))
-    return {"\t": "tab", " ": "space", None: "none"}.get(value, str(value))
+    return (BLANKS | {"\t": "tab", None: "none"}).get(value, str(value))
 
 
 def _asked(found: Checked, request: Request) -> dict[str, Any]:

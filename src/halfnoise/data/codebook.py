@@ -7,6 +7,7 @@ from narwhals.dtypes import DType
 from halfnoise.data.codes import numbers_among
 from halfnoise.data.meaning import kind_of
 from halfnoise.data.sources.source import TextFormat
+from halfnoise.data.spelling import BLANKS
 from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Literal, Where, as_date
@@ -20,6 +21,7 @@ _SPELLED = "are these all its codes, each spelled as listed?"
 _DAYS = "are its days written 2026-11-15? Others are no answer."
 _COMMA = "numbers: is the decimal mark a comma, as often beside ';'? Then say --decimal ,"
 _UTF8 = "text: is it in UTF-8? Beside ';' it is often in cp1252, whose umlauts would be missing"
+_BLANK = "numbers: is the space between thousands the one that is called"
 Questions = Iterator[tuple[str, str]]  # by column
 
 
@@ -52,6 +54,9 @@ def open_questions(
         asked.setdefault(column, {})[question] = None
     lines = [f"{column}: {' '.join(questions)}" for column, questions in asked.items()]
     numbers = any(_UNIT in questions and kinds[c] == "text" for c, questions in asked.items())
+    if numbers and (own := BLANKS.get(text.thousands or "")):
+        others = " or ".join(word for word in (*BLANKS.values(), "none") if word != own)
+        lines.append(f"{_BLANK} {own}? Else say --thousands {others}.")
     if text.delimiter != ";" or "text" not in kinds.values():
         return lines
     encoded = [f"{_UTF8} (--encoding)."] * (text.encoding == "utf-8")

@@ -15,6 +15,7 @@ from typing import Any
 
 from halfnoise.checks import SPACES, number, refuse, whole, whole_number
 from halfnoise.data.sources.source import TextFormat
+from halfnoise.data.spelling import BLANKS
 from halfnoise.errors import InvalidParameterError
 from halfnoise.privacy import definitions as dp
 from halfnoise.request import Request
@@ -45,7 +46,7 @@ from halfnoise.workload.workload import Workload
 _MARKS: Mapping[str, Mapping[str, str | None]] = {
     "delimiter": {"tab": "\t", "\\t": "\t"},
     "quote": {"none": None},
-    "thousands": {"none": None, "space": " ", "no-break": "\u00a0", "narrow": "\u202f"},
+    "thousands": {"none": None, **{word: mark for mark, word in BLANKS.items()}},
 }
 
 

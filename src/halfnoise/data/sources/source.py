@@ -113,11 +113,18 @@ class TextFormat:
         try:
             "".encode(self.encoding)
         except (LookupError, TypeError, ValueError):
-            raise refuse("encoding", "the name of a text encoding", self.encoding) from None
+            remedy = "for example cp1252, which Excel calls ANSI"
+            raise refuse("encoding", "the name of a text encoding", self.encoding, remedy) from None
         if not Encoding.reads_by_line(self.encoding):
             rule = "one in which every line can be read alone"
             remedy = f"turn the file into UTF-8 first: iconv -f {self.encoding} -t UTF-8"
             raise refuse("encoding", rule, self.encoding, remedy)
+        for name in ("delimiter", "quote", "decimal", "thousands"):
+            try:
+                (mark := getattr(self, name) or "").encode(self.encoding)
+            except UnicodeEncodeError:
+                remedy = "for spaces say no-break, space or none" if name == "thousands" else ""
+                raise refuse(name, f"a mark that {self.encoding} has", mark, remedy) from None
 
     def check_order(self) -> None:
         """Refuse an encoding whose byte order a mark says: without a header a person could."""
