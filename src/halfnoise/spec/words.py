@@ -22,7 +22,7 @@ from halfnoise.request import Request
 from halfnoise.results.sampling import Sampling
 from halfnoise.spec.groups import grouping
 from halfnoise.spec.header import Header
-from halfnoise.spec.lists import ANYWHERE, Lists
+from halfnoise.spec.lists import ANYWHERE, Lists, check_numbers
 from halfnoise.spec.queries import (
     NAMELESS,
     NAMELESS_WEIGHT,
@@ -101,6 +101,7 @@ def read(
     >>> read({"count": ["smoker"], "epsilon": "1", "row-is-person": True}).privacy
     PureDP(epsilon=1.0)
     """
+    check_numbers(words)
     known = () if header is None else header.names
     lists = {name: Lists.of(words, name, data, known) for name in LISTS}
     said = [lists["unit"].names("--unit", text) for text in words.get("unit") or ()]
