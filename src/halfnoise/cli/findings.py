@@ -25,6 +25,7 @@ from halfnoise.workload.tables import Table
 from halfnoise.workload.workload import Workload
 
 _FORMATS = {".jsonl": "JSON lines", ".ndjson": "JSON lines", ".parquet": "Parquet"}
+_NAMES = "columns: are they spelled as in the file? JSON lines have no header that could tell."
 NOTHING = "No row was read and nothing was spent."
 
 
@@ -134,7 +135,10 @@ def _asked(found: Checked, request: Request) -> dict[str, Any]:
         "weight": weight,
         "groups": None if workload.grouping is None else workload.grouping.words,
         "weights": dict(workload.importance),
-        "look_up": open_questions(workload, types, text, request.unit, rows=request.row_is_person),
+        "look_up": [
+            *open_questions(workload, types, text, request.unit, rows=request.row_is_person),
+            *([_NAMES] if found.source is not None and found.source.extract is not None else []),
+        ],
     }
 
 

@@ -7,7 +7,7 @@ from narwhals.dtypes import DType
 from halfnoise.data.codes import numbers_among
 from halfnoise.data.meaning import kind_of
 from halfnoise.data.sources.source import TextFormat
-from halfnoise.data.spelling import BLANKS
+from halfnoise.data.spelling import BLANKS, ISO
 from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Literal, Where, as_date
@@ -50,8 +50,9 @@ def open_questions(
         if where.column in kinds:
             for question in _of_condition(where, kinds[where.column], text):
                 asked.setdefault(where.column, {})[question] = None
-    for column, question in _of_people(workload, unit, rows=rows):
-        asked.setdefault(column, {})[question] = None
+    for column, question in (*_of_people(workload, unit, rows=rows), *_of_groups(workload)):
+        if question != _DAYS or (kinds.get(column) == "text" and text.dates == ISO):
+            asked.setdefault(column, {})[question] = None
     lines = [f"{column}: {' '.join(questions)}" for column, questions in asked.items()]
     numbers = any(_UNIT in questions and kinds[c] == "text" for c, questions in asked.items())
     if numbers and (own := BLANKS.get(text.thousands or "")):
@@ -94,7 +95,7 @@ def _of_condition(where: Where, kind: str, text: TextFormat) -> Iterator[str]:
         yield _UNIT
         if not where.codes:
             yield _CODES
-    elif kind == "text" and text.dates == "yyyy-mm-dd":
+    elif kind == "text" and text.dates == ISO:
         yield _DAYS
 
 
@@ -112,7 +113,17 @@ def _of_people(workload: Workload, unit: Sequence[str], *, rows: bool) -> Questi
         yield "rows", "has nobody more than one?"
     if workload.weight is not None:
         yield workload.weight.column, "is it the person's weight, and the same in all their rows?"
-    grouping = workload.grouping
-    if grouping is not None:
-        found = "does no name of a group name a person?"
-        yield from ((by.column, found if grouping.discovers else _SPELLED) for by in grouping.by)
+
+
+def _of_groups(workload: Workload) -> Questions:
+    if (grouping := workload.grouping) is None:
+        return
+    lists = grouping.listed or (None,) * len(grouping.by)
+    for by, listed in zip(grouping.by, lists, strict=True):
+        if by.bands is not None:
+            yield from ((by.column, question) for question in (_UNIT, *[_CODES][: not by.codes]))
+        elif by.every is not None:
+            yield by.column, _DAYS
+        else:
+            found = grouping.discovers and listed is None
+            yield by.column, "does no name of a group name a person?" if found else _SPELLED
