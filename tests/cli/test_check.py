@@ -461,3 +461,11 @@ def test_columns_of_json_lines_are_asked_for(tmp_path: Path) -> None:
     (path := tmp_path / "t.jsonl").write_text('{"smoker": 1}\n', encoding="utf-8")
     words = ("--count", "smokr", "--row-is-person", *MU)
     assert found(path, *words)["look_up"][-1].startswith("columns: are they spelled as in the file")
+
+
+def test_items_without_a_mark_are_asked_for_one(survey: Path) -> None:
+    """A cell of several codes would be one that is not listed."""
+    words = (survey, "--items", "blood=A,B", *PEOPLE, *MU)
+    assert "blood: are these all" in (told := found(*words)["look_up"][0])
+    assert told.endswith("has each cell one code? Else say what parts several (--split).")
+    assert "one code?" not in str(found(*words, "--split", ";")["look_up"])

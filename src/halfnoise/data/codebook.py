@@ -18,6 +18,7 @@ from halfnoise.workload.workload import Workload
 _CODES = "are there codes for no answer (-99, 9, N/A)? None is declared."
 _UNIT = "are its values in the unit that is asked for?"
 _SPELLED = "are these all its codes, each spelled as listed?"
+_ONE = "has each cell one code? Else say what parts several (--split)."
 _DAYS = "are its days written 2026-11-15? Others are no answer."
 _COMMA = "numbers: is the decimal mark a comma, as often beside ';'? Then say --decimal ,"
 _UTF8 = "text: is it in UTF-8? Beside ';' it is often in cp1252, whose umlauts would be missing"
@@ -83,6 +84,8 @@ def _of_query(query: ColumnQuery, kind: str, text: TextFormat) -> Iterator[str]:
     if isinstance(query, Choice | Items):
         yield from _missing(query.categories if isinstance(query, Choice) else query.items, query)
         yield _SPELLED
+    if isinstance(query, Items) and query.split is None and kind == "text":
+        yield _ONE
     if not query.codes and isinstance(query, Bounded | Bins):
         yield _CODES
 

@@ -158,7 +158,8 @@ def _check_file(path: Path, *, bare: bool) -> None:
     if not path.is_file():  # a pipe is read but once, and waits for who writes to it
         raise DataError(f"{str(path)!r} is no file, but a pipe or a device; save what it holds")
     if path.stat().st_size == 0 and not bare and ending_of(path) not in _JSON:
-        raise DataError(f"the file {str(path)!r} is empty: it has not even a header")
+        said = f"the file {str(path)!r} is empty: it has not even a header"
+        raise DataError(f"{said}; export it again, or leave it out")
 
 
 def ending_of(path: Path) -> str:

@@ -91,7 +91,8 @@ def listed(data: Any) -> tuple[list[Path], Partitions]:
         there = os.path.exists(name)  # noqa: PTH110
         paths = [name] if there else sorted(glob.glob(name, recursive=True))
         if not paths:
-            raise InvalidParameterError(f"there is no file {name!r}; check the path")
+            remedy = "save what is piped in" if name == "-" else "check the path"
+            raise InvalidParameterError(f"there is no file {name!r}; {remedy}")
         for path in map(Path, paths):
             found += _in_folder(path) if path.is_dir() else [(path, {})]
     first, said = found[0]
