@@ -452,6 +452,8 @@ def test_what_is_asked_of_groups(tmp_path: Path) -> None:
         assert said in told
     told = str(found(*words, "seen:week", "--groups", "2026-W01", "--dates", "dd.mm.yyyy"))
     assert "days written 2026-11-15" not in told
+    told = found(*words, "nowhere:bands:0,18", status=2)["refused"]
+    assert "has no column 'nowhere'" in str(told) or "there is no column 'nowhere'" in str(told)
     told = str(found(*words, "age:bands:0,18", "--missing", "-99"))
     assert "codes for no answer" not in told
 

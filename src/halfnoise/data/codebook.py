@@ -55,14 +55,18 @@ def open_questions(
         if question != _DAYS or (kinds.get(column) == "text" and text.dates == ISO):
             asked.setdefault(column, {})[question] = None
     lines = [f"{column}: {' '.join(questions)}" for column, questions in asked.items()]
-    numbers = any(_UNIT in questions and kinds[c] == "text" for c, questions in asked.items())
+    numbers = any(_UNIT in said and kinds.get(column) == "text" for column, said in asked.items())
+    return [*lines, *(_of_file(text, numbers=numbers) if "text" in kinds.values() else ())]
+
+
+def _of_file(text: TextFormat, *, numbers: bool) -> Iterator[str]:
     if numbers and (own := BLANKS.get(text.thousands or "")):
         others = " or ".join(word for word in (*BLANKS.values(), "none") if word != own)
-        lines.append(f"{_BLANK} {own}? Else say --thousands {others}.")
-    if text.delimiter != ";" or "text" not in kinds.values():
-        return lines
-    encoded = [f"{_UTF8} (--encoding)."] * (text.encoding == "utf-8")
-    return [*lines, *[_COMMA] * (numbers and text.decimal == "."), *encoded]
+        yield f"{_BLANK} {own}? Else say --thousands {others}."
+    if text.delimiter == ";" and numbers and text.decimal == ".":
+        yield _COMMA
+    if text.delimiter == ";" and text.encoding == "utf-8":
+        yield f"{_UTF8} (--encoding)."
 
 
 def _conditions(query: object) -> Iterator[Where]:
