@@ -17,6 +17,7 @@ from halfnoise.data.sources.source import TextFormat
 from halfnoise.ledger.booking import beside
 from support.commands import run
 
+ODD = pa.array([1], pa.int32())
 SHARP: Any = {"privacy": hn.GaussianDP(mu=1e6), "i_know": True, "ledger": None}
 
 
@@ -124,6 +125,22 @@ def test_folders_that_are_no_table(tmp_path: Path) -> None:
     pq.write_table(pa.table({"b": [1]}), tmp_path / "delta" / "2.parquet")
     (tmp_path / "delta" / "_delta_log").rmdir()
     assert "differ from those of" in refused(tmp_path / "delta")
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ({"a": [1], "b": ["x"]}, "'a' (BIGINT) in the place of 'a' (INTEGER); write all"),
+        ({"b": ["x"], "a": ODD}, "'b' (VARCHAR) in the place of 'a' (INTEGER); write all"),
+        ({"a": ODD, "b": ["x"], "new": [1]}, "'new' (BIGINT) in the place of no column; write all"),
+        ({"a": ODD}, "no column in the place of 'b' (VARCHAR); write all"),
+    ],
+)
+def test_parquet_files_that_differ(other: dict[str, Any], said: str, tmp_path: Path) -> None:
+    """The first column in which they do is named, as what is added later differs often."""
+    for name, columns in (("1", {"a": ODD, "b": ["x"]}), ("2", other)):
+        pq.write_table(pa.table(columns), tmp_path / f"{name}.parquet")
+    assert said in refused(tmp_path, "a")
 
 
 def test_only_ledgers_are_passed_over_as_ledgers(tmp_path: Path) -> None:
