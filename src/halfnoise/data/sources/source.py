@@ -14,7 +14,7 @@ from narwhals.stable.v2.typing import IntoFrame
 
 from halfnoise.checks import is_name, is_text, known_keywords, refuse, whole, yes_or_no
 from halfnoise.data.dialects import options_of
-from halfnoise.data.sources.encodings import Encoding
+from halfnoise.data.sources.encodings import Encoding, check_encoding
 from halfnoise.data.sources.lines import SEPARATOR
 from halfnoise.data.sources.progress import Progress
 from halfnoise.data.sources.records import WITHIN
@@ -90,7 +90,8 @@ class TextFormat:
         self._check_places()
         for each in fields(spelling := self.spelling):
             object.__setattr__(self, each.name, getattr(spelling, each.name))
-        self._check_encoding()
+        marks = ("delimiter", "quote", "decimal", "thousands")
+        check_encoding(self.encoding, {name: getattr(self, name) for name in marks})
         if self.names is not None:
             object.__setattr__(self, "names", _checked_names(self.names))
             self.check_order()
@@ -108,23 +109,6 @@ class TextFormat:
             raise refuse("sheet", "the name of a sheet, or its number from 1", self.sheet)
         if self.table is not None and not is_name(self.table):
             raise refuse("table", "the name of a table", self.table)
-
-    def _check_encoding(self) -> None:
-        try:
-            "".encode(self.encoding)
-        except (LookupError, TypeError, ValueError):
-            remedy = "for example cp1252, which Excel calls ANSI"
-            raise refuse("encoding", "the name of a text encoding", self.encoding, remedy) from None
-        if not Encoding.reads_by_line(self.encoding):
-            rule = "one in which every line can be read alone"
-            remedy = f"turn the file into UTF-8 first: iconv -f {self.encoding} -t UTF-8"
-            raise refuse("encoding", rule, self.encoding, remedy)
-        for name in ("delimiter", "quote", "decimal", "thousands"):
-            try:
-                (mark := getattr(self, name) or "").encode(self.encoding)
-            except UnicodeEncodeError:
-                remedy = "for spaces say no-break, space or none" if name == "thousands" else ""
-                raise refuse(name, f"a mark that {self.encoding} has", mark, remedy) from None
 
     def check_order(self) -> None:
         """Refuse an encoding whose byte order a mark says: without a header a person could."""
