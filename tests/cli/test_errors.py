@@ -128,7 +128,7 @@ COMMAND = [sys.executable, "-c", "from halfnoise.cli import main; main()"]
         ("--spec nowhere.toml", "the spec 'nowhere.toml' could not be read"),
         ("--save-spec nowhere/x.toml", "--save-spec must be a file in a folder that exists"),
         ("--quote ab", "quote must be one character"),
-        ("--encoding klingon", "encoding must be the name of a text encoding, got 'klingon'"),
+        ("--encoding klingon", "encoding must be a text encoding such as cp1252, got 'klingon'"),
     ],
 )
 def test_bad_parameters_get_one_sentence(words: str, said: str) -> None:

@@ -2,10 +2,7 @@
 
 import codecs
 import sys
-from collections.abc import Mapping
-from typing import Any
 
-from halfnoise.checks import refuse
 from halfnoise.values import dataclass
 
 # Beside those that have a table of all bytes: no byte in them says how a later line is read.
@@ -142,25 +139,6 @@ class Encoding:
         """Decode bytes, with ``MISSING`` for what cannot be decoded."""
         _register()
         return found.decode(self.codec, _MISSING)
-
-
-def check_encoding(name: Any, marks: Mapping[str, str | None]) -> None:
-    """Refuse an encoding whose lines hang together, and marks of a table that it does not have."""
-    try:
-        "".encode(name)
-    except (LookupError, TypeError, ValueError):
-        remedy = "for example cp1252, which Excel calls ANSI"
-        raise refuse("encoding", "the name of a text encoding", name, remedy) from None
-    if not Encoding.reads_by_line(name):
-        rule = "one in which every line can be read alone"
-        remedy = f"turn the file into UTF-8 first: iconv -f {name} -t UTF-8"
-        raise refuse("encoding", rule, name, remedy)
-    for what, mark in marks.items():
-        try:
-            (mark or "").encode(name)
-        except UnicodeEncodeError:
-            remedy = "for spaces say no-break, space or none" if what == "thousands" else ""
-            raise refuse(what, f"a mark that {name} has", mark, remedy) from None
 
 
 def _register() -> None:

@@ -14,7 +14,7 @@ from narwhals.stable.v2.typing import IntoFrame
 
 from halfnoise.checks import is_name, is_text, known_keywords, refuse, whole, yes_or_no
 from halfnoise.data.dialects import options_of
-from halfnoise.data.sources.encodings import Encoding, check_encoding
+from halfnoise.data.sources.encodings import Encoding
 from halfnoise.data.sources.lines import SEPARATOR
 from halfnoise.data.sources.progress import Progress
 from halfnoise.data.sources.records import WITHIN
@@ -90,8 +90,7 @@ class TextFormat:
         self._check_places()
         for each in fields(spelling := self.spelling):
             object.__setattr__(self, each.name, getattr(spelling, each.name))
-        marks = ("delimiter", "quote", "decimal", "thousands")
-        check_encoding(self.encoding, {name: getattr(self, name) for name in marks})
+        self._check_encoding()
         if self.names is not None:
             object.__setattr__(self, "names", _checked_names(self.names))
             self.check_order()
@@ -109,6 +108,18 @@ class TextFormat:
             raise refuse("sheet", "the name of a sheet, or its number from 1", self.sheet)
         if self.table is not None and not is_name(self.table):
             raise refuse("table", "the name of a table", self.table)
+
+    def _check_encoding(self) -> None:
+        try:
+            (self.thousands or "").encode(self.encoding)
+        except UnicodeEncodeError:
+            rule = f"a mark that {self.encoding} has, such as no-break, space or none"
+            raise refuse("thousands", rule, self.thousands) from None
+        except (LookupError, TypeError, ValueError):
+            raise refuse("encoding", "a text encoding such as cp1252", self.encoding) from None
+        if not Encoding.reads_by_line(self.encoding):
+            remedy = f"turn the file into UTF-8 first: iconv -f {self.encoding} -t UTF-8"
+            raise refuse("encoding", "one whose lines can be read alone", self.encoding, remedy)
 
     def check_order(self) -> None:
         """Refuse an encoding whose byte order a mark says: without a header a person could."""
@@ -204,8 +215,7 @@ class Source:
 
     def rows(self, columns: Collection[str] = (), *, again: bool = True) -> nw.LazyFrame[Any]:
         """Return the rows of some columns, or all; the same ones ``again`` and again if asked."""
-        wanted = columns or [*self.names]
-        return self.frame if self.settle is None else self.settle(wanted, again=again)
+        return self.settle(columns or [*self.names], again=again) if self.settle else self.frame
 
     @property
     def columns(self) -> list[str]:
@@ -260,8 +270,7 @@ class Source:
             if hidden or (self.from_header and not any(name in self.dtypes for name in columns)):
                 said = f"the header of the file has no column {column!r}; {CHECK_HEADER}"
                 raise InvalidParameterError(said)
-            known = self.columns
-            near = get_close_matches(column, known, n=1)
+            near = get_close_matches(column, known := self.columns, n=1)
             hint = f"did you mean {near[0]!r}? The table has" if near else "the table has"
             listed = ", ".join(map(repr, known[:20])) + (", ..." if len(known) > 20 else "")
             raise InvalidParameterError(f"there is no column {column!r}; {hint} {listed}")
