@@ -127,7 +127,7 @@ def test_a_number_of_the_release_is_not_read_in_two_ways(
 ) -> None:
     """Whoever writes 20.000 in a file for 20000 may do so in a bound, which would be 20."""
     (path := tmp_path / "t.csv").write_text("p;x\n1;20.000\n", encoding="utf-8")
-    asked = (path, *words, "--unit", "p", "--mu", "1")
+    asked: tuple[str | Path, ...] = (path, *words, "--unit", "p", "--mu", "1")
     for command in ("release", "check"):
         ran = run(command, *asked, "--dialect", "de")
         assert ran.status == 2
