@@ -166,12 +166,13 @@ def _crowd(*crowd: Any) -> Crowd | None:
 @lru_cache(maxsize=16)
 def _least(blocks: tuple[Block, ...], size: Size, weight: float) -> float | None:
     """Return the bound at a budget of one where a person moves one group."""
-    if (known := in_spots(blocks, size, weight)) is not None:
+    placed = any(isinstance(block.shape, Placed) for block in blocks)
+    if placed and (known := in_spots(blocks, size, weight)) is not None:
         everybody, found = known
         return bound_at(everybody.programme, found.prices)
     if (people := PRICED(blocks, size, weight) or loosely(blocks, size, weight)) is not None:
         return solve(people.programme).bound
-    if any(isinstance(block.shape, Placed) for block in blocks):
+    if placed:
         return _in_parts(blocks, size, weight)
     if any(adds_by_cell(block.shape) for block in blocks):
         return None

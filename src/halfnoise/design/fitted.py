@@ -37,6 +37,7 @@ from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats
 from halfnoise.workload.sets.base import Parts, Scales
 from halfnoise.workload.sets.folding import Folded
+from halfnoise.workload.sets.placed import Placed
 from halfnoise.workload.workload import Workload
 
 TURNS, ROUGH = 6, 2e-3  # of scales and estimates where several noises tell the same
@@ -70,8 +71,9 @@ class Fitted(Design):
                 yield from _fitted(crowd.one, priced.programme, setting, crowd.changed)
             return
         asked = (setting.blocks, size, workload.size_weight)
-        alone = not setting.varied and not workload.grouped
-        if alone and (known := in_spots(*asked, closeness(setting))) is not None:
+        placed = any(isinstance(block.shape, Placed) for block in setting.blocks)
+        placed = placed and not setting.varied and not workload.grouped
+        if placed and (known := in_spots(*asked, closeness(setting))) is not None:
             yield from _made(*known, setting)
             return
         everybody, some = folding(workload)

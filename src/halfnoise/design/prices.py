@@ -48,8 +48,6 @@ def in_spots(
     blocks: tuple[Block, ...], size: Size, interest: float, close: float = CLOSE
 ) -> Priced | None:
     """Return everybody in places inside places of few kinds, and what is the best for them."""
-    if not any(isinstance(block.shape, Placed) for block in blocks):
-        return None
     most = MOST_CHANGES if size is Size.PUBLIC else MOST_KINDS
     people = People.of(blocks, size, interest, fold=listed, most=most)
     return None if people is None else (people, solve(people.programme.lifted, close))
