@@ -15,7 +15,7 @@ import numpy as np
 
 from halfnoise.design.crowd import Crowd
 from halfnoise.design.design import Setting
-from halfnoise.design.duality import bound_at, solve
+from halfnoise.design.duality import CLOSE, bound_at, solve
 from halfnoise.design.goals import A_LITTLE, Fair, balanced, shares, weighed
 from halfnoise.design.people import People, Size, adds_by_cell, size_of
 from halfnoise.design.place_parts import average, parts
@@ -167,7 +167,7 @@ def _crowd(*crowd: Any) -> Crowd | None:
 def _least(blocks: tuple[Block, ...], size: Size, weight: float) -> float | None:
     """Return the bound at a budget of one where a person moves one group."""
     placed = any(isinstance(block.shape, Placed) for block in blocks)
-    if placed and (known := in_spots(blocks, size, weight)) is not None:
+    if placed and (known := in_spots(blocks, size, weight, CLOSE)) is not None:
         everybody, found = known
         return bound_at(everybody.programme, found.prices)
     if (people := PRICED(blocks, size, weight) or loosely(blocks, size, weight)) is not None:

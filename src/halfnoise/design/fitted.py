@@ -147,6 +147,15 @@ class Fitted(Design):
     def on_grid(self, workload: Workload, budget: float) -> RowMeasurement:
         """Put blocks on the grid; the rows stay, and the scales are stretched to fit them."""
         del workload
+        if budget not in self._grids:
+            self._grids[budget] = self._on_grid(budget)
+        return self._grids[budget]
+
+    @cached_property
+    def _grids(self) -> dict[float, RowMeasurement]:
+        return {}  # whether there is one is asked before it is used
+
+    def _on_grid(self, budget: float) -> RowMeasurement:
         rows = self.rows.on(on_grid(self.rows.people, self.row_scales, self.scales))
         changed = None if self.changed is None else self.changed.on(rows.people.blocks)
         final = replace(self, rows=rows, changed=changed).certified(budget)

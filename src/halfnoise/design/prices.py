@@ -11,7 +11,7 @@ import numpy as np
 
 from halfnoise.design.cell_prices import Averaged, PricedCells
 from halfnoise.design.cells import Cells
-from halfnoise.design.duality import CLOSE, Optimum, solve
+from halfnoise.design.duality import Optimum, solve
 from halfnoise.design.people import MOST_KINDS, People, Size, adds_by_cell
 from halfnoise.design.place_prices import PricedPlaces
 from halfnoise.design.spot_cells import SpotCells
@@ -44,9 +44,7 @@ def priced(shape: ContributionSet, most: int, *, leaves: bool) -> Folded | None:
 
 
 @lru_cache(maxsize=4)  # for the bound, and for the noise that is near it
-def in_spots(
-    blocks: tuple[Block, ...], size: Size, interest: float, close: float = CLOSE
-) -> Priced | None:
+def in_spots(blocks: tuple[Block, ...], size: Size, interest: float, close: float) -> Priced | None:
     """Return everybody in places inside places of few kinds, and what is the best for them."""
     most = MOST_CHANGES if size is Size.PUBLIC else MOST_KINDS
     people = People.of(blocks, size, interest, fold=listed, most=most)
