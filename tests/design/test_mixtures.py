@@ -18,6 +18,7 @@ from halfnoise.design.programme import Programme
 from halfnoise.workload.sets import Placed, chains, folds
 from support.any_workload import any_queries
 from support.levels import MU
+from support.measured import noise_by_noise
 from support.soak import MORE
 from support.table_people import costs
 from support.table_workloads import drawn
@@ -217,7 +218,7 @@ def test_places_beside_items(queries: Any, rules: dict[str, Any], *, shares: boo
     found, declared = costs(plan, 4000), Fraction(plan.measurement.design.loss()) ** 2
     assert max(found.each) <= declared
     assert max(found.each) >= declared * (1 - SHORT) or not found.complete
-    covariance, dense = plan.measurement.design.covariance, made(plan)
+    covariance, dense = plan.measurement.design.covariance, noise_by_noise(plan)
     assert covariance.dense() == pytest.approx(dense, rel=1e-6, abs=1e-9)
 
 
@@ -229,17 +230,6 @@ def test_what_places_say_of_all_people_is_heard(
     monkeypatch.setattr(Placed, "tells", lambda _, __, ___, root: (0.0, np.zeros_like(root)))
     with pytest.raises(AssertionError):
         test_places_beside_items(BESIDE[0], {}, shares=shares)
-
-
-def made(plan: hn.Plan) -> Any:
-    """Return the covariance of all that comes out, from what each noise by itself makes of it."""
-    ready = plan.measurement
-    scales = ready.scales[0]
-    unit = np.diag(np.full(len(scales), 2**40, dtype=np.int64)).view(np.uint64)
-    back = ready.recover([unit], 0.0)
-    sizes = [] if back.sizes is None else [back.sizes[:, None]]
-    estimates = np.hstack([back.estimates, *sizes]) / 2.0**40
-    return (estimates.T * scales**2) @ estimates
 
 
 @pytest.mark.parametrize("seed", range(24 * MORE))

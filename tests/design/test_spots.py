@@ -21,6 +21,7 @@ from halfnoise.workload.sets.tree import Tree
 from halfnoise.workload.totals import Totals
 from support.any_workload import any_queries
 from support.levels import MU
+from support.measured import noise_by_noise
 from support.soak import MORE
 from support.table_people import costs, everybody
 
@@ -93,23 +94,12 @@ MIXED = [
 ]
 
 
-def drawn(plan: hn.Plan) -> Any:
-    """Return the covariance of all that comes out, from what each noise by itself makes of it."""
-    ready = plan.measurement
-    scales = ready.scales[0]
-    unit = np.diag(np.full(len(scales), 2**40, dtype=np.int64)).view(np.uint64)
-    back = ready.recover([unit], 0.0)
-    sizes = [] if back.sizes is None else [back.sizes[:, None]]
-    estimates = np.hstack([back.estimates, *sizes]) / 2.0**40
-    return (estimates.T * scales**2) @ estimates
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_errors_are_those_of_what_is_measured(mode: dict[str, Any]) -> None:
     """Entries, blocks, weighted sums, cells beside their margins, and products agree."""
     plan = planned(MIXED[:-1] if "neighbors" in mode else MIXED, mode)
     assert spotted(plan)
-    covariance, dense = plan.measurement.design.covariance, drawn(plan)
+    covariance, dense = plan.measurement.design.covariance, noise_by_noise(plan)
     tables, rng = covariance.tables, np.random.default_rng(1)
     assert isinstance(tables, SpotErrors)
     assert Covariance.from_dict(covariance.to_dict()) == covariance

@@ -23,7 +23,7 @@ from halfnoise.design.spot_tables import in_layers, parted, together
 from halfnoise.design.triangle import moved_by
 from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.crossing import TableBlock
-from halfnoise.workload.grid import Floats, Grain, Ring, in_steps
+from halfnoise.workload.grid import Floats, Grain, Ring
 from halfnoise.workload.sets.base import Channel, Scales, Span
 from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.placed import Placed
@@ -204,21 +204,6 @@ class SpotCells(Cells):
     def along(self, f: Ring) -> list[Ring]:
         """Return the totals by kind of place."""
         return [parted(self.states, f, (), 0, own).reshape(len(f)) for own in self.states.free]
-
-    def channel(self, quantum: Fraction, scales: Scales) -> Channel | None:
-        """Make the rows of all parts ready to be measured."""
-        steps = list[Fraction]()
-        for fit, own in self.each(scales):
-            steps += fit.steps(self.states, own)
-        drawn = tuple(in_steps(scale, step) for scale, step in zip(scales, steps, strict=True))
-        return Channel(
-            shape=self.shape,
-            center=None,
-            quantum=quantum,
-            offset=Fraction(0),
-            steps=tuple(steps),
-            scales=drawn,
-        )
 
     def told(self, scales: Scales) -> float:
         """Return what is said of the number of people beside its own noise: nothing."""
