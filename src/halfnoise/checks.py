@@ -109,7 +109,14 @@ def _number(rule: str, holds: Callable[[float], bool]) -> Callable[..., float]:
 finite = _number("a finite number", math.isfinite)
 positive = _number("a positive number", lambda x: x > 0)
 not_negative = _number("zero or more", lambda x: x >= 0)
+_in_reason = _number("between 1e-50 and 1e50", lambda x: 1e-50 <= x <= 1e50)
 fraction = _number("strictly between 0 and 1", lambda x: 0 < x < 1)
+
+
+def weighs(**named: object) -> float:
+    """Return how much something counts: a positive number, and none beyond all proportion."""
+    weight = dict.fromkeys(named, positive(**named))
+    return _in_reason("importances count relative to others", **weight)
 
 
 def whole(remedy: str = "", /, *, least: int = 1, **named: object) -> int:

@@ -22,6 +22,7 @@ from halfnoise.design.measurement import CenteredMeasurement
 from halfnoise.design.row_measurement import RowMeasurement
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.noise.law import Noise
+from halfnoise.workload.sets import Placed
 from halfnoise.workload.totals import Totals
 from support.random_workloads import NUMBERS, TEXTS, Row, numbers, rows, workload
 from support.soak import MORE, tell
@@ -38,8 +39,13 @@ TYPES = {"text": pl.String, "whole": pl.Int64, "fractions": pl.Float64}
 
 
 def totals(worlds: Sequence[Sequence[Row]], types: dict[str, str], plan: hn.Plan) -> list[Totals]:
-    """Return the totals of several tables, read as one by Polars or by DuckDB."""
+    """Return the totals of several tables, read as one by Polars or by DuckDB.
+
+    Those by places inside places, which have no groups, are read one by one.
+    """
     asked = plan.workload
+    if any(isinstance(block.shape, Placed) for block in asked.blocks):
+        return [_alone(world, types, plan) for world in worlds]
     grouping, names = asked.grouping, [f"w{i}" for i in range(len(worlds))]
     schema: dict[str, Any] = dict.fromkeys(["world", "id", "y", *TEXTS], pl.String())
     schema |= {column: TYPES[kind]() for column, kind in types.items()}
@@ -65,6 +71,15 @@ def totals(worlds: Sequence[Sequence[Row]], types: dict[str, str], plan: hn.Plan
         found = prepared(source, wide, plan.measurement.blocks, ["world", "id"])()
     each = len(keys) // len(names)
     return [_part(found, slice(i * each, (i + 1) * each)) for i in range(len(names))]
+
+
+def _alone(world: Sequence[Row], types: dict[str, str], plan: hn.Plan) -> Totals:
+    schema: dict[str, Any] = dict.fromkeys(["id", "y", *TEXTS], pl.String())
+    schema |= {column: TYPES[kind]() for column, kind in types.items()}
+    frame = pl.DataFrame([*world], schema=schema)
+    data: Any = frame if len(world) % 2 else duckdb.connect().from_arrow(frame.to_arrow())
+    with open_source(data, text=TextFormat()) as source:
+        return prepared(source, plan.workload, plan.measurement.blocks, ["id"])()
 
 
 def _part(found: Totals, own: slice) -> Totals:

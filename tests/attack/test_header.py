@@ -164,3 +164,20 @@ def read(path: Path, **text: Any) -> list[str]:
     """Return the columns of a file."""
     with open_source(path, text=TextFormat(**text)) as source:
         return source.columns
+
+
+def test_a_header_of_several_lines_is_none(tmp_path: Path) -> None:
+    """Its second line would be a person, and columns would be missing: it is refused, or named."""
+    (path := tmp_path / "t.csv").write_bytes(b'id,"smoker\n(yes or no)",age\n1,yes,2\n2,no,3\n')
+    words = ("--count", "smoker", "--unit", "id", "--mu", "1e6")
+    said = refused("release", path, *words)
+    assert "has no column 'smoker'" in said
+    assert "or that has line breaks in quotes" in said
+    assert "or that has line breaks in quotes" in refused("spec", path)
+    named = ("--skip", "2", "--names", "id,smoker,age")
+    assert run("release", path, *words, *named).table == {"number of people": 2, "smoker": 1}
+    count = ("--count", "n=smoker\n(yes or no):is:yes", "--quote-newlines")
+    assert run("release", path, *count, *words[2:]).table["number of people"] == 2
+    path.write_bytes(b'id,"smo""k""er",a"ge\n1,yes,2\n')  # a quote that is closed, or is a letter
+    with open_source(path, text=TextFormat()) as source:
+        assert source.columns == ["id", 'smo"k"er', 'a"ge']

@@ -1,12 +1,16 @@
 """Promises that an earlier version broke: each stays kept."""
 
+import gzip
 import logging
 import threading
 from pathlib import Path
 
+import duckdb
 import narwhals as nw
 import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import halfnoise as hn
@@ -48,6 +52,25 @@ def test_a_file_is_read_by_its_name(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"a[1].{ending}"
     table = hn.release(path, [hn.Count("x")], row_is_person=True, privacy=SHARP)
     assert round(table["x"].estimate) == 3
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "jsonl", "parquet", "duckdb"])
+def test_a_name_is_no_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
+    """Nor does a mark at its start, where a file is named from the folder it is in."""
+    monkeypatch.chdir(tmp_path)
+    path, home = Path(f"~a.{ending}"), tmp_path / "home"
+    monkeypatch.setenv("HOME", str(home))
+    table = pa.table({"x": [1] * 3})
+    if ending == "duckdb":
+        with duckdb.connect(str(path.absolute())) as connection:
+            connection.from_arrow(table).create("t")
+    elif ending == "parquet":
+        pq.write_table(table, path)
+    else:
+        text = '{"x": 1}\n' * 3 if ending == "jsonl" else "x\n1\n1\n1\n"
+        path.write_bytes(gzip.compress(text.encode()) if ending == "csv.gz" else text.encode())
+    found = hn.release(path, [hn.Count("x")], row_is_person=True, privacy=SHARP, ledger=None)
+    assert round(found["x"].estimate) == 3
 
 
 def test_a_column_of_ones_own_is_refused() -> None:

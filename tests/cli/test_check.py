@@ -1,11 +1,15 @@
 """``halfnoise check`` and ``halfnoise spec``: what is told before anything is read or spent."""
 
+import contextlib
 import json
+import os
+import sqlite3
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import openpyxl
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -319,6 +323,20 @@ def test_a_first_spec(tmp_path: Path, kind: str) -> None:
     assert "another file than the input" in refused("spec", path, "--out", path)
 
 
+def test_a_first_spec_says_what_to_try_where_it_can_be_said(tmp_path: Path) -> None:
+    """Sheets have no delimiter, databases no lines before a header, and names are no header."""
+    sheet, database, text = (tmp_path / f"t.{kind}" for kind in ("xlsx", "sqlite", "csv"))
+    (book := openpyxl.Workbook()).active.append(["id", "age"])
+    book.save(sheet)
+    with contextlib.closing(sqlite3.connect(database)) as made:
+        made.execute("create table t (id, age)")
+    text.write_text("id,age\n", encoding="utf-8")
+    tried = [run("spec", path).out for path in (sheet, database, text)]
+    tried.append(run("spec", text, "--names", "a,b").out)
+    assert ["--skip" in said for said in tried] == [True, False, True, False]
+    assert ["--delimiter" in said for said in tried] == [False, False, True, False]
+
+
 def test_what_was_said_of_text_stays(tmp_path: Path) -> None:
     """The words for text are those of the spec, and names stand in for a header."""
     path, spec = tmp_path / "t.csv", tmp_path / "s.toml"
@@ -401,3 +419,55 @@ def test_the_status_is_that_of_a_release(survey: Path, tmp_path: Path) -> None:
         ran, checked = (run(command, *words, *MU) for command in ("release", "check"))
         assert ran.status != 0
         assert checked.status == ran.status
+
+
+@pytest.mark.usefixtures("ledgers")
+def test_a_folder_in_which_no_ledger_can_be_made(
+    survey: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A check refuses it as a release does, which would make a ledger beside the data."""
+    access = os.access
+    monkeypatch.setattr(
+        os, "access", lambda p, how: not (how & os.W_OK and p == survey.parent) and access(p, how)
+    )
+    words = (survey, "--count", "smoker", *PEOPLE, *MU)
+    (said,) = found(*words, status=3)["refused"]
+    assert "survey.csv.ledger' could not be made: you may not write there" in said
+    assert said in refused("release", *words, "--dry-run", status=3)
+    assert found(*words, "--no-ledger")["refused"] == []
+
+
+def test_what_is_asked_of_groups(tmp_path: Path) -> None:
+    """Of each column what is open there: how days are written, the unit of bands, whose names."""
+    (path := tmp_path / "t.csv").write_text("id,x,seen,age,shop,town\n", encoding="utf-8")
+    words = (path, "--count", "x", "--unit", "id", "--epsilon", "1", "--delta", "1e-6", "--by")
+    mixed = ("shop,town", "--groups", "a,b", "--groups", "discover")
+    for by, column, said in (
+        (("seen:week", "--groups", "2026-W01"), "seen", "are its days written 2026-11-15?"),
+        (("age:bands:0,18",), "age", "in the unit that is asked for? are there codes"),
+        (mixed, "shop", "are these all its codes"),
+        (mixed, "town", "does no name of a group name a person?"),
+    ):
+        (told,) = (e for e in found(*words, *by)["look_up"] if e.startswith(f"{column}: "))
+        assert said in told
+    told = str(found(*words, "seen:week", "--groups", "2026-W01", "--dates", "dd.mm.yyyy"))
+    assert "days written 2026-11-15" not in told
+    told = found(*words, "nowhere:bands:0,18", status=2)["refused"]
+    assert "has no column 'nowhere'" in str(told) or "there is no column 'nowhere'" in str(told)
+    told = str(found(*words, "age:bands:0,18", "--missing", "-99"))
+    assert "codes for no answer" not in told
+
+
+def test_columns_of_json_lines_are_asked_for(tmp_path: Path) -> None:
+    """Nothing but the rows says which there are, so a misspelt one is not found out."""
+    (path := tmp_path / "t.jsonl").write_text('{"smoker": 1}\n', encoding="utf-8")
+    words = ("--count", "smokr", "--row-is-person", *MU)
+    assert found(path, *words)["look_up"][-1].startswith("columns: are they spelled as in the file")
+
+
+def test_items_without_a_mark_are_asked_for_one(survey: Path) -> None:
+    """A cell of several codes would be one that is not listed."""
+    words = (survey, "--items", "blood=A,B", *PEOPLE, *MU)
+    assert "blood: are these all" in (told := found(*words)["look_up"][0])
+    assert told.endswith("has each cell one code? Else say what parts several (--split).")
+    assert "one code?" not in str(found(*words, "--split", ";")["look_up"])

@@ -128,7 +128,7 @@ COMMAND = [sys.executable, "-c", "from halfnoise.cli import main; main()"]
         ("--spec nowhere.toml", "the spec 'nowhere.toml' could not be read"),
         ("--save-spec nowhere/x.toml", "--save-spec must be a file in a folder that exists"),
         ("--quote ab", "quote must be one character"),
-        ("--encoding klingon", "encoding must be the name of a text encoding, got 'klingon'"),
+        ("--encoding klingon", "encoding must be a text encoding such as cp1252, got 'klingon'"),
     ],
 )
 def test_bad_parameters_get_one_sentence(words: str, said: str) -> None:
@@ -366,7 +366,17 @@ def test_data_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     path, access = write_survey(tmp_path), os.access
     monkeypatch.setattr(os, "access", lambda p, how: p != path and access(p, how))
     said = refused("release", path, "--count", "smoker", *EXACT, status=3)
-    assert "may not be read by you" in said
+    assert "may not be read by you; ask its owner" in said
+
+
+def test_what_is_piped_in_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dash is a name like any other, and rows may be read more than once."""
+    monkeypatch.chdir(tmp_path)
+    said = refused("release", "-", "--count", "smoker", *EXACT)
+    assert said == "there is no file '-'; save what is piped in"
+    (tmp_path / "empty.csv").touch()
+    said = refused("release", "empty.csv", "--count", "smoker", *EXACT, status=3)
+    assert said.endswith("it has not even a header; export it again, or leave it out")
 
 
 @pytest.mark.parametrize(

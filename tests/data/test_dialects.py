@@ -84,3 +84,54 @@ def test_a_spec_keeps_a_dialect_and_what_is_said_beside_it(tmp_path: Path) -> No
     assert first.table["x"] == again.table["x"] == 2000.5
     other = run("release", data, "--spec", spec, "--decimal", ".")
     assert other.table["x"] == 0
+
+
+def test_a_mark_that_the_encoding_lacks_is_refused() -> None:
+    """No cell could hold it: every number with a mark between thousands would be missing."""
+    for encoding in ("cp1252", "latin-1", "ascii"):
+        with pytest.raises(hn.InvalidParameterError, match=f"a mark that {encoding} has.*no-break"):
+            hn.TextFormat.of_dialect("fr", encoding=encoding)
+    assert hn.TextFormat.of_dialect("fr", encoding="cp1252", thousands=" ").thousands == " "
+    for name in set(DIALECTS) - {"fr"}:
+        assert hn.TextFormat.of_dialect(name, encoding="cp1250").encoding == "cp1250"
+
+
+@pytest.mark.parametrize(("mark", "said"), [("\u202f", "narrow"), (" ", "space")])
+def test_a_mark_that_cannot_be_seen_is_named(mark: str, said: str, tmp_path: Path) -> None:
+    """A check calls it as the option does, and asks whether it is that one."""
+    (path := tmp_path / "t.csv").write_text("p;x\n1;2\n", encoding="utf-8")
+    words = ("--dialect", "fr", "--thousands", mark, "--mean", "x=0:9", "--unit", "p", "--mu", "1")
+    shown = run("check", path, *words).out
+    assert f"thousands {said}," in shown
+    assert f"decimal mark ,, {said} between thousands;" in shown
+    assert f"the one that is called {said}? Else say --thousands" in shown
+    text = (*words[:3], "none", *words[4:])
+    assert "the one that" not in run("check", path, *text).out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--sum", "x=0:20.000"), "say 20000, or for the smaller number 20.0000"),
+        (("--mean", "x=-1.500:9:variance"), "say -1500,"),
+        (("--bins", "x=0,1.000"), "say 1000,"),
+        (("--count", "n=x:at-least:1.000"), "say 1000,"),
+        (("--count", "x", "--where", "x:between:1..2.000"), "say 2000,"),
+        (("--count", "x", "--by", "x:bands:0,1.000"), "say 1000,"),
+        (("--count", "x", "--weight", "x=0:5.000"), "say 5000,"),
+        (("--count", "x", "--size-importance", "1", "--known-size", "200.000"), "say 200000,"),
+    ],
+)
+def test_a_number_of_the_release_is_not_read_in_two_ways(
+    words: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    """Whoever writes 20.000 in a file for 20000 may do so in a bound, which would be 20."""
+    (path := tmp_path / "t.csv").write_text("p;x\n1;20.000\n", encoding="utf-8")
+    asked: tuple[str | Path, ...] = (path, *words, "--unit", "p", "--mu", "1")
+    for command in ("release", "check"):
+        ran = run(command, *asked, "--dialect", "de")
+        assert ran.status == 2
+        assert (ran.out + ran.err).count(said) == 1
+    other = ("--dialect", "de", "--thousands", "none"), ("--delimiter", ";")
+    for text in other:
+        assert "between thousands, got" not in run("check", *asked, *text).out

@@ -61,6 +61,20 @@ def test_moments_belong_to_days_in_utc(
         assert sizes(data) == [2, 3, 0]
 
 
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo"])
+@pytest.mark.parametrize("make", [pl.DataFrame.to_arrow, pl.DataFrame.lazy, pl.DataFrame.to_pandas])
+def test_moments_before_the_first_year_are_missing(zone: str, make: Any) -> None:
+    """Also where they are one by a clock elsewhere: programs write the first moment they know."""
+    seconds = pl.Series([-62135596800 - 3600, -62135596800, -62200000000, -9223372036854, 0])
+    moments = (seconds * 10**6).cast(pl.Datetime("us", "UTC")).dt.convert_time_zone(zone)
+    data = make(pl.DataFrame({"at": moments, "a": [1] * 5}))
+    said: dict[str, Any] = {"row_is_person": True, "size_importance": 1, "privacy": MUCH}
+    by = hn.By("at", every="year")
+    found = hn.release(data, [hn.Count("a")], by=by, groups=["0001", "0002", None], **said)
+    counts = [round(one.size.estimate) for _, one in found.items() if one.size]
+    assert counts == [1, 0, 3, 1]
+
+
 def test_a_session_elsewhere() -> None:
     """A connection that only knows the days of its own zone is not asked for those of another."""
     connection = duckdb.connect()

@@ -328,3 +328,17 @@ def test_days_that_no_month_has_are_missing(engine: str, tmp_path: Path) -> None
     text = TextFormat(dates="dd.mm.yyyy")
     table = hn.release(frame if engine == "polars" else path, asked, text=text, ledger=None, **said)
     assert [round(table[name].estimate) for name in ("any", "some")] == [len(there), 2]
+
+
+@pytest.mark.parametrize("ignore_case", [False, True])
+@pytest.mark.parametrize("code", ["1900-01-01 00:00:00", "1900-01-01T00:00:00", "1 1 1900 0:00"])
+def test_a_code_for_missing_may_be_a_moment(code: str, *, ignore_case: bool) -> None:
+    """Where days are compared as everywhere else: programs write it for a day nobody knows."""
+    cells = [code, f" {code}", code.lower(), code.replace(" ", "\t"), "1900-01-01", "1.1.1900"]
+    text = TextFormat(dates="dd mm yyyy", ignore_case=ignore_case)
+    slow = SlowCells(spelling=text.spelling)
+    early = q.Count("d", below="1950-01-01", missing=code)
+    expected = sum(reference.says({"d": cell}, early, slow) for cell in cells)
+    said: dict[str, Any] = {"row_is_person": True, "privacy": hn.GaussianDP(mu=1e6)}
+    found = hn.release(pl.DataFrame({"d": cells}), [early], text=text, ledger=None, **said)
+    assert round(found["d"].estimate) == expected < len(cells) - 2

@@ -2,7 +2,7 @@
 
 import pytest
 
-from halfnoise.design import candidates, certificate
+from halfnoise.design import candidates, certificate, fitted, prices
 
 WITH_FITTED = (
     *("test_fitted", "test_fitted_cells", "test_searches_end", "test_tables_loss"),
@@ -23,3 +23,5 @@ def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Find every bound anew: a test may break what it hangs on."""
     for name in ("_least", "_crowded", "_balanced"):
         monkeypatch.setattr(certificate, name, getattr(certificate, name).__wrapped__)
+    for module in (certificate, fitted):
+        monkeypatch.setattr(module, "in_spots", prices.in_spots.__wrapped__)

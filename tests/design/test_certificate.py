@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import halfnoise as hn
-from halfnoise.design import certificate, place_parts, prices
+from halfnoise.design import cells, certificate, place_parts, prices
 from halfnoise.design.cell_moments import Averaged
 from halfnoise.design.cell_parts import CellPart
 from halfnoise.design.cell_prices import _Prices
@@ -106,6 +106,15 @@ PLACES: list[tuple[Any, dict[str, Any]]] = [
 ]
 
 
+@pytest.fixture(params=["everybody", "averages"])
+def averages(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Return whether averages over people in places are priced; else everybody is."""
+    if request.param == "averages":
+        monkeypatch.setattr(cells, "MOST_SPOTS", 0)
+    return bool(request.param == "averages")
+
+
+@pytest.mark.usefixtures("averages")
 @pytest.mark.parametrize(("queries", "rules"), PLACES)
 def test_places_have_a_bound(queries: Any, rules: dict[str, Any]) -> None:
     """The least error of any noise on places inside places, however uneven, is what is stated."""
@@ -123,6 +132,7 @@ def small(seed: int) -> hn.Workload | None:
     return workload if few and plain else None
 
 
+@pytest.mark.usefixtures("averages")
 @pytest.mark.parametrize("turn", range(10 * MORE))
 def test_any_small_mixture_with_places(turn: int) -> None:
     """The next small mixture, against the solver."""
@@ -144,6 +154,7 @@ def test_wrong_prices_on_places_are_seen(
 ) -> None:
     """The test rejects places that are farther apart, or have less in common, than they do."""
     monkeypatch.setattr(of, name, wrong)
+    monkeypatch.setattr(cells, "MOST_SPOTS", 2**6 if of is CellPart else 0)
     nested = hn.Nested("s", "c", places=UNEVEN[2:])
     workload = hn.Workload([nested, hn.Table(["c", SEX])], neighbors=REPLACE)
     bound = certificate.least_error(workload, 1.0)
@@ -196,6 +207,7 @@ def in_parts(workload: hn.Workload, few: int) -> float:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(certificate, "PRICED", priced)
         patch.setattr(certificate, "loosely", lambda *_: None)
+        patch.setattr(certificate, "in_spots", lambda *_: None)
         patch.setattr(certificate, "FEW_PARTS", few)
         patch.setattr(place_parts, "MOST_INSIDE", 1)
         return certificate.least_error(workload, 1.0) or 0.0

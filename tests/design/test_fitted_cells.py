@@ -239,6 +239,21 @@ def test_planning_ends_for_any_importance(least: float, rules: dict[str, Any]) -
             assert max(costs(plan, 60).each) <= Fraction(plan.measurement.design.loss()) ** 2
 
 
+@pytest.mark.parametrize("rules", [{}, {"neighbors": hn.Neighbors.REPLACE}])
+@pytest.mark.parametrize("mu", [1, 0.01])
+@pytest.mark.parametrize("unit", [1e-30, 1e-12, 1e-6, 1.0, 1e12])
+def test_values_of_any_unit_have_a_grid_of_their_own(
+    unit: float, mu: float, rules: dict[str, Any]
+) -> None:
+    """Noise on who answered, which is in people, says nothing of what values are counted in."""
+    queries: list[Any] = [hn.Table([hn.Choice("k", ["a", "b"])])]
+    queries += [hn.Mean("v", bounds=(0, unit), by=["k"]), hn.Sum("u", bounds=(0, unit), by=["k"])]
+    workload = hn.Workload(queries, **rules)
+    plan = hn.plan(workload, privacy=hn.GaussianDP(mu=mu))
+    assert plan.chosen.name == "fitted-gaussian"
+    assert plan.measurement.design.error(workload) <= 1.0001 * plan.chosen.error(workload)
+
+
 def test_what_is_not_kept_is_refused() -> None:
     """A covariance whose shares of noises are not those of its layers is refused."""
     stored = fitted([LIGHT, SUM]).chosen.covariance.to_dict()

@@ -18,6 +18,7 @@ from halfnoise.design.programme import Programme
 from halfnoise.workload.sets import Placed, chains, folds
 from support.any_workload import any_queries
 from support.levels import MU
+from support.measured import noise_by_noise
 from support.soak import MORE
 from support.table_people import costs
 from support.table_workloads import drawn
@@ -217,7 +218,7 @@ def test_places_beside_items(queries: Any, rules: dict[str, Any], *, shares: boo
     found, declared = costs(plan, 4000), Fraction(plan.measurement.design.loss()) ** 2
     assert max(found.each) <= declared
     assert max(found.each) >= declared * (1 - SHORT) or not found.complete
-    covariance, dense = plan.measurement.design.covariance, made(plan)
+    covariance, dense = plan.measurement.design.covariance, noise_by_noise(plan)
     assert covariance.dense() == pytest.approx(dense, rel=1e-6, abs=1e-9)
 
 
@@ -231,17 +232,6 @@ def test_what_places_say_of_all_people_is_heard(
         test_places_beside_items(BESIDE[0], {}, shares=shares)
 
 
-def made(plan: hn.Plan) -> Any:
-    """Return the covariance of all that comes out, from what each noise by itself makes of it."""
-    ready = plan.measurement
-    scales = ready.scales[0]
-    unit = np.diag(np.full(len(scales), 2**40, dtype=np.int64)).view(np.uint64)
-    back = ready.recover([unit], 0.0)
-    sizes = [] if back.sizes is None else [back.sizes[:, None]]
-    estimates = np.hstack([back.estimates, *sizes]) / 2.0**40
-    return (estimates.T * scales**2) @ estimates
-
-
 @pytest.mark.parametrize("seed", range(24 * MORE))
 def test_any_places_with_anything_beside(seed: int) -> None:
     """Trees of any kind, tables by their levels, and all else, are near the best in all modes."""
@@ -253,6 +243,23 @@ def test_any_places_with_anything_beside(seed: int) -> None:
     queries: list[Any] = [hn.Nested("s", "c", places=places), *any_queries(rng, 2)]
     workload = hn.Workload(queries, **rules)
     assert 1 - 1e-6 <= above(workload, known_size=seed % 3 == 1) <= NEAR
+
+
+@pytest.mark.parametrize("importance", [10.0, 19.0, 1000.0])
+def test_shares_that_are_too_short_are_left_to_coarser_places(importance: float) -> None:
+    """Where one state has 199 counties, and the others one: what all of them come to is uneven."""
+    places = [*(("s", f"c{i}") for i in range(199)), ("t",)]
+    workload = hn.Workload([hn.Nested("s", "c", places=places)], importance={"s": importance})
+    assert above(workload, known_size=True) <= 1.07
+
+
+@pytest.mark.parametrize("size", [1e9, 1e12, 1e18])
+def test_goals_are_measured_in_a_way_that_has_a_grid(size: float) -> None:
+    """With the weights of goals that come out alike shares of places may be too long for one."""
+    queries: list[Any] = [PLACES, hn.Sum("v", bounds=(1, 3), by=["s"]), hn.Count("y")]
+    workload = hn.Workload(queries, size_importance=size, objective="largest")
+    plan = hn.plan(workload, privacy=hn.GaussianDP(mu=0.01))
+    assert plan.measurement.design.loss() <= 0.01
 
 
 def test_levels_are_weighed_by_what_they_tell(monkeypatch: pytest.MonkeyPatch) -> None:

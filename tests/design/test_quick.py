@@ -111,6 +111,21 @@ def test_tables_find_what_follows_when_it_is_asked_for(monkeypatch: pytest.Monke
         _ = shape.anything  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("levelled", [False, True])
+def test_changes_of_any_attributes_are_found_at_once(*, levelled: bool) -> None:
+    """What two persons share for every set of attributes that differ is as it is one by one."""
+    nested = hn.Nested("s", "c", places=PLACES)
+    axes: list[Any] = [hn.Choice("a", ["u", "v"]), hn.Choice("b", ["w"]), hn.Bins("d", [0, 1, 2])]
+    queries: list[Any] = [hn.Table([nested, *axes[:2]]), hn.Table(["s", axes[2]])]
+    queries += [hn.Mean("v", bounds=(2, 9), by=["c", "b"]), hn.Sum("x", bounds=(0, 1), by=["s"])]
+    (block,) = hn.Workload(queries, neighbors=hn.Neighbors.REPLACE).blocks
+    moves = block.shape.in_way(int(levelled)).moves  # type: ignore[attr-defined]
+    each = [moves.kappas(at) for at in range(moves.spots << len(moves.used))]
+    assert moves.spots >= 3
+    assert [*moves.every_kappa()] == each
+    assert len({tuple(own) for own in each}) > 8 * 2
+
+
 def test_what_is_not_chosen_may_be_rough(monkeypatch: pytest.MonkeyPatch) -> None:
     """A kind of design is left as soon as another is better than it can be, and no sooner."""
     workload = hn.Workload(

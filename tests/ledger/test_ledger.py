@@ -152,6 +152,15 @@ def test_a_limit(tmp_path: Path) -> None:
     assert ledger.history().head == before
 
 
+def test_all_of_a_pure_limit_is_for_all(tmp_path: Path) -> None:
+    """Of pure epsilon nothing is kept for anything: a refusal does not say so."""
+    ledger = Ledger.create(tmp_path / "a.ledger", limit=hn.PureDP(epsilon=1))
+    for _ in range(2):
+        ledger.charge(bill(guarantee=hn.PureDP(epsilon=0.4)))
+    with pytest.raises(hn.BudgetError, match=r"epsilon 0.8 of 1 is spent; nothing was spent"):
+        ledger.charge(bill(guarantee=hn.PureDP(epsilon=0.4)))
+
+
 def test_the_first_release_decides_the_box(tmp_path: Path) -> None:
     """What it takes of pure epsilon and of delta, times how many, is kept for the likes of it."""
     limit = hn.ApproxDP(epsilon=3, delta=1e-6)

@@ -236,3 +236,12 @@ def test_names_that_no_file_can_have(tmp_path: Path) -> None:
     (path := tmp_path / "a.toml").write_text('choice = ["a=@\\u0000"]', encoding="utf-8")
     with pytest.raises(hn.InvalidParameterError, match="could not be read"):
         read(read_spec(path, {}))
+
+
+def test_a_mark_at_the_start_is_none_of_the_spec(tmp_path: Path) -> None:
+    """Editors of Windows put one before text in UTF-8."""
+    path = spec(tmp_path, "\ufeffunit = 'a'\r\nmu = 1\r\n")
+    words = read_spec(path, {})
+    assert (words["unit"], words["mu"]) == (["a"], "1")
+    path.write_text("unit = 'a'\n", encoding="utf-16")
+    assert "could not be read; name a TOML file in UTF-8" in refused("plan", "--spec", path)

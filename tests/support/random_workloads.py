@@ -16,6 +16,9 @@ FAR = [0.0, -0.0, 0.5, 1e308, -1e308, 5e-324, 2.0**53 + 2, 2.0**63, -(2.0**63), 
 FAR += [math.inf, -math.inf, math.nan]
 
 
+PLACES = [("A", "a"), ("A", "B"), ("B", "a"), ("B", "b"), ("B", "A1"), ("c",)]
+
+
 def _where(draw: Draw) -> hn.Where:
     kinds: list[Row] = [
         {"column": "n", "at_least": 1},
@@ -62,6 +65,11 @@ def _tables(draw: Draw) -> list[Any]:
     axes = draw.sample(axes, draw.randint(1, 3))
     labels = [axis.label for axis in axes]
     subsets = [c for k in range(1, len(labels) + 1) for c in itertools.combinations(labels, k)]
+    if draw.random() < 0.5:  # or by places inside places
+        places = draw.sample(PLACES, draw.randint(2, len(PLACES)))
+        plain = axes[:1] if axes[0].label == "n" else []
+        axes = [hn.Nested("k", "l", places=places), *plain]
+        subsets = [(level, *own) for level in "kl" for own in [(), *([("n",)] if plain else [])]]
     rules: Row = {"importance": 10 ** draw.uniform(-3, 1), "margins": draw.choice([0, 0.01, 1])}
     values = []
     for i in range(draw.randint(1, 3)):
@@ -90,7 +98,8 @@ def workload(draw: Draw) -> hn.Workload:
         )
     elif draw.random() < 0.2:
         rules["where"] = [_where(draw)]
-    if draw.random() < 0.4:
+    placed = any(isinstance(axis, hn.Nested) for x in queries for axis in getattr(x, "axes", ()))
+    if draw.random() < 0.4 and not placed:
         groups = draw.sample(["A", "B", "a", None], draw.randint(1, 3))
         rules |= {"by": "g", "groups": groups, "other": None, "group_sizes": draw.random() < 0.5}
         rules["max_groups"] = 1 if "neighbors" in rules else draw.randint(1, 2)

@@ -76,7 +76,7 @@ def who(cell: Any) -> Any:
     """Return whom a row is about, or None."""
     if isinstance(cell, float):
         return None if math.isnan(cell) else cell + 0.0
-    return None if is_nothing(cell) or (isinstance(cell, str) and not cell.strip()) else cell
+    return None if is_nothing(cell) or (isinstance(cell, str) and not trim(cell)) else cell
 
 
 def person(  # noqa: PLR0917  # as many as there are rules

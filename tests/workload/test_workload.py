@@ -97,6 +97,15 @@ def test_bad_workloads_are_refused(given: dict[str, object], said: str) -> None:
     assert said in str(refused.value)
 
 
+@pytest.mark.parametrize("weight", [5e-324, 1e-51, 1e51, 1.7e308])
+@pytest.mark.parametrize("name", ["importance", "margins"])
+def test_what_tables_weigh_is_within_reason(name: str, weight: float) -> None:
+    """As what queries weigh: floats could not hold squares and products of such numbers."""
+    with pytest.raises(hn.InvalidParameterError, match=f"{name} must be between 1e-50 and 1e50"):
+        hn.Table(["a", "b"], **{name: weight})
+    assert hn.Table(["a", "b"], margins=0).margins == 0
+
+
 def test_what_is_not_offered_is_said() -> None:
     """Sound wishes that are not granted are told apart from mistakes."""
     with pytest.raises(hn.NotSupportedError, match="must have equal importance"):

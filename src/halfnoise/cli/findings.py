@@ -11,7 +11,7 @@ from halfnoise.data.codebook import open_questions
 from halfnoise.data.meaning import Types, condition, kind_of, readings, weighed
 from halfnoise.data.sources.files import ending_of, unused
 from halfnoise.data.sources.source import PLACES, Source, TextFormat
-from halfnoise.data.spelling import Spelling
+from halfnoise.data.spelling import BLANKS, Spelling
 from halfnoise.ledger.booking import NO_LEDGER
 from halfnoise.ledger.words import left
 from halfnoise.request import Request
@@ -25,6 +25,7 @@ from halfnoise.workload.tables import Table
 from halfnoise.workload.workload import Workload
 
 _FORMATS = {".jsonl": "JSON lines", ".ndjson": "JSON lines", ".parquet": "Parquet"}
+_NAMES = "columns: are they spelled as in the file? JSON lines have no header that could tell."
 NOTHING = "No row was read and nothing was spent."
 
 
@@ -101,7 +102,7 @@ def _word(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, list):
         return " ".join(map(str, value))
-    return {"\t": "tab", " ": "space", None: "none"}.get(value, str(value))
+    return (BLANKS | {"\t": "tab", None: "none"}).get(value, str(value))
 
 
 def _asked(found: Checked, request: Request) -> dict[str, Any]:
@@ -134,7 +135,10 @@ def _asked(found: Checked, request: Request) -> dict[str, Any]:
         "weight": weight,
         "groups": None if workload.grouping is None else workload.grouping.words,
         "weights": dict(workload.importance),
-        "look_up": open_questions(workload, types, text, request.unit, rows=request.row_is_person),
+        "look_up": [
+            *open_questions(workload, types, text, request.unit, rows=request.row_is_person),
+            *([_NAMES] if found.source is not None and found.source.extract is not None else []),
+        ],
     }
 
 

@@ -7,6 +7,7 @@ from narwhals.dtypes import DType
 from halfnoise.data.codes import numbers_among
 from halfnoise.data.meaning import kind_of
 from halfnoise.data.sources.source import TextFormat
+from halfnoise.data.spelling import BLANKS, ISO
 from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Literal, Where, as_date
@@ -17,9 +18,11 @@ from halfnoise.workload.workload import Workload
 _CODES = "are there codes for no answer (-99, 9, N/A)? None is declared."
 _UNIT = "are its values in the unit that is asked for?"
 _SPELLED = "are these all its codes, each spelled as listed?"
+_ONE = "has each cell one code? Else say what parts several (--split)."
 _DAYS = "are its days written 2026-11-15? Others are no answer."
 _COMMA = "numbers: is the decimal mark a comma, as often beside ';'? Then say --decimal ,"
 _UTF8 = "text: is it in UTF-8? Beside ';' it is often in cp1252, whose umlauts would be missing"
+_BLANK = "numbers: is the space between thousands the one that is called"
 Questions = Iterator[tuple[str, str]]  # by column
 
 
@@ -48,14 +51,22 @@ def open_questions(
         if where.column in kinds:
             for question in _of_condition(where, kinds[where.column], text):
                 asked.setdefault(where.column, {})[question] = None
-    for column, question in _of_people(workload, unit, rows=rows):
-        asked.setdefault(column, {})[question] = None
+    for column, question in (*_of_people(workload, unit, rows=rows), *_of_groups(workload)):
+        if question != _DAYS or (kinds.get(column) == "text" and text.dates == ISO):
+            asked.setdefault(column, {})[question] = None
     lines = [f"{column}: {' '.join(questions)}" for column, questions in asked.items()]
-    numbers = any(_UNIT in questions and kinds[c] == "text" for c, questions in asked.items())
-    if text.delimiter != ";" or "text" not in kinds.values():
-        return lines
-    encoded = [f"{_UTF8} (--encoding)."] * (text.encoding == "utf-8")
-    return [*lines, *[_COMMA] * (numbers and text.decimal == "."), *encoded]
+    numbers = any(_UNIT in said and kinds.get(column) == "text" for column, said in asked.items())
+    return [*lines, *(_of_file(text, numbers=numbers) if "text" in kinds.values() else ())]
+
+
+def _of_file(text: TextFormat, *, numbers: bool) -> Iterator[str]:
+    if numbers and (own := BLANKS.get(text.thousands or "")):
+        others = " or ".join(word for word in (*BLANKS.values(), "none") if word != own)
+        yield f"{_BLANK} {own}? Else say --thousands {others}."
+    if text.delimiter == ";" and numbers and text.decimal == ".":
+        yield _COMMA
+    if text.delimiter == ";" and text.encoding == "utf-8":
+        yield f"{_UTF8} (--encoding)."
 
 
 def _conditions(query: object) -> Iterator[Where]:
@@ -77,6 +88,8 @@ def _of_query(query: ColumnQuery, kind: str, text: TextFormat) -> Iterator[str]:
     if isinstance(query, Choice | Items):
         yield from _missing(query.categories if isinstance(query, Choice) else query.items, query)
         yield _SPELLED
+    if isinstance(query, Items) and query.split is None and kind == "text":
+        yield _ONE
     if not query.codes and isinstance(query, Bounded | Bins):
         yield _CODES
 
@@ -89,7 +102,7 @@ def _of_condition(where: Where, kind: str, text: TextFormat) -> Iterator[str]:
         yield _UNIT
         if not where.codes:
             yield _CODES
-    elif kind == "text" and text.dates == "yyyy-mm-dd":
+    elif kind == "text" and text.dates == ISO:
         yield _DAYS
 
 
@@ -107,7 +120,17 @@ def _of_people(workload: Workload, unit: Sequence[str], *, rows: bool) -> Questi
         yield "rows", "has nobody more than one?"
     if workload.weight is not None:
         yield workload.weight.column, "is it the person's weight, and the same in all their rows?"
-    grouping = workload.grouping
-    if grouping is not None:
-        found = "does no name of a group name a person?"
-        yield from ((by.column, found if grouping.discovers else _SPELLED) for by in grouping.by)
+
+
+def _of_groups(workload: Workload) -> Questions:
+    if (grouping := workload.grouping) is None:
+        return
+    lists = grouping.listed or (None,) * len(grouping.by)
+    for by, listed in zip(grouping.by, lists, strict=True):
+        if by.bands is not None:
+            yield from ((by.column, question) for question in (_UNIT, *[_CODES][: not by.codes]))
+        elif by.every is not None:
+            yield by.column, _DAYS
+        else:
+            found = grouping.discovers and listed is None
+            yield by.column, "does no name of a group name a person?" if found else _SPELLED

@@ -6,9 +6,9 @@ Where a code cannot be what a cell is read as, no cell needs to be compared with
 import re
 from collections.abc import Sequence
 
-from halfnoise.data.spelling import SPACES, Spelling, folded, iso_day
+from halfnoise.data.spelling import SPACES, Spelling, folded
 from halfnoise.data.written import NUMBERS_IN_WORDS
-from halfnoise.workload.conditions import Literal, as_date, as_number
+from halfnoise.workload.conditions import Literal, as_number
 
 _WHOLE = re.compile("[+-]?[0-9]{1,15}")
 _DECIMAL = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{1,15})?")
@@ -40,11 +40,11 @@ def are_found_by_number(codes: Sequence[Literal], spelling: Spelling) -> bool:
 
 
 def days_among(codes: Sequence[Literal], spelling: Spelling) -> list[Literal]:
-    """Return the codes that a cell which reads as a day could be."""
+    """Return the codes that a cell which reads as a day could be, with a time behind it or not."""
     if len(spelling.dates) < len("yyyy-mm-dd"):  # a day could be a number too
         return list(codes)
-    # In whatever case and spacing.
-    return [c for c in codes if as_date(text := str(c)) or iso_day(folded(text), spelling)]
+    # In whatever case and spacing: the shortest day has six digits.
+    return [code for code in codes if sum(map(str.isdigit, str(code))) >= len("112026")]
 
 
 def _is_plain_number(text: str, spelling: Spelling) -> bool:

@@ -5,6 +5,7 @@ of the list, with elsewhere last, or by key where groups are discovered, however
 split. Each group counts the person by the rows in it.
 """
 
+import datetime as dt
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -30,6 +31,7 @@ from halfnoise.workload.weights import ALIKE, Weighing
 
 Values = tuple[Any, ...]  # what the columns of a group hold in the table
 Frame = nw.LazyFrame[Any]
+_FIRST = dt.datetime(1, 1, 1, tzinfo=dt.UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +81,10 @@ class Groups:
         if grouping is None:
             return cls(rows=rows)
         aware = [getattr(cell.dtype, "time_zone", None) is not None for cell in cells]
+        if any(aware) and rows.implementation.is_duckdb():  # which counts years before 1 by era
+            zoned = [cell.name for cell, own in zip(cells, aware, strict=True) if own]
+            made = {name: nw.when(nw.col(name) >= _FIRST).then(nw.col(name)) for name in zoned}
+            rows = rows.with_columns(**made)
         keys = _columns(grouping, [_in_utc(cell, rows) for cell in cells], aware)
         if grouping.keys is None:
             rows, names = _with_keys(rows, keys)

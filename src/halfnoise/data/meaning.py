@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import narwhals.stable.v2 as nw
 from narwhals.dtypes import DType
 
-from halfnoise.data.spelling import ISO, NO, YES, Spelling
+from halfnoise.data.spelling import BLANKS, ISO, NO, YES, Spelling
 from halfnoise.workload.categories import Bins, Choice, Items
 from halfnoise.workload.column_query import ColumnQuery
 from halfnoise.workload.conditions import Literal, Where, as_date, as_number
@@ -165,7 +165,8 @@ def _numbers(kind: str, spelling: Spelling) -> str:
     if kind != "text":
         return "as numbers"
     marks = f"decimal mark {spelling.decimal}"
-    marks += f", {spelling.thousands} between thousands" if spelling.thousands else ""
+    thousands = BLANKS.get(spelling.thousands or "", spelling.thousands)
+    marks += f", {thousands} between thousands" if thousands else ""
     words = "true is 1, false is 0, inf is more than any"
     return f"as numbers ({marks}; {words}); anything else is no answer"
 

@@ -27,6 +27,7 @@ ODD_CASE = "[\u0130\u03a3\u1c89-\u1cbf\u2c2f\u2c5f\ua7b8-\ua7ff\uab6c-\uab6f\U00
 ANY_SPACES = f"[{SPACES}]+"  # as a pattern
 _THOUSANDS = ".,' \u00a0\u202f_\u2019"
 _NO_DECIMAL = "+-_"
+BLANKS = {" ": "space", "\u00a0": "no-break", "\u202f": "narrow"}  # marks that cannot be seen
 _DATES = re.compile(r"(?:(yyyy)([-./ ]?)(mm|dd)\2(mm|dd)|(mm|dd)([-./ ]?)(mm|dd)\6(yyyy))")
 _MONTHS = ("[1-9]", "(?:0[1-9]|1[0-2])")  # with one digit, with two
 _DAYS = ("[1-9]", "(?:0[1-9]|[12][0-9]|3[01])")

@@ -25,10 +25,7 @@ from halfnoise.workload.workload import Workload
 # Of a search for the best rates of many: how close they come with some cases, and with all.
 MOST_ROUNDS, EXACT, CLOSE = 1000, 1e-9, 1e-6
 LEAST_PRICE = 1e-30
-FEW, MOST_CASES = (
-    64,
-    64,
-)  # rates that steps are taken for; kinds of people that are found one by one
+FEW, MOST_CASES = 64, 64  # rates that steps are taken for; people who are found one by one
 LEAST_COST = 1e-12  # beside the dearest: of what somebody, or nobody, does not move
 # Of T, for all terms together: so much is left for what weighs nothing beside the rest.
 LEAST_PART = {Noise.GAUSSIAN: 2e-5, Noise.LAPLACE: 5e-4}

@@ -117,17 +117,20 @@ def _closed(setting: Setting, fair: Fair | None = None) -> Iterator[Design]:
     offered = [*_offered(setting)]
     if workload.objective == "total":
         return (design for *_, design in offered)
-    beaten = math.inf
+    beaten, ways = math.inf, max(block.shape.ways for block in workload.blocks)
     for at in sorted(range(len(offered)), key=lambda at: offered[at][2].error(workload)):
-        candidate, way, design = offered[at]
+        candidate, first, design = offered[at]
+        for way in (first, 1 - first)[:ways]:  # for other weights there may be a grid in one alone
 
-        def again(
-            own: Workload, of: type[Design] = candidate, way: int = way, name: str = design.name
-        ) -> Any:
-            listed = of.offers(_in_way(replace(setting, workload=own), way))
-            return next((each for each in listed if each.name == name), None)
+            def again(
+                own: Workload, of: type[Design] = candidate, way: int = way, name: str = design.name
+            ) -> Any:
+                listed = of.offers(_in_way(replace(setting, workload=own), way))
+                return next((each for each in listed if each.name == name), None)
 
-        found[at] = least_largest(design, again, workload, fair, beaten)
+            found[at] = least_largest(design, again, workload, fair, beaten)
+            if _fits(found[at], setting):
+                break
         if found[at].gives_size or not workload.needs_sizes:
             beaten = min(beaten, BEATEN * found[at].error(workload))
     return (found[at] for at in range(len(offered)))

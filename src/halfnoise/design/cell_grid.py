@@ -12,11 +12,15 @@ SPARE_BITS = 9  # of the grid of values, for parts of them in other values
 
 
 def with_values(states: CellStates, block: TableBlock, largest: Sequence[float]) -> TableBlock:
-    """Return the block on the grid; ``largest``: the largest scale of each layer."""
-    own = [0.0] * len(states.shape.values)
-    for layer, scale in zip(states.layers, largest, strict=False):
-        own[layer.value] = max(own[layer.value], scale)
-    return block.with_values(own, spare(states), max(part.times for part in states.parts))
+    """Return the block on the grid; ``largest``: the largest scale of each layer.
+
+    Of each value that of its first layer counts: who answered is counted in people.
+    """
+    own = dict[int, float]()
+    for layer, scale in zip(states.layers, largest, strict=True):
+        own.setdefault(layer.value, scale)
+    many = max(part.times for part in states.parts)
+    return block.with_values([*own.values()], spare(states), many)
 
 
 def quanta_of(states: CellStates, block: TableBlock, largest: Sequence[float]) -> list[Fraction]:

@@ -29,6 +29,7 @@ from halfnoise.design.cell_parts import CellPart, Kinds, Own
 from halfnoise.design.cell_rows import CellRows
 from halfnoise.design.cell_states import CellStates
 from halfnoise.design.cell_tables import in_layers, parted, together
+from halfnoise.design.programme import in_rows
 from halfnoise.design.triangle import moved_by
 from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.crossing import TableBlock
@@ -69,7 +70,7 @@ class Cells(Folded):
         number = states.number(leaves=leaves)
         many = number > most or len(shape.layers[0].axes) > MOST_RESIDUALS
         if shape.deep:
-            numbers = sum(len(part.own) ** (1 if leaves else 2) for part in states.parts)
+            numbers = sum(len(part.own) * (1 if leaves else 2) for part in states.parts)
             many = number > most or number * numbers > MOST_NUMBERS
         if many or len(states.parts) == 1:
             return None
@@ -113,9 +114,14 @@ class Cells(Folded):
                 yield self._added(part, self.kinds) * float(part.distance) ** 0.5
                 continue
             x, y = (self._added(part, own) for own in self.kinds)
-            both = np.einsum("ki,kj,k->kij", x, y, self.shared[place][self.which])
-            own = [np.einsum("ki,kj->kij", each, each) * float(part.distance) for each in (x, y)]
-            yield own[0] + own[1] - both - both.swapaxes(1, 2)
+            far, shared = float(part.distance), self.shared[place][self.which]
+            less, more = ((far + sign * shared) / 2 for sign in (1, -1))
+            two = [
+                (x - y) * np.sqrt(less)[:, None],
+                (x + y) * np.sqrt(np.maximum(more, 0))[:, None],
+            ]
+            rows = np.stack(two, axis=1)
+            yield rows if in_rows(rows) else np.einsum("kri,krj->kij", rows, rows)
 
     def _added(self, part: CellPart, kinds: Kinds) -> Floats:
         """Return what people add to the coordinates of a part, in their units."""
@@ -131,7 +137,10 @@ class Cells(Folded):
 
     def weighed(self, shape: Any) -> "Cells":
         """Return the same of a set that differs in what squared errors weigh alone."""
-        return self.on(shape)
+        states = CellStates(shape)
+        if [part.about for part in states.parts] == [part.about for part in self.states.parts]:
+            return replace(self, shape=shape, states=states, root_weight=states.root_weight)
+        return Cells.of(shape, 2**30, leaves=self.leaves) or self
 
     def fitted(self, found: Sequence[Floats], block: TableBlock) -> "tuple[Cells, Scales]":
         """Return what is to be measured for such information in all parts."""

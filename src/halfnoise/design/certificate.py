@@ -15,11 +15,11 @@ import numpy as np
 
 from halfnoise.design.crowd import Crowd
 from halfnoise.design.design import Setting
-from halfnoise.design.duality import solve
+from halfnoise.design.duality import CLOSE, bound_at, solve
 from halfnoise.design.goals import A_LITTLE, Fair, balanced, shares, weighed
 from halfnoise.design.people import People, Size, adds_by_cell, size_of
 from halfnoise.design.place_parts import average, parts
-from halfnoise.design.prices import loosely, priced
+from halfnoise.design.prices import in_spots, loosely, priced
 from halfnoise.design.programme import Programme
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
@@ -166,9 +166,13 @@ def _crowd(*crowd: Any) -> Crowd | None:
 @lru_cache(maxsize=16)
 def _least(blocks: tuple[Block, ...], size: Size, weight: float) -> float | None:
     """Return the bound at a budget of one where a person moves one group."""
+    placed = any(isinstance(block.shape, Placed) for block in blocks)
+    if placed and (known := in_spots(blocks, size, weight, CLOSE)) is not None:
+        everybody, found = known
+        return bound_at(everybody.programme, found.prices)
     if (people := PRICED(blocks, size, weight) or loosely(blocks, size, weight)) is not None:
         return solve(people.programme).bound
-    if any(isinstance(block.shape, Placed) for block in blocks):
+    if placed:
         return _in_parts(blocks, size, weight)
     if any(adds_by_cell(block.shape) for block in blocks):
         return None

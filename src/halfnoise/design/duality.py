@@ -92,6 +92,11 @@ def solve(programme: Programme, close: float = CLOSE) -> Optimum:
         return _solve(programme, close)
 
 
+def bound_at(programme: Programme, prices: Floats) -> float:
+    """Return the bound that any prices give."""
+    return _Seen.at(programme, prices, np.ones(1)).s ** 2 / float(prices.sum())
+
+
 def _solve(programme: Programme, close: float) -> Optimum:
     kinds, sizes = len(programme.distances), [len(weight) for weight in programme.weights]
     few, goals = kinds * sum(n**2 for n in sizes) <= FEW, len(programme.every.line_weights)
@@ -200,7 +205,7 @@ class _Seen(NamedTuple):
         s, views, backs, middles = 0.0, list[Floats](), list[Floats](), list[Floats]()
         asked = programme.weighed(shares)
         for place, (moved, weight) in enumerate(zip(asked.moved, asked.weights, strict=True)):
-            mean, own = average(prices, moved), np.eye(moved.shape[1])
+            mean, own = average(prices, moved), np.eye(moved.shape[-1])
             own = _to_center(mean) if programme.given and place == 0 else own
             seen = _root(weight) @ own
             values, vectors = np.linalg.eigh(seen @ mean @ seen.T)

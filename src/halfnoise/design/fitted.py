@@ -22,8 +22,8 @@ from halfnoise.design.crowd import Crowd, Fold
 from halfnoise.design.design import Design, Setting
 from halfnoise.design.duality import Optimum, solve
 from halfnoise.design.grid_rows import GridRows
-from halfnoise.design.people import People, Size, adds_by_cell, size_of
-from halfnoise.design.prices import priced
+from halfnoise.design.people import People, Size, size_of
+from halfnoise.design.prices import in_spots, listed, priced
 from halfnoise.design.programme import Programme
 from halfnoise.design.row_measurement import Across, RowMeasurement
 from halfnoise.design.rows import Rows
@@ -35,9 +35,8 @@ from halfnoise.values import dataclass, replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.crossing import TableBlock
 from halfnoise.workload.grid import Floats
-from halfnoise.workload.sets.base import ContributionSet, Parts, Scales
+from halfnoise.workload.sets.base import Parts, Scales
 from halfnoise.workload.sets.folding import Folded
-from halfnoise.workload.sets.folds import folded
 from halfnoise.workload.sets.placed import Placed
 from halfnoise.workload.workload import Workload
 
@@ -72,8 +71,10 @@ class Fitted(Design):
                 yield from _fitted(crowd.one, priced.programme, setting, crowd.changed)
             return
         asked = (setting.blocks, size, workload.size_weight)
-        if (people := spotted(setting, size)) is not None:
-            yield from _fitted(people, people.programme, setting)
+        placed = any(isinstance(block.shape, Placed) for block in setting.blocks)
+        placed = placed and not setting.varied and not workload.grouped
+        if placed and (known := in_spots(*asked, closeness(setting))) is not None:
+            yield from _made(*known, setting)
             return
         everybody, some = folding(workload)
         # For categories and tables closed forms are best.
@@ -146,6 +147,15 @@ class Fitted(Design):
     def on_grid(self, workload: Workload, budget: float) -> RowMeasurement:
         """Put blocks on the grid; the rows stay, and the scales are stretched to fit them."""
         del workload
+        if budget not in self._grids:
+            self._grids[budget] = self._on_grid(budget)
+        return self._grids[budget]
+
+    @cached_property
+    def _grids(self) -> dict[float, RowMeasurement]:
+        return {}  # whether there is one is asked before it is used
+
+    def _on_grid(self, budget: float) -> RowMeasurement:
         rows = self.rows.on(on_grid(self.rows.people, self.row_scales, self.scales))
         changed = None if self.changed is None else self.changed.on(rows.people.blocks)
         final = replace(self, rows=rows, changed=changed).certified(budget)
@@ -161,12 +171,20 @@ def _fitted(
     people: People, programme: Programme, setting: Setting, changed: People | None = None
 ) -> Iterator[Fitted]:
     """Offer the best noise for these people, certified to cost the budget."""
-    budget, close = setting.budget, closeness(setting)
+    close = closeness(setting)
     turns = TURNS if any(fold.shape.pooling for fold in people.folds) else 0
     found = solve(programme.lifted, ROUGH if turns else close)
     for turn in range(turns):
         programme = replace(programme, line_weights=people.borne(found.lines))
         found = solve(programme.lifted, close if turn == turns - 1 else ROUGH)
+    yield from _made(people, found, setting, changed)
+
+
+def _made(
+    people: People, found: Optimum, setting: Setting, changed: People | None = None
+) -> Iterator[Fitted]:
+    """Offer such noise, if it is any, certified to cost the budget."""
+    budget = setting.budget
     if not found.sound:
         return
     first = int(people.weights.size > 0)
@@ -191,21 +209,6 @@ def folding(workload: Workload) -> tuple[Fold, Fold]:
     if not mixed:
         return People.of, People.of
     return partial(People.of, fold=listed, most=MOST_LISTED), partial(People.of, fold=priced)
-
-
-def listed(shape: ContributionSet, most: int, *, leaves: bool) -> Folded | None:
-    """Fold a set so that everybody is listed, where values and places may share noises."""
-    if isinstance(shape, Placed) or adds_by_cell(shape):
-        return Cells.of(shape, most, leaves=leaves)
-    return folded(shape, leaves=leaves)
-
-
-def spotted(setting: Setting, size: Size) -> People | None:
-    """List everybody in places inside places, where there are not too many kinds of them."""
-    deep = any(isinstance(block.shape, Placed) for block in setting.blocks)
-    if not deep or setting.varied or setting.workload.grouped:
-        return None
-    return People.of(setting.blocks, size, setting.workload.size_weight, fold=listed)
 
 
 def crowds(workload: Workload, size: Size) -> Iterator[tuple[Crowd, Crowd]]:

@@ -4,12 +4,16 @@ import itertools
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 
 from halfnoise.design.cell_moments import Averaged
 from halfnoise.design.cell_prices import PricedCells
-from halfnoise.design.people import People, Size, adds_by_cell
+from halfnoise.design.cells import Cells
+from halfnoise.design.duality import Optimum, solve
+from halfnoise.design.people import MOST_KINDS, People, Size, adds_by_cell
 from halfnoise.values import replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.sets import Box, Placed
@@ -21,15 +25,35 @@ from halfnoise.workload.sets.varying import Varying
 
 ENDS = [(Fraction(u), Fraction(u)) for u in (1, 2)]  # of the curve of two values and their squares
 
+Priced: TypeAlias = tuple[People, Optimum]
+MOST_CHANGES = 2**12  # of places inside places, and of all else beside them
 MOST_AVERAGES, MOST_NUMBERS = 1500, 2**20  # over sums that are unlike, and in all their matrices
 
 
 def priced(shape: ContributionSet, most: int, *, leaves: bool) -> Folded | None:
     """Fold a set into those who are priced."""
+    every = Cells.of(shape, most, leaves=leaves) if isinstance(shape, Placed) else None
+    if every is not None:
+        return every
     if isinstance(shape, Placed) or adds_by_cell(shape):
         return PricedCells.of(shape, most, leaves=leaves)
     if isinstance(shape, Squared):
         return Varying.of(shape, ENDS, leaves=leaves)
+    return folded(shape, leaves=leaves)
+
+
+@lru_cache(maxsize=4)  # for the bound, and for the noise that is near it
+def in_spots(blocks: tuple[Block, ...], size: Size, interest: float, close: float) -> Priced | None:
+    """Return everybody in places inside places of few kinds, and what is the best for them."""
+    most = MOST_CHANGES if size is Size.PUBLIC else MOST_KINDS
+    people = People.of(blocks, size, interest, fold=listed, most=most)
+    return None if people is None else (people, solve(people.programme.lifted, close))
+
+
+def listed(shape: ContributionSet, most: int, *, leaves: bool) -> Folded | None:
+    """Fold a set so that everybody is listed, where values and places may share noises."""
+    if isinstance(shape, Placed) or adds_by_cell(shape):
+        return Cells.of(shape, most, leaves=leaves)
     return folded(shape, leaves=leaves)
 
 

@@ -24,7 +24,8 @@ class Programme:
     """Kinds of people, and what errors weigh.
 
     ``moved``: for each matrix block of the information, P of every kind of person, or a row of
-    which it is the square; ``weights``: Q of each block. ``distances``: for every kind what a line
+    which it is the square, or several of whose squares it is the sum, fewer than there are columns;
+    ``weights``: Q of each block. ``distances``: for every kind what a line
     is charged with; ``line_weights``: what the error of each line weighs. ``given``: the number of
     people, last in every P of the first block and not in Q, is. ``goals``: where the largest of
     several errors is to be least.
@@ -60,7 +61,9 @@ class Programme:
             values, vectors = np.linalg.eigh(weight)
             axes.append(vectors)
             own.append(np.maximum(values, 0.0))
-            wanted = moved[(slice(None), *[slice(len(values))] * (moved.ndim - 1))]
+            some = slice(len(values))  # but the number of people, where it is given
+            squared = moved.ndim == 3 and not in_rows(moved)
+            wanted = moved[:, some, some] if squared else moved[..., some]
             every = np.arange(len(values))
             far.append(viewed(wanted, vectors.T, every, every).max(axis=1))
         own, far = [*own, self.line_weights], [*far, self.distances.max(axis=0, initial=0.0)]
@@ -84,17 +87,29 @@ class Programme:
         """Return what everybody costs under noise of such information."""
         cost = np.einsum("kl,l->k", self.distances, lines)  # threads of BLAS would not pay
         for moved, matrix in zip(self.moved, matrices, strict=True):
-            squares = "ki,ij,kj->k" if moved.ndim == 2 else "kij,ij->k"
-            each = (moved, matrix, moved) if moved.ndim == 2 else (moved, matrix)
-            cost = cost + np.einsum(squares, *each, optimize=True)
+            if moved.ndim == 2:
+                more = np.einsum("ki,ij,kj->k", moved, matrix, moved, optimize=True)
+            elif in_rows(moved):
+                more = np.einsum("kri,ij,krj->k", moved, matrix, moved, optimize=True)
+            else:
+                more = np.einsum("kij,ij->k", moved, matrix, optimize=True)
+            cost = cost + more
         found: Floats = np.maximum(cost, 0.0)
         return found
+
+
+def in_rows(moved: Floats) -> bool:
+    """Whether P of every kind is the sum of the squares of several rows."""
+    return moved.ndim == 3 and moved.shape[1] < moved.shape[2]
 
 
 def average(prices: Floats, moved: Floats) -> Floats:
     """Return the sum of P of all kinds, each times its price."""
     if moved.ndim == 2:
         return (moved.T * prices) @ moved
+    if in_rows(moved):
+        rows = moved.reshape(-1, moved.shape[2])
+        return (rows.T * np.repeat(prices, moved.shape[1])) @ rows
     found: Floats = np.einsum("k,kij->ij", prices, moved)
     return found
 
@@ -104,5 +119,9 @@ def viewed(moved: Floats, view: Floats, i: NDArray[np.intp], j: NDArray[np.intp]
     if moved.ndim == 2:
         rows = view @ moved.T
         return rows[i] * rows[j]
+    if in_rows(moved):
+        several = np.einsum("ai,kri->rak", view, moved, optimize=True)
+        each: Floats = (several[:, i] * several[:, j]).sum(axis=0)
+        return each
     found: Floats = (view @ moved @ view.T)[:, i, j].T
     return found

@@ -10,7 +10,7 @@ from halfnoise.errors import HalfnoiseError, InvalidParameterError
 from halfnoise.ledger.entries import Charge, History
 from halfnoise.ledger.ledger import Ledger
 from halfnoise.ledger.pricing import afterwards
-from halfnoise.ledger.sqlite_file import ENDING
+from halfnoise.ledger.sqlite_file import ENDING, SqliteFile
 from halfnoise.ledger.terms import Bill, check_name, check_terms
 from halfnoise.privacy.allowance import Allowance
 from halfnoise.privacy.definitions import ApproxDP, GaussianDP, Privacy, PureDP
@@ -144,6 +144,8 @@ class Booking:
         if self.resume and self.charge is None:
             raise refuse("--resume", "the name of a charge that stands", self.name)
         if self.ledger is None or not self.ledger.is_there():
+            if self.ledger is not None and isinstance(self.ledger.store, SqliteFile):
+                self.ledger.store.check_folder()
             return None
         history = self.ledger.history()
         check_terms(history, bill)

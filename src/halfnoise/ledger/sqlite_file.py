@@ -103,6 +103,11 @@ class SqliteFile:
         except (OSError, ValueError) as error:
             raise self._not_made(error) from None
 
+    def check_folder(self) -> None:
+        """Refuse a folder in which no ledger can be made."""
+        if not os.access(self.path.parent, os.W_OK | os.X_OK):
+            raise self._not_made(PermissionError(errno.EACCES, ""))
+
     def _not_made(self, error: Exception) -> DataError:
         why, known = f"the ledger {self.name!r} could not be made", getattr(error, "errno", None)
         if known in AGAIN:

@@ -86,7 +86,8 @@ def refusal(history: History, allowance: Allowance, cost: Account, price: Accoun
     alone = spent.pure > allowance.pure  # then there is no place for any mu
     why = f"this costs {said(cost if alone else price, limit)}, and {part(spent, limit)} is spent"
     remedy = "ask for less (halfnoise ledger show says what is left)"
-    if allowance.pure > spent.pure or allowance.delta > spent.delta:
+    mixed = not isinstance(limit, PureDP)
+    if mixed and (allowance.pure > spent.pure or allowance.delta > spent.delta):
         why += " (some of it is kept for Laplace noise or discovering)"
     if price.delta > allowance.delta - spent.delta:
         kept = f"{float(allowance.delta):g} of delta is kept for discovering groups"

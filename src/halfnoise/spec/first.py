@@ -49,7 +49,8 @@ missing = []
 # groups = ["A", "B"]
 """
 _COLUMNS = "# The columns, and what could be asked of each.\n"
-_OTHERS = "# If it has others: --skip 3 (titles above them), --delimiter ';', --encoding cp1252.\n"
+_OTHERS = "# If it has others: --skip 3 (titles above them)"
+_OF_LINES = ", --delimiter ';', --encoding cp1252"
 
 
 def first_spec(source: Source, words: Words, data: Sequence[str]) -> str:
@@ -69,7 +70,8 @@ def first_spec(source: Source, words: Words, data: Sequence[str]) -> str:
     parts = [_ABOVE.replace("{files}", files)]
     if text := write_spec(words):
         parts.append(f"# How the text is written.\n{text}")
-    parts.append(_COLUMNS if typed else _COLUMNS + _OTHERS)
+    own = "" if source.text.sheet else _OF_LINES
+    parts.append(_COLUMNS + (f"{_OTHERS}{own}.\n" if source.from_header else ""))
     parts += [_column(name, kind if typed else "") for name, kind in kinds.items()]
     return "\n".join(parts)
 

@@ -18,6 +18,9 @@ from halfnoise.workload.listing import DISCOVER
 # Where a text names a file: alone, behind a column, or behind a word of a condition.
 NAMED = re.compile(r"(|[^=]+=|.+:(?:in|yes):)\s*@(.+)", re.DOTALL)
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')  # a line of a file that is one value
+# Words with numbers, and in them one that may have a mark between thousands.
+_NUMBERS = ("count", "sum", "mean", "bins", "by", "where", "weight", "known-size", "people")
+_GROUPED = re.compile(r"(?:^|[=:,]|\.\.)\s*(-?[1-9][0-9]{0,2}\.[0-9]{3})\s*(?=[:,]|\.\.|$)")
 _OBJECT = re.compile(r"\s*\{.*\}\s*")  # a row of JSON lines
 _TABLE = ",;\t|"  # what parts the cells of a row
 
@@ -157,6 +160,25 @@ class Lists:
 
 
 ANYWHERE = Lists()
+
+
+def check_numbers(words: Mapping[str, Any]) -> None:
+    """Refuse a number of a release that the file would read in another way.
+
+    >>> check_numbers({"dialect": "de", "sum": ["cost=0:20.000"]})
+    Traceback (most recent call last):
+    halfnoise.errors.InvalidParameterError: --sum must be written without marks between thousands, \
+got 'cost=0:20.000'; say 20000, or for the smaller number 20.0000
+    """
+    usual = DIALECTS.get(words.get("dialect", ""), {}).get("thousands")
+    if words.get("thousands", usual) != "." or words.get("decimal") == ".":
+        return
+    for name in _NUMBERS:
+        said = words.get(name) or ()
+        for text in [said] if isinstance(said, str) else said:
+            if found := _GROUPED.search(text):
+                remedy = f"say {found[1].replace('.', '')}, or for the smaller number {found[1]}0"
+                raise refuse(f"--{name}", "written without marks between thousands", text, remedy)
 
 
 def _unquoted(line: str) -> str:

@@ -18,6 +18,7 @@ _TOGETHER = (GROUPS, BUDGET, ("weight", *SIZES), SAMPLE)
 _WEIGHTS = (*CROSSED, "importance", "at-most", "size-importance", "size-dial")
 _ONE_BY_ONE = tuple(name for name in (*QUERIES, *CROSSED) if name in LISTS)
 _ONE_BY_ONE = (*_ONE_BY_ONE, "importance", "where", "missing")
+_SPELLED = ("dialect", "dates", "decimal", "thousands")  # by which others are read
 _ANYTHING = [Counts(1)]  # is asked while the rest is read
 Part = dict[str, Any]
 
@@ -34,7 +35,7 @@ def read_parts(
     try:
         return read(words, header, data), []
     except HalfnoiseError:
-        spelled = {name: words[name] for name in ("dates", "dialect") if name in words}
+        spelled = {name: words[name] for name in _SPELLED if name in words}
         reader = _Reader(header, data, [{"beside": words.get("beside", {}), **spelled}])
     base, parts = reader.kept[0], [*_parts(words)]
     queries = [part for part in parts if {*part} & {*QUERIES}]

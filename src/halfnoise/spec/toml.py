@@ -48,11 +48,11 @@ def read_spec(
             content = file.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
             raise refuse("the spec", "a file of at most 16 MB", str(path))
-        text = content.decode().replace("\r\n", "\n")
+        text = content.decode("utf-8-sig").replace("\r\n", "\n")
     except InvalidParameterError:
         raise
     except (OSError, ValueError):  # no text, or no name that a file can have
-        said = f"the spec {str(path)!r} could not be read; name a TOML file"
+        said = f"the spec {str(path)!r} could not be read; name a TOML file in UTF-8"
         raise InvalidParameterError(said) from None
     import tomllib  # which few need
 

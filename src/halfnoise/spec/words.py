@@ -15,13 +15,14 @@ from typing import Any
 
 from halfnoise.checks import SPACES, number, refuse, whole, whole_number
 from halfnoise.data.sources.source import TextFormat
+from halfnoise.data.spelling import BLANKS
 from halfnoise.errors import InvalidParameterError
 from halfnoise.privacy import definitions as dp
 from halfnoise.request import Request
 from halfnoise.results.sampling import Sampling
 from halfnoise.spec.groups import grouping
 from halfnoise.spec.header import Header
-from halfnoise.spec.lists import ANYWHERE, Lists
+from halfnoise.spec.lists import ANYWHERE, Lists, check_numbers
 from halfnoise.spec.queries import (
     NAMELESS,
     NAMELESS_WEIGHT,
@@ -45,7 +46,7 @@ from halfnoise.workload.workload import Workload
 _MARKS: Mapping[str, Mapping[str, str | None]] = {
     "delimiter": {"tab": "\t", "\\t": "\t"},
     "quote": {"none": None},
-    "thousands": {"none": None, "space": " ", "no-break": "\u00a0", "narrow": "\u202f"},
+    "thousands": {"none": None, **{word: mark for mark, word in BLANKS.items()}},
 }
 
 
@@ -100,6 +101,7 @@ def read(
     >>> read({"count": ["smoker"], "epsilon": "1", "row-is-person": True}).privacy
     PureDP(epsilon=1.0)
     """
+    check_numbers(words)
     known = () if header is None else header.names
     lists = {name: Lists.of(words, name, data, known) for name in LISTS}
     said = [lists["unit"].names("--unit", text) for text in words.get("unit") or ()]

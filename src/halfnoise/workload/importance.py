@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
-from halfnoise.checks import finite, meant, not_negative, positive, refuse
+from halfnoise.checks import finite, meant, not_negative, refuse, weighs
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.workload.block import Block
 from halfnoise.workload.sets import Box
@@ -25,9 +25,9 @@ def check_importance(
         if name not in known:
             rule = "given for the name of a query"
             raise refuse("importance", rule, name, meant(name, known))
-        _within_reason(**{f"importance of {name}": weight})
+        weighs(**{f"importance of {name}": weight})
     if size := not_negative(size_importance=size_importance):
-        _within_reason(size_importance=size)
+        weighs(size_importance=size)
     found = {name: float(weight) for name, weight in importance.items()}
     return MappingProxyType(found), size
 
@@ -56,10 +56,3 @@ def dialled(size_importance: float, blocks: Sequence[Block], dial: float) -> flo
         rule = "size_dial is defined for counts without at_most alone"
         raise NotSupportedError(f"{rule}; use size_importance instead")
     return importance_of_dial(dial, d) * blocks[0].importance
-
-
-def _within_reason(**named: float) -> float:
-    weight, (name,) = positive(**named), named
-    if not 1e-50 <= weight <= 1e50:
-        raise refuse(name, "between 1e-50 and 1e50", weight, "importances count relative to others")
-    return weight

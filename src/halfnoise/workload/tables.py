@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, TypeAlias
 
-from halfnoise.checks import is_name, known_keywords, not_negative, positive, refuse, said_twice
+from halfnoise.checks import is_name, known_keywords, not_negative, refuse, said_twice, weighs
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.values import KW_ONLY, dataclass, field
 from halfnoise.workload.categories import Bins, Choice
@@ -52,8 +52,9 @@ class Table:
         if (twice := said_twice(self.labels)) is not None:
             raise refuse("axes", "different from each other", twice, "name each one once")
         if self.importance is not None:
-            object.__setattr__(self, "importance", positive(importance=self.importance))
-        object.__setattr__(self, "margins", not_negative(margins=self.margins))
+            object.__setattr__(self, "importance", weighs(importance=self.importance))
+        margins = not_negative(margins=self.margins)
+        object.__setattr__(self, "margins", margins and weighs(margins=margins))
 
     @property
     def own(self) -> tuple[Said, ...]:

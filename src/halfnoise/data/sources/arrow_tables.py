@@ -96,7 +96,7 @@ def _readable(column: Any) -> tuple[Any, Any]:
     import pyarrow as pa
 
     kind, types = column.type, pa.types
-    if types.is_decimal256(kind):
+    if types.is_decimal256(kind) or (types.is_decimal(kind) and kind.scale < 0):
         return column.cast(pa.float64(), safe=False), column.cast(pa.string())
     if types.is_date64(kind) or (types.is_timestamp(kind) and kind.unit != "us"):
         return _moments(column)

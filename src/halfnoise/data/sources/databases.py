@@ -54,7 +54,7 @@ def database_source(
 
 def _of_duckdb(connection: Any, path: Path, text: TextFormat) -> Source:
     """Attach a file, after which the connection opens no other."""
-    attach = f"attach {_quoted(str(path), mark=chr(39))} as halfnoise_db (read_only)"
+    attach = f"attach {_quoted(str(path.absolute()), mark=chr(39))} as halfnoise_db (read_only)"
     try:
         quietly(lambda: connection.execute(attach), f"{str(path)!r} could not be opened")
     except TryAgainError:

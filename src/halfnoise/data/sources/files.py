@@ -153,11 +153,13 @@ def _check_file(path: Path, *, bare: bool) -> None:
     if path.is_symlink() and not path.exists():
         raise DataError(f"the link {str(path)!r} leads nowhere; remove it, or mend it")
     if not os.access(path, os.R_OK):
-        raise DataError(f"the file {str(path)!r} may not be read by you")
+        said = f"the file {str(path)!r} may not be read by you"
+        raise DataError(f"{said}; ask its owner, or release a copy")
     if not path.is_file():  # a pipe is read but once, and waits for who writes to it
         raise DataError(f"{str(path)!r} is no file, but a pipe or a device; save what it holds")
     if path.stat().st_size == 0 and not bare and ending_of(path) not in _JSON:
-        raise DataError(f"the file {str(path)!r} is empty: it has not even a header")
+        said = f"the file {str(path)!r} is empty: it has not even a header"
+        raise DataError(f"{said}; export it again, or leave it out")
 
 
 def ending_of(path: Path) -> str:

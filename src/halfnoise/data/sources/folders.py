@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from halfnoise.checks import is_text, refuse
-from halfnoise.errors import InvalidParameterError
+from halfnoise.errors import DataError, InvalidParameterError
 from halfnoise.values import dataclass
 
 _NOTHING = "__HIVE_DEFAULT_PARTITION__"
@@ -91,7 +91,8 @@ def listed(data: Any) -> tuple[list[Path], Partitions]:
         there = os.path.exists(name)  # noqa: PTH110
         paths = [name] if there else sorted(glob.glob(name, recursive=True))
         if not paths:
-            raise InvalidParameterError(f"there is no file {name!r}; check the path")
+            remedy = "save what is piped in" if name == "-" else "check the path"
+            raise InvalidParameterError(f"there is no file {name!r}; {remedy}")
         for path in map(Path, paths):
             found += _in_folder(path) if path.is_dir() else [(path, {})]
     first, said = found[0]
@@ -105,7 +106,11 @@ def listed(data: Any) -> tuple[list[Path], Partitions]:
 
 
 def _in_folder(folder: Path) -> list[tuple[Path, Said]]:
-    found = sorted(_walked(folder, {}, frozenset()), key=lambda each: str(each[0]))
+    try:
+        found = sorted(_walked(folder, {}, frozenset()), key=lambda each: str(each[0]))
+    except PermissionError as error:
+        said = f"the folder {str(error.filename)!r} may not be read by you"
+        raise DataError(f"{said}; ask its owner, or name files that you may read") from None
     if not found:
         said = f"the folder {str(folder)!r} holds no file"
         raise InvalidParameterError(f"{said}; names that begin with . or _ are passed over")

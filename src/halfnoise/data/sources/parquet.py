@@ -7,6 +7,7 @@ text is bare bytes and a moment in milliseconds a number, and what cannot be rea
 import glob
 import shutil
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,11 @@ def from_parquet(
         own = _told(connection, path) if told else _kinds(connection.sql(_read([path])))
         if [*own.items()] != [*kinds.items()]:
             said = f"the columns of {str(path)!r} differ from those of {str(paths[0])!r}"
-            raise InvalidParameterError(said)
+            pairs = zip_longest(own.items(), kinds.items())
+            both = next(pair for pair in pairs if pair[0] != pair[1])
+            here, there = (f"{e[0]!r} ({e[1][:40]})" if e else "no column" for e in both)
+            remedy = "write all with the same columns, of the same types and in the same order"
+            raise InvalidParameterError(f"{said}: {here} in the place of {there}; {remedy}")
     partitions.check([*kinds])
     views = _Views(connection, paths, partitions, kinds, scratch)
 
@@ -257,4 +262,4 @@ def _quoted(text: str) -> str:
 
 def _named(paths: Sequence[Path]) -> list[str]:
     """Return paths that DuckDB takes by name: it would read marks such as * and [ as patterns."""
-    return [glob.escape(str(path)) for path in paths]
+    return [glob.escape(str(path.absolute())) for path in paths]

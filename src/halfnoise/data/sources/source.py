@@ -111,13 +111,15 @@ class TextFormat:
 
     def _check_encoding(self) -> None:
         try:
-            "".encode(self.encoding)
+            (self.thousands or "").encode(self.encoding)
+        except UnicodeEncodeError:
+            rule = f"a mark that {self.encoding} has, such as no-break, space or none"
+            raise refuse("thousands", rule, self.thousands) from None
         except (LookupError, TypeError, ValueError):
-            raise refuse("encoding", "the name of a text encoding", self.encoding) from None
+            raise refuse("encoding", "a text encoding such as cp1252", self.encoding) from None
         if not Encoding.reads_by_line(self.encoding):
-            rule = "one in which every line can be read alone"
             remedy = f"turn the file into UTF-8 first: iconv -f {self.encoding} -t UTF-8"
-            raise refuse("encoding", rule, self.encoding, remedy)
+            raise refuse("encoding", "one whose lines can be read alone", self.encoding, remedy)
 
     def check_order(self) -> None:
         """Refuse an encoding whose byte order a mark says: without a header a person could."""
@@ -213,8 +215,7 @@ class Source:
 
     def rows(self, columns: Collection[str] = (), *, again: bool = True) -> nw.LazyFrame[Any]:
         """Return the rows of some columns, or all; the same ones ``again`` and again if asked."""
-        wanted = columns or [*self.names]
-        return self.frame if self.settle is None else self.settle(wanted, again=again)
+        return self.settle(columns or [*self.names], again=again) if self.settle else self.frame
 
     @property
     def columns(self) -> list[str]:
@@ -269,8 +270,7 @@ class Source:
             if hidden or (self.from_header and not any(name in self.dtypes for name in columns)):
                 said = f"the header of the file has no column {column!r}; {CHECK_HEADER}"
                 raise InvalidParameterError(said)
-            known = self.columns
-            near = get_close_matches(column, known, n=1)
+            near = get_close_matches(column, known := self.columns, n=1)
             hint = f"did you mean {near[0]!r}? The table has" if near else "the table has"
             listed = ", ".join(map(repr, known[:20])) + (", ..." if len(known) > 20 else "")
             raise InvalidParameterError(f"there is no column {column!r}; {hint} {listed}")

@@ -182,8 +182,8 @@ def _read_csv(paths: Sequence[Path], columns: str, *, header: bool, skip: int) -
         "null_padding": True,
         "ignore_errors": True,
     }
-    # DuckDB would read marks such as * and [ as patterns.
-    listed = ", ".join(_quoted(glob.escape(str(path))) for path in paths)
+    # DuckDB would read marks such as * and [ as patterns, and ~ at the start as a home.
+    listed = ", ".join(_quoted(glob.escape(str(path.absolute()))) for path in paths)
     return f"read_csv([{listed}], {', '.join(f'{k} = {v}' for k, v in options.items())})"
 
 

@@ -114,10 +114,14 @@ class TextFiles:
         if not spans:
             found = found[: lines.encoding.first_break(found)]
         text = lines.encoding.text(found).replace("\r\n", "\n").removesuffix("\r")
+        read = csv.reader(io.StringIO(text if spans else f"{text}\n\n"), **self.text.marks)
         try:
-            return _Line(next(csv.reader(io.StringIO(text), **self.text.marks), []))
-        except csv.Error:  # no header: whether it is one must not hang on what is in its place
-            return _Line([MISSING])
+            names = next(read, [])
+            goes_on = read.line_num > 1 and not spans  # in what would be a row
+        except csv.Error:
+            goes_on = True
+        # No header: whether it is one must not hang on what is in its place.
+        return _Line([MISSING] if goes_on else names)
 
     def _from_header(self, lines: Lines, size: int) -> bytes:
         """Return some lines, of which the first is the header; nothing where that is too long."""

@@ -164,14 +164,15 @@ def _chain(tree: Tree, weights: tuple[float, ...], wish: Wish) -> Chain:
     found = precisions(tree, weights, leaves=wish.private, few=wish.replaced)
     cells = math.log2(wish.cells)
     large, bits = LARGE_BITS - cells, (VALUE_BITS if wish.values else PEOPLE_BITS) - cells
-    for top in reversed(range((wish.private and not wish.alone) * len(found))):
+    several = [Chain(tree, weights, found)]
+    for top in range((wish.private and not wish.alone) * len(found)):
         least = LAST_BITS if top == len(found) - 1 else LEAST_BITS
         if shares := _shares(tree, found[: top + 1], large, bits, least):
             level = _evened(tree, found, shares)
-            near = (own >= np.minimum(p / 2, LEAST**2) for own, p in zip(level, found, strict=True))
-            if all(each.all() for each in near):
-                return Chain(tree, weights, level, shares)
-    return Chain(tree, weights, found)
+            pairs = zip(level, found, strict=True)
+            if all((own >= np.minimum(p / 2, LEAST**2)).all() for own, p in pairs):
+                several.append(Chain(tree, weights, level, shares))
+    return min(several, key=lambda own: own.weight(private=wish.private) * (own.along or 1))
 
 
 def _evened(tree: Tree, found: tuple[Floats, ...], shares: tuple[Ring, ...]) -> tuple[Floats, ...]:

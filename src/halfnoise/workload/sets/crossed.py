@@ -226,7 +226,7 @@ class Crossed(ContributionSet):
     def step(self, each: Class, scale: float, many: int, people: Fraction) -> Fraction:
         """Return the step of residuals that are whole where they are multiplied with ``many``."""
         finest, reach = self.layers[each.layer].grain(self.values, people)
-        return step_for(scale * many, finest, reach * many, cells=many) / many
+        return step_for(scale * many, finest, reach * many, cells=each.cells) / many
 
     def residual(self, _layer: int, axes: Axes, table: Ring) -> tuple[Ring, int]:
         """Return a residual from its table, whole, and by what it is multiplied for that."""

@@ -80,71 +80,79 @@ class Moves:
 
     @cached_property
     def _by_layer(self) -> list[list[int]]:
-        number = 1 + sum(value.layers for value in self.values)
-        return [
-            [at for at, each in enumerate(self.classes) if each.layer == layer]
-            for layer in range(number)
-        ]
+        every = range(1 + sum(value.layers for value in self.values))
+        return [[at for at, x in enumerate(self.classes) if x.layer == layer] for layer in every]
 
     def whole(self, rates: Sequence[float]) -> list[float]:
         """Return, layer by layer, what a person one away from the centre costs."""
-        return [
-            math.fsum(rates[at] * float(self.classes[at].distance) for at in own)
-            for own in self._by_layer
-        ]
+        far = [rate * float(each.distance) for rate, each in zip(rates, self.classes, strict=True)]
+        return [math.fsum(far[at] for at in own) for own in self._by_layer]
 
     @cached_property
     def _masks(self) -> list[tuple[np.ndarray, np.ndarray, Floats]]:
         """Of each layer's residuals the sets of attributes, the classes, and what is shared."""
         bits = {axis: 1 << (len(self.used) - 1 - i) for i, axis in enumerate(self.used)}
-        found: list[list[tuple[int, int, tuple[Fraction, ...]]]] = [[] for _ in self._by_layer]
-        for layer, axes, at, shared in self.residuals:
-            found[layer].append((sum(bits[axis] for axis in axes), at, shared))
+        layers = range(len(self._by_layer))
         return [
             (
-                np.array([mask for mask, _, _ in own], int),
-                np.array([at for _, at, _ in own], int),
-                np.array([shared for *_, shared in own], float).reshape(len(own), self.spots),
+                np.array([sum(bits[axis] for axis in own.axes) for own in each], int),
+                np.array([own.at for own in each], int),
+                np.array([own.shared for own in each], float).reshape(len(each), self.spots),
             )
-            for own in found
+            for each in ([own for own in self.residuals if own.layer == i] for i in layers)
         ]
 
     def together(self, layer: int, rates: Sequence[float]) -> Floats:
-        """Return the sum of rate * kappa, for every set of attributes that differ.
-
-        One behind the other, for each spot.
-        """
-        return np.concatenate([self._in_common(layer, rates, spot) for spot in range(self.spots)])
-
-    def _in_common(self, layer: int, rates: Sequence[float], spot: int) -> Floats:
+        """Return the sum of rate * kappa, spot by spot, for every set of attributes that differ."""
         masks, own, shared = self._masks[layer]
-        found = np.zeros(2 ** len(self.used))
-        np.add.at(found, masks, np.asarray(rates)[own] * shared[:, spot])
-        found = found.reshape((2,) * len(self.used))
-        for place, axis in enumerate(self.used):
-            part = 1 / self.levels[axis]
+        found = np.zeros((2 ** len(self.used), self.spots))
+        np.add.at(found, masks, np.asarray(rates)[own, np.newaxis] * shared)
+        return self._over_sets(found.T).ravel()
+
+    def _over_sets(self, found: Floats, *, whole: bool = False) -> Floats:
+        """Return rows of sums over attributes for every set that differs: of kappa, or N kappa."""
+        found = found.reshape(-1, *(2,) * len(self.used))
+        for place, axis in enumerate(self.used, 1):
+            one = self.levels[axis] if whole else 1
+            part = one / self.levels[axis]
             without, held = np.take(found, 0, place), np.take(found, 1, place)
-            found = np.stack([without + (1 - part) * held, without - part * held], place)
-        return found.ravel()
+            found = np.stack([without + (one - part) * held, without - part * held], place)
+        return found.reshape(len(found), -1)
 
     def kappas(self, at: int) -> list[Fraction]:
         """Return, class by class, the sum of kappa where ``together`` is."""
-        sets, last = 2 ** len(self.used), len(self.used) - 1
-        spot, mask = divmod(at, sets)
-        apart = {axis for i, axis in enumerate(self.used) if mask >> (last - i) & 1}
+        spot, mask = divmod(at, 1 << len(self.used))
+        apart = {axis for i, axis in enumerate(reversed(self.used)) if mask >> i & 1}
         each = [-1 if axis in apart else v - 1 for axis, v in enumerate(self.levels)]
-        found = [Fraction(0)] * len(self.classes)
-        for _, axes, own, shared in self.residuals:
-            found[own] += math.prod(each[axis] for axis in axes) * shared[spot]
-        return [own / each.cells for own, each in zip(found, self.classes, strict=True)]
+        found = [0] * len(self.classes)
+        for own in self.residuals:
+            found[own.at] += math.prod(each[axis] for axis in own.axes)
+        return self._kappas(found, spot)
+
+    def every_kappa(self) -> Iterator[list[Fraction]]:
+        """Go through ``kappas`` one behind the other: N kappa adds up to less than 2^53."""
+        found = np.zeros((len(self.classes), 2 ** len(self.used)))
+        for masks, own, _ in self._masks:
+            np.add.at(found, (own, masks), 1.0)
+        sets = self._over_sets(found, whole=True).T.tolist()
+        return (self._kappas(own, spot) for spot in range(self.spots) for own in sets)
+
+    @cached_property
+    def _parts(self) -> list[list[Fraction]]:
+        """What two persons share of one cell of each class, by spot: of all in it, as much."""
+        shared, every = {own.at: own.shared for own in self.residuals}, [*enumerate(self.classes)]
+        return [[shared[at][i] / each.cells for at, each in every] for i in range(self.spots)]
+
+    def _kappas(self, found: Sequence[float], spot: int) -> list[Fraction]:
+        return [Fraction(own) * part for own, part in zip(found, self._parts[spot], strict=True)]
 
     @cached_property
     def on_average(self) -> list[Fraction]:
         """The sums of kappa on average over all changes to other places and any cells."""
-        found = [Fraction(0)] * len(self.classes)
-        for _, axes, at, shared in self.residuals:
-            found[at] += 0 if axes else shared[0]
-        return [own / each.cells for own, each in zip(found, self.classes, strict=True)]
+        found = [0] * len(self.classes)
+        for own in self.residuals:
+            found[own.at] += not own.axes
+        return self._kappas(found, 0)
 
     def least_and_most(self) -> Iterator[tuple[Fraction, Fraction]]:
         """Go through classes: the least and the most that the sum of N * kappa can be."""
@@ -167,12 +175,9 @@ class Moves:
 
     def kinds(self, *, leaves: bool) -> Iterator[Case]:
         """List everybody who comes or goes, or everything that may change, by what it costs."""
-        pairs = [[(x, x) for x in kinds] for _, kinds in self.states]
-        if not leaves:
-            both = (itertools.combinations_with_replacement(kinds, 2) for _, kinds in self.states)
-            pairs = [[*each] for each in both]
-        for at in range(1 if leaves else self.spots << len(self.used)):
-            kappas = None if leaves else self.kappas(at)
+        both = itertools.combinations_with_replacement
+        pairs = [[(x, x) for x in own] if leaves else [*both(own, 2)] for _, own in self.states]
+        for kappas in [None] if leaves else self.every_kappa():
             seen = zip(self.states, pairs, strict=True)
             own = [[self._part(layers, kappas, x) for x in each] for (layers, _), each in seen]
             yield from (tuple(itertools.chain(*parts)) for parts in itertools.product(*own))
