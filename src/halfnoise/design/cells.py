@@ -67,12 +67,11 @@ class Cells(Folded):
         states = CellStates(shape)
         if len(states.spots.every) > MOST_SPOTS:
             return None
-        number = states.number(leaves=leaves)
-        many = number > most or len(shape.layers[0].axes) > MOST_RESIDUALS
+        number, many = states.number(leaves=leaves), len(states.finest) - 1 > MOST_RESIDUALS
         if shape.deep:
             numbers = sum(len(part.own) * (1 if leaves else 2) for part in states.parts)
-            many = number > most or number * numbers > MOST_NUMBERS
-        if many or len(states.parts) == 1:
+            many = number * numbers > MOST_NUMBERS
+        if number > most or many or len(states.parts) == 1:
             return None
         nothing = np.zeros(0, dtype=np.intp), np.zeros((0, 0))
         kinds, which, shared = (states.everybody(), *nothing) if leaves else states.changed()
