@@ -259,7 +259,7 @@ class People:
             weights=weights,
             distances=self.distances,
             line_weights=line_weights,
-            given=self.size is Size.GIVEN,
+            given=self.size is Size.GIVEN and bool(self.weights.size),
         )
 
     @cached_property
