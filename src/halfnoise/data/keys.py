@@ -189,8 +189,7 @@ def _are_bare(texts: Sequence[str]) -> bool:
     whole = f"\n{whole}\n"
     spaced = any(f"\n{mark}" in whole or f"{mark}\n" in whole for mark in found)
     broken = whole.count("\n") > len(texts) + 1
-    # One mark is found far sooner than two, and few texts begin with one of these.
-    begun = any(mark in whole and f"\n{mark}" in whole for mark in _BEGIN)
+    begun = any(m in whole and f"\n{m}" in whole for m in _BEGIN)  # sooner told, as few have one
     small = whole.lower() if begun else ""
     return not (spaced or broken or any(f"\n{word}\n" in small for word in _WORDS))
 
