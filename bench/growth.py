@@ -22,6 +22,18 @@ LONG, LONG_LINES = 1_900_000, 1_500
 
 MU = ("--row-is-person", "--no-ledger", "--out=-", "--mu=1")
 DELTA = ("--row-is-person", "--no-ledger", "--out=-", "--epsilon=8", "--delta=1e-3", "--i-know")
+RELEASED = f"""
+import halfnoise as hn
+groups = [f"shop{{{{i}}}}" for i in range({GROUPS})]
+hn.release(
+    {{path!r}},
+    [hn.Count("q")],
+    row_is_person=True,
+    privacy=hn.GaussianDP(mu=1),
+    ledger=None,
+    {{more}}
+).columns()
+"""
 
 
 def main(wanted: Callable[[str], bool] = bool) -> None:
@@ -80,26 +92,14 @@ def groups(what: str, folder: Path) -> Match:
 
 
 def groups_in_python(what: str, folder: Path) -> Match:
-    """Release the same as arrays in Python."""
-    path = _shops(folder)
-    program = f"""
-import halfnoise as hn
-hn.release(
-    {str(path)!r},
-    [hn.Count("q")],
-    by="shop",
-    groups=[f"shop{{i}}" for i in range({GROUPS})],
-    row_is_person=True,
-    privacy=hn.GaussianDP(mu=1),
-    ledger=None,
-).columns()
-"""
+    """Release the same as arrays in Python, where the list is there before, as files are."""
+    path, ten = _shops(folder), _ten(folder)
     fetched = python(f"import duckdb\nduckdb.sql({_by_shop(path)!r}).fetchnumpy()")
     started = python("import duckdb\nduckdb.sql('select 1').fetchnumpy()")
     return Match(
         what=what,
-        ours=python(program),
-        start=_smallest(folder),
+        ours=python(RELEASED.format(path=str(path), more='by="shop", groups=groups')),
+        start=python(RELEASED.format(path=str(ten), more="")),
         theirs=fetched,
         their_start=started,
         most=Most(times=3),
@@ -164,9 +164,13 @@ def _match(
 
 
 def _smallest(folder: Path) -> list[str]:
+    return ours("release", str(_ten(folder)), "--count=q", *MU)
+
+
+def _ten(folder: Path) -> Path:
     path = folder / "ten.csv"
     path.write_text("q\n" + "0\n1\n" * 5)
-    return ours("release", str(path), "--count=q", *MU)
+    return path
 
 
 def wide(path: Path) -> list[str]:
