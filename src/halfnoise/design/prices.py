@@ -12,7 +12,7 @@ import numpy as np
 from halfnoise.design.cell_moments import Averaged
 from halfnoise.design.cell_prices import PricedCells
 from halfnoise.design.cells import Cells
-from halfnoise.design.duality import Optimum, solve
+from halfnoise.design.duality import CLOSE, Optimum, solve
 from halfnoise.design.people import MOST_KINDS, People, Size, adds_by_cell
 from halfnoise.values import replace
 from halfnoise.workload.block import Block
@@ -27,6 +27,7 @@ ENDS = [(Fraction(u), Fraction(u)) for u in (1, 2)]  # of the curve of two value
 
 Priced: TypeAlias = tuple[People, Optimum]
 MOST_CHANGES = 2**12  # of places inside places, and of all else beside them
+MANY, ROUGH = 2**10, 2e-3  # how near the best will do for how many kinds
 MOST_AVERAGES, MOST_NUMBERS = 1500, 2**20  # over sums that are unlike, and in all their matrices
 
 
@@ -47,7 +48,10 @@ def in_spots(blocks: tuple[Block, ...], size: Size, interest: float, close: floa
     """Return everybody in places inside places of few kinds, and what is the best for them."""
     most = MOST_CHANGES if size is Size.PUBLIC else MOST_KINDS
     people = People.of(blocks, size, interest, fold=listed, most=most)
-    return None if people is None else (people, solve(people.programme.lifted, close))
+    if people is None:
+        return None
+    many = close >= CLOSE and len(people.distances) > MANY
+    return people, solve(people.programme.lifted, ROUGH if many else close)
 
 
 def listed(shape: ContributionSet, most: int, *, leaves: bool) -> Folded | None:
