@@ -28,6 +28,7 @@ import threading
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import get_cached_controller
 
 from halfnoise.design.programme import LEAST_PRICE, Programme, average, viewed
@@ -37,7 +38,8 @@ from halfnoise.workload.grid import Floats
 CLOSE = 5e-4  # how near the error of what is found comes to the bound
 MOST_ROUNDS, MOST_TURNS, MOST_STEPS = 30, 15, 40
 LEAST_ROUNDS, MUCH, MOST_WORK = 10, 2**31, 2**26  # multiplications in all rounds, and in a step
-FEW, MORE, LITTLE = 2**16, 128, 1.0  # numbers: of more, after the rounds, not all are priced
+FEW, MORE, LITTLE = 2**16, 128, 0.1  # numbers: of more, after the rounds, not all are priced
+MANY, FIRST_ROUNDS, MORE_ROUNDS, AGAIN = 300, 12, 40, 3  # of more kinds, rounds are for fewer
 FASTER, SLOWER = 1.3, 4.0  # how the power of the costs grows, and shrinks where it was too large
 LEAST_SHARE, LEAST_ROOT, TINY = 1e-12, 1e-7, 1e-200
 LEFT, AHEAD, FIRST = 0.15, 0.9, 0.1  # of a gap, of the way to zero, of what is free at first
@@ -100,33 +102,65 @@ def bound_at(programme: Programme, prices: Floats) -> float:
 def _solve(programme: Programme, close: float) -> Optimum:
     kinds, sizes = len(programme.distances), [len(weight) for weight in programme.weights]
     few, goals = kinds * sum(n**2 for n in sizes) <= FEW, len(programme.every.line_weights)
-    best = _rounds(programme, max(close, BEGUN) if few else close)
+    begun = _NONE, FIRST_ROUNDS if kinds > MANY and not few else MOST_ROUNDS
+    best = found = _rounds(programme, max(close, BEGUN) if few else close, *begun)
     if not best.bound:
         return best
-    chosen, cost = (best.prices > LITTLE / kinds) | few, programme.costs(best.matrices, best.lines)
+    cost = programme.costs(best.matrices, best.lines)
+    for _ in range(AGAIN):
+        chosen = _dearest(cost) | (found.prices > LITTLE / kinds)
+        some = programme.of(np.flatnonzero(chosen))
+        if few or chosen.sum() <= MANY or MUCH < _work(some) * FIRST_ROUNDS:
+            break
+        if best.error <= best.bound * (1 + close):
+            return best
+        begun = replace(found, prices=found.prices[chosen])
+        found, cost = _for_all(programme, chosen, _rounds(some, close / 2, begun, MORE_ROUNDS))
+        best = best.or_better(found)
+    chosen = (found.prices > 1 / kinds) | few
     work = int(chosen.sum()) * sum(n**3 for n in sizes)
     for _ in range(min(MOST_TURNS, MOST_WORK // max(1, work))):
         if best.error <= best.bound * (1 + close):
             break
-        more = min(MORE, kinds)
-        chosen = chosen | (cost >= np.partition(cost, -more)[-more])
+        chosen = chosen | _dearest(cost)
         own = np.maximum(best.prices[chosen], 1 / kinds)
         some = programme.of(np.flatnonzero(chosen))
-        found = _steps(some, close / 2, own, np.maximum(best.shares, SMALL / goals))
-        cost, prices = programme.costs(found.matrices, found.lines), np.zeros(kinds)
-        prices[chosen] = found.prices
-        best = best.or_better(replace(found, prices=prices).stretched(float(cost.max())))
+        shares = np.maximum(best.shares, SMALL / goals)
+        found, cost = _for_all(programme, chosen, _steps(some, close / 2, own, shares))
+        best = best.or_better(found)
     return best
 
 
-def _rounds(programme: Programme, close: float) -> Optimum:
-    """Go some rounds from equal prices."""
+def _dearest(cost: Floats) -> NDArray[np.bool_]:
+    """Return who are the dearest."""
+    more = min(MORE, len(cost))
+    found: NDArray[np.bool_] = cost >= np.partition(cost, -more)[-more]
+    return found
+
+
+def _for_all(
+    programme: Programme, chosen: NDArray[np.bool_], found: Optimum
+) -> tuple[Optimum, Floats]:
+    """Return what was found for some as it is for everybody, and what they cost."""
+    cost, prices = programme.costs(found.matrices, found.lines), np.zeros(len(chosen))
+    prices[chosen] = found.prices
+    return replace(found, prices=prices).stretched(float(cost.max())), cost
+
+
+def _work(programme: Programme) -> int:
+    """Return how much a round is to multiply."""
+    kinds = len(programme.distances)
+    return max(1, sum(4 * kinds * n**2 + 20 * n**3 for n in map(len, programme.weights)))
+
+
+def _rounds(programme: Programme, close: float, begun: Optimum, most: int) -> Optimum:
+    """Go some rounds from such prices and shares, or from equal ones."""
     kinds, goals = len(programme.distances), len(programme.every.line_weights)
     least = np.repeat([LEAST_PRICE, LEAST_SHARE], [kinds, goals])
-    kept = both = np.repeat([1 / kinds, 1 / goals], [kinds, goals])
+    equal = np.repeat([1 / kinds, 1 / goals], [kinds, goals])
+    kept = both = np.concatenate([begun.prices, begun.shares]) if begun.bound else equal
     best, power = _NONE, 1.0
-    work = sum(4 * kinds * n**2 + 20 * n**3 for n in map(len, programme.weights))
-    for _ in range(max(LEAST_ROUNDS, min(MOST_ROUNDS, MUCH // max(1, work)))):
+    for _ in range(max(LEAST_ROUNDS, min(most, MUCH // _work(programme)))):
         seen = _Seen.at(programme, both[:kinds], both[kinds:])
         cost, errors = seen.far(programme)
         if not (dearest := float(cost.max())):  # nobody moves anything

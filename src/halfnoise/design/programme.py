@@ -87,10 +87,10 @@ class Programme:
         """Return what everybody costs under noise of such information."""
         cost = np.einsum("kl,l->k", self.distances, lines)  # threads of BLAS would not pay
         for moved, matrix in zip(self.moved, matrices, strict=True):
-            if moved.ndim == 2:
-                more = np.einsum("ki,ij,kj->k", moved, matrix, moved, optimize=True)
-            elif in_rows(moved):
-                more = np.einsum("kri,ij,krj->k", moved, matrix, moved, optimize=True)
+            if moved.ndim == 2 or in_rows(moved):
+                rows = moved.reshape(-1, len(matrix))
+                more = np.einsum("ij,ij->i", rows @ matrix, rows)
+                more = more.reshape(len(moved), -1).sum(axis=1)
             else:
                 more = np.einsum("kij,ij->k", moved, matrix, optimize=True)
             cost = cost + more

@@ -135,11 +135,13 @@ def one_by_one(design: Design, workload: Workload) -> dict[str, float]:
     promised = design.guarantee
     if not isinstance(promised, GaussianDP) or not (kept := _tables_of(workload)):
         return {}
-    alone, together = _alone(design, workload, kept, promised.mu)
-    both = zip(alone.lines, together.query_std, strict=True)
-    tables = [(line, std) for line, std in both if line.asked]
-    if len(tables) < 2:
+    alone = workload if len(kept) == len(workload.queries) else _alone(workload, kept)
+    if sum(line.asked for line in alone.lines) < 2:
         return {}
+    if alone is not workload:
+        design = best(designs(alone, Budget(mu=promised.mu)), alone)
+    both = zip(alone.lines, design.query_std, strict=True)
+    tables = [(line, std) for line, std in both if line.asked]
     weights = [line.importance * line.queries for line, _ in tables]
     replaced = workload.neighbors is Neighbors.REPLACE
     moved, whole = 2 if replaced else workload.touched, math.fsum(weights)  # cells of a person
@@ -164,18 +166,13 @@ def _tables_of(workload: Workload) -> list[Asked]:
     ]
 
 
-def _alone(
-    design: Design, workload: Workload, kept: Sequence[Asked], mu: float
-) -> tuple[Workload, Design]:
-    """Return the tables with nothing beside them, and their design."""
-    if len(kept) == len(workload.queries):
-        return workload, design
+def _alone(workload: Workload, kept: Sequence[Asked]) -> Workload:
+    """Return the tables with nothing beside them."""
     named = {*(query.label for query in kept), *used([], [], kept)}
     weights = {q.label: 1 / len(q.names) for q in kept if isinstance(q, Choice | Bins)}
     weights |= {name: w for name, w in workload.importance.items() if name in named}
     rules: dict[str, Any] = {"at_most": None, "size_importance": 0.0, "size_dial": None}
-    alone = replace(workload, queries=kept, importance=weights, **rules)
-    return alone, best(designs(alone, Budget(mu=mu)), alone)
+    return replace(workload, queries=kept, importance=weights, **rules)
 
 
 def compared(found: Mapping[str, float]) -> Iterator[str]:
