@@ -15,6 +15,7 @@ from halfnoise.design import allocation, cells, certificate, duality
 from halfnoise.design.duality import solve
 from halfnoise.design.people import People, Size
 from halfnoise.design.programme import Programme
+from halfnoise.design.stacks import Stacks
 from halfnoise.workload.sets import Placed, chains, folds
 from support.any_workload import any_queries
 from support.levels import MU
@@ -146,7 +147,8 @@ def test_nobody_costs_more_than_those_who_are_priced(monkeypatch: pytest.MonkeyP
     """Of many kinds of people some are priced in the end, and all keep to the promise."""
     programme = many()
     found = solve(programme)
-    assert programme.costs(found.matrices, found.lines).max() <= 1 + 1e-9
+    matrices = [each[None] for each in found.matrices]
+    assert Stacks.of(programme).costs(matrices, found.lines).max() <= 1 + 1e-9
     assert found.bound <= found.error <= found.bound * (1 + duality.CLOSE)
     monkeypatch.setattr(duality, "FEW", 2**40)
     every = solve(programme)

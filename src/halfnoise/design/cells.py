@@ -18,6 +18,7 @@ others: what that can cost is added to what the dearest cost (the triangle inequ
 """
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
@@ -41,7 +42,8 @@ from halfnoise.workload.sets.folding import Folded
 from halfnoise.workload.sets.residuals import Axes, cells, flat, place_of
 
 MOST_LISTED, MOST_RESIDUALS = 2**16, 2**9
-MOST_SPOTS, MOST_NUMBERS = 2**6, 2**21  # kinds of places, and numbers in all their matrices
+MOST_SPOTS, MOST_NUMBERS = 2**6, 2**20  # kinds of places, and numbers in all their matrices
+GOLDEN = (math.sqrt(5) - 1) / 2  # multiples of it are far apart, modulo one: so some are chosen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,24 +64,27 @@ class Cells(Folded):
     shared: Floats = field(compare=False, repr=False)
 
     @classmethod
-    def of(cls, shape: Crossed, most: int, *, leaves: bool) -> "Cells | None":
-        """Return them; None where they, tables or places are too many."""
+    def of(cls, shape: Crossed, most: int, *, leaves: bool, some: bool = False) -> "Cells | None":
+        """Return them, or ``some``; None where they, tables or places are too many."""
         states = CellStates(shape)
         if len(states.spots.every) > MOST_SPOTS:
             return None
         number, many = states.number(leaves=leaves), len(states.finest) - 1 > MOST_RESIDUALS
         if shape.deep:
             numbers = sum(len(part.own) * (1 if leaves else 2) for part in states.parts)
-            many = number * numbers > MOST_NUMBERS
-        if number > most or many or len(states.parts) == 1:
+            most, many = min(most, MOST_NUMBERS // numbers), False
+        if number > (MOST_LISTED if some else most) or many or len(states.parts) == 1:
             return None
         nothing = np.zeros(0, dtype=np.intp), np.zeros((0, 0))
         kinds, which, shared = (states.everybody(), *nothing) if leaves else states.changed()
+        if number > most:
+            at = np.unique((np.arange(most // 2) * GOLDEN % 1 * number).astype(np.intp))
+            kinds, which = kinds[..., at, :], which[at] if len(which) else which
         return cls(
             shape=shape,
             leaves=leaves,
             coordinates=states.added(leaves=leaves, states=kinds),
-            across=np.zeros((number, 0)),
+            across=np.zeros((kinds.shape[-2], 0)),
             weights=(),
             root_weight=states.root_weight,
             states=states,

@@ -19,7 +19,7 @@ from halfnoise.design.duality import CLOSE, bound_at, solve
 from halfnoise.design.goals import A_LITTLE, Fair, balanced, shares, weighed
 from halfnoise.design.people import People, Size, adds_by_cell, size_of
 from halfnoise.design.place_parts import average, parts
-from halfnoise.design.prices import in_spots, loosely, priced
+from halfnoise.design.prices import in_spots, loosely, nearly, priced
 from halfnoise.design.programme import Programme
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
@@ -171,7 +171,7 @@ def _least(blocks: tuple[Block, ...], size: Size, weight: float) -> float | None
         everybody, found = known
         return bound_at(everybody.programme, found.prices)
     if (people := PRICED(blocks, size, weight) or loosely(blocks, size, weight)) is not None:
-        return solve(people.programme).bound
+        return solve(people.programme, nearly(people) if placed else CLOSE).bound
     if placed:
         return _in_parts(blocks, size, weight)
     if any(adds_by_cell(block.shape) for block in blocks):

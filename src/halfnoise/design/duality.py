@@ -31,7 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import get_cached_controller
 
-from halfnoise.design.programme import LEAST_PRICE, Programme, average, viewed
+from halfnoise.design.programme import LEAST_PRICE, Programme
+from halfnoise.design.stacks import Stacks
 from halfnoise.values import dataclass, replace
 from halfnoise.workload.grid import Floats
 
@@ -90,43 +91,45 @@ def solve(programme: Programme, close: float = CLOSE) -> Optimum:
 
     Matrices are small: several threads of BLAS would wait for each other far longer than they work.
     """
+    stacks = Stacks.of(programme)
     with _ALONE, get_cached_controller().limit(limits=1, user_api="blas"):
-        return _solve(programme, close)
+        found = _solve(stacks, close)
+    return replace(found, matrices=stacks.apart(found.matrices)) if found.bound else found
 
 
 def bound_at(programme: Programme, prices: Floats) -> float:
     """Return the bound that any prices give."""
-    return _Seen.at(programme, prices, np.ones(1)).s ** 2 / float(prices.sum())
+    return _Seen.at(Stacks.of(programme), prices, np.ones(1)).s ** 2 / float(prices.sum())
 
 
-def _solve(programme: Programme, close: float) -> Optimum:
-    kinds, sizes = len(programme.distances), [len(weight) for weight in programme.weights]
-    few, goals = kinds * sum(n**2 for n in sizes) <= FEW, len(programme.every.line_weights)
-    begun = _NONE, FIRST_ROUNDS if kinds > MANY and not few else MOST_ROUNDS
-    best = found = _rounds(programme, max(close, BEGUN) if few else close, *begun)
+def _solve(stacks: Stacks, close: float) -> Optimum:
+    kinds, goals = len(stacks.distances), len(stacks.line_weights)
+    few = kinds * sum(n**2 for n in stacks.sizes) <= FEW
+    most = FIRST_ROUNDS if kinds > MANY and not few else MOST_ROUNDS
+    best = found = _rounds(stacks, max(close, BEGUN) if few else close, _NONE, most)
     if not best.bound:
         return best
-    cost = programme.costs(best.matrices, best.lines)
+    chosen, cost = np.full(kinds, True), stacks.costs(best.matrices, best.lines)
     for _ in range(AGAIN):
-        chosen = _dearest(cost) | (found.prices > LITTLE / kinds)
-        some = programme.of(np.flatnonzero(chosen))
-        if few or chosen.sum() <= MANY or MUCH < _work(some) * FIRST_ROUNDS:
+        chosen = (found.prices > LITTLE / kinds) | _dearest(cost) | (cost > cost[chosen].max())
+        some = stacks.chosen(np.flatnonzero(chosen))
+        if few or chosen.sum() <= MANY or _work(some) * FIRST_ROUNDS > MUCH:
             break
         if best.error <= best.bound * (1 + close):
             return best
-        begun = replace(found, prices=found.prices[chosen])
-        found, cost = _for_all(programme, chosen, _rounds(some, close / 2, begun, MORE_ROUNDS))
+        begun = replace(found, prices=np.maximum(found.prices[chosen], LITTLE / kinds))
+        found, cost = _for_all(stacks, chosen, _rounds(some, close / 2, begun, MORE_ROUNDS))
         best = best.or_better(found)
     chosen = (found.prices > 1 / kinds) | few
-    work = int(chosen.sum()) * sum(n**3 for n in sizes)
+    work = int(chosen.sum()) * sum(n**3 for n in stacks.sizes)
     for _ in range(min(MOST_TURNS, MOST_WORK // max(1, work))):
         if best.error <= best.bound * (1 + close):
             break
         chosen = chosen | _dearest(cost)
         own = np.maximum(best.prices[chosen], 1 / kinds)
-        some = programme.of(np.flatnonzero(chosen))
+        some = stacks.chosen(np.flatnonzero(chosen))
         shares = np.maximum(best.shares, SMALL / goals)
-        found, cost = _for_all(programme, chosen, _steps(some, close / 2, own, shares))
+        found, cost = _for_all(stacks, chosen, _steps(some, close / 2, own, shares))
         best = best.or_better(found)
     return best
 
@@ -138,31 +141,29 @@ def _dearest(cost: Floats) -> NDArray[np.bool_]:
     return found
 
 
-def _for_all(
-    programme: Programme, chosen: NDArray[np.bool_], found: Optimum
-) -> tuple[Optimum, Floats]:
+def _for_all(stacks: Stacks, chosen: NDArray[np.bool_], found: Optimum) -> tuple[Optimum, Floats]:
     """Return what was found for some as it is for everybody, and what they cost."""
-    cost, prices = programme.costs(found.matrices, found.lines), np.zeros(len(chosen))
+    cost, prices = stacks.costs(found.matrices, found.lines), np.zeros(len(chosen))
     prices[chosen] = found.prices
     return replace(found, prices=prices).stretched(float(cost.max())), cost
 
 
-def _work(programme: Programme) -> int:
+def _work(stacks: Stacks) -> int:
     """Return how much a round is to multiply."""
-    kinds = len(programme.distances)
-    return max(1, sum(4 * kinds * n**2 + 20 * n**3 for n in map(len, programme.weights)))
+    kinds = len(stacks.distances)
+    return max(1, sum(4 * kinds * n**2 + 20 * n**3 for n in stacks.sizes))
 
 
-def _rounds(programme: Programme, close: float, begun: Optimum, most: int) -> Optimum:
+def _rounds(stacks: Stacks, close: float, begun: Optimum, most: int) -> Optimum:
     """Go some rounds from such prices and shares, or from equal ones."""
-    kinds, goals = len(programme.distances), len(programme.every.line_weights)
+    kinds, goals = len(stacks.distances), len(stacks.line_weights)
     least = np.repeat([LEAST_PRICE, LEAST_SHARE], [kinds, goals])
     equal = np.repeat([1 / kinds, 1 / goals], [kinds, goals])
     kept = both = np.concatenate([begun.prices, begun.shares]) if begun.bound else equal
     best, power = _NONE, 1.0
-    for _ in range(max(LEAST_ROUNDS, min(most, MUCH // _work(programme)))):
-        seen = _Seen.at(programme, both[:kinds], both[kinds:])
-        cost, errors = seen.far(programme)
+    for _ in range(max(LEAST_ROUNDS, min(most, MUCH // _work(stacks)))):
+        seen = _Seen.at(stacks, both[:kinds], both[kinds:])
+        cost, errors = seen.far(stacks)
         if not (dearest := float(cost.max())):  # nobody moves anything
             break
         if seen.s**2 >= best.bound:
@@ -179,7 +180,7 @@ def _rounds(programme: Programme, close: float, begun: Optimum, most: int) -> Op
     return best
 
 
-def _steps(programme: Programme, close: float, prices: Floats, shares: Floats) -> Optimum:
+def _steps(stacks: Stacks, close: float, prices: Floats, shares: Floats) -> Optimum:
     """Go by Newton's steps from such prices and shares.
 
     Where  2 log s - sum of prices - sum of shares  is largest, both add up to one, everybody costs
@@ -190,15 +191,15 @@ def _steps(programme: Programme, close: float, prices: Floats, shares: Floats) -
     kinds, best, left = len(prices), _NONE, np.empty(0)
     both = np.concatenate([prices / prices.sum(), shares / shares.sum()])
     for _ in range(MOST_STEPS):
-        seen = _Seen.at(programme, both[:kinds], both[kinds:])
-        cost, errors = seen.far(programme)
+        seen = _Seen.at(stacks, both[:kinds], both[kinds:])
+        cost, errors = seen.far(stacks)
         far = np.concatenate([cost, errors]) / seen.s
         free = 1 - far
         left = left if left.size else np.maximum(free, FIRST)
         best = best.or_better(seen.noise(float(cost.max()), errors))
         if best.error <= best.bound * (1 + close):
             break
-        f = np.vstack([seen.changes(programme) / np.sqrt(seen.s), far / np.sqrt(2)])
+        f = np.vstack([seen.changes(stacks) / np.sqrt(seen.s), far / np.sqrt(2)])
         aim = max(LEFT * float(both @ left), close / 2) / len(both)
         step, own = aim / both - free, both / left
         if len(f) < len(both):
@@ -234,31 +235,31 @@ class _Seen(NamedTuple):
     lines: Floats
 
     @classmethod
-    def at(cls, programme: Programme, prices: Floats, shares: Floats) -> "_Seen":
+    def at(cls, stacks: Stacks, prices: Floats, shares: Floats) -> "_Seen":
         """Return it at these."""
         s, views, backs, middles = 0.0, list[Floats](), list[Floats](), list[Floats]()
-        asked = programme.weighed(shares)
-        for place, (moved, weight) in enumerate(zip(asked.moved, asked.weights, strict=True)):
-            mean, own = average(prices, moved), np.eye(moved.shape[-1])
-            own = _to_center(mean) if programme.given and place == 0 else own
-            seen = _root(weight) @ own
-            values, vectors = np.linalg.eigh(seen @ mean @ seen.T)
+        for place, stack in enumerate(stacks.every):
+            mean, own = stack.average(prices), np.eye(stack.moved.shape[-1])
+            own = _to_center(mean[0]) if stacks.given and place == 0 else own
+            seen = _root(np.einsum("g,bgij->bij", shares, stack.weights)) @ own
+            values, vectors = np.linalg.eigh(seen @ mean @ seen.mT)
             middle = np.sqrt(np.maximum(values, 0.0))
             s += float(middle.sum())
-            middle = np.maximum(middle, max(LEAST_ROOT * middle[-1], TINY))
-            views.append((vectors.T @ seen) / np.sqrt(middle)[:, None])
-            backs.append(views[-1] @ mean @ own.T / middle[:, None])
+            middle = np.maximum(middle, np.maximum(LEAST_ROOT * middle[:, -1:], TINY))
+            views.append((vectors.mT @ seen) / np.sqrt(middle)[..., None])
+            backs.append(views[-1] @ mean @ own.T / middle[..., None])
             middles.append(middle)
-        charged = np.einsum("k,kl->l", prices, programme.distances)
-        s += float(np.sqrt(asked.line_weights * charged).sum())
+        charged = np.einsum("k,kl->l", prices, stacks.distances)
+        wanted = shares @ stacks.line_weights
+        s += float(np.sqrt(wanted * charged).sum())
         charged = np.maximum(charged, TINY)
-        lines = np.maximum(np.sqrt(asked.line_weights / charged), TINY)
+        lines = np.maximum(np.sqrt(wanted / charged), TINY)
         return cls(s, prices, shares, views, backs, middles, charged, lines)
 
     def noise(self, dearest: float, errors: Floats) -> Optimum:
         """Return it at a cost of one."""
         found = Optimum(
-            matrices=tuple(view.T @ view for view in self.views),
+            matrices=tuple(view.mT @ view for view in self.views),
             lines=self.lines,
             error=float(errors.max()),
             bound=self.s**2 / float(self.prices.sum() * self.shares.sum()),
@@ -267,31 +268,30 @@ class _Seen(NamedTuple):
         )
         return found.stretched(dearest)
 
-    def far(self, programme: Programme) -> tuple[Floats, Floats]:
+    def far(self, stacks: Stacks) -> tuple[Floats, Floats]:
         """Return what everybody costs, and all errors."""
-        goals, errors = programme.every, np.zeros(len(self.shares))
-        for back, weights in zip(self.backs, goals.weights, strict=True):
-            errors = errors + np.einsum("gij,ij->g", weights, back.T @ back)
-        errors = errors + goals.line_weights @ (1 / self.lines)
-        matrices = [view.T @ view for view in self.views]
-        return programme.costs(matrices, self.lines), errors
+        errors = stacks.line_weights @ (1 / self.lines)
+        for back, stack in zip(self.backs, stacks.every, strict=True):
+            errors = errors + np.einsum("bgij,bij->g", stack.weights, back.mT @ back)
+        return stacks.costs([view.mT @ view for view in self.views], self.lines), errors
 
-    def changes(self, programme: Programme) -> Floats:
+    def changes(self, stacks: Stacks) -> Floats:
         """Return F', a column for each price and each share: how costs and errors change."""
-        goals, root = programme.every, np.sqrt(2 * self.charged) * np.sqrt(self.lines)
-        people = [programme.distances.T * (self.lines / root)[:, None]]
-        asked = [-goals.line_weights.T / (self.lines * root)[:, None]]
-        blocks = zip(programme.moved, goals.weights, strict=True)
-        seen = zip(self.views, self.backs, self.middles, strict=True)
-        for (moved, weights), (view, back, middle) in zip(blocks, seen, strict=True):
-            i, j = np.triu_indices(len(view))
-            twice = np.sqrt(np.where(i == j, 1.0, 2.0) / (middle[i] + middle[j]))[:, None]
-            people.append(viewed(moved, view, i, j) * twice)
-            asked.append(viewed(weights, back, i, j) * -twice)
-            if programme.given and len(people) == 2:  # the average person moves, too
-                last = moved * moved[:, -1:] if moved.ndim == 2 else moved[:, :, -1]
-                people.append(view @ last.T * np.sqrt(2 / self.prices.sum()))
-                asked.append(np.zeros((len(view), len(weights))))
+        root = np.sqrt(2 * self.charged) * np.sqrt(self.lines)
+        people = [stacks.distances.T * (self.lines / root)[:, None]]
+        asked = [-stacks.line_weights.T / (self.lines * root)[:, None]]
+        seen = zip(stacks.every, self.views, self.backs, self.middles, strict=True)
+        for stack, view, back, middle in seen:
+            i, j = np.triu_indices(view.shape[1])
+            twice = np.sqrt(np.where(i == j, 1.0, 2.0) / (middle[:, i] + middle[:, j]))
+            wanted = (back[:, None] @ stack.weights @ back.mT[:, None])[..., i, j].mT
+            both = stack.seen(view, i, j) * twice[..., None], wanted * -twice[..., None]
+            if stacks.given and len(people) == 1:  # the average person moves, too
+                more = view[0] @ stack.last[0] * np.sqrt(2 / self.prices.sum())
+                people.append(more)
+                asked.append(np.zeros((len(more), wanted.shape[-1])))
+            for found, own in zip((people, asked), both, strict=True):
+                found.append(own.reshape(-1, own.shape[-1]))
         return np.hstack([np.vstack(people), np.vstack(asked)])
 
 
@@ -301,9 +301,9 @@ def _to_center(average: Floats) -> Floats:
 
 
 def _root(matrix: Floats) -> Floats:
-    """Return the square root of a matrix that is not negative."""
+    """Return the square roots of matrices that are not negative."""
     values, vectors = np.linalg.eigh(matrix)
-    found: Floats = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    found: Floats = (vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]) @ vectors.mT
     return found
 
 

@@ -104,11 +104,10 @@ class Fitted(Design):
     @property
     def charged(self) -> Floats:
         """What everybody costs in each of them, for a scale of one."""
-        moved, distances = self.rows.moved, self.rows.people.distances
-        if self.changed is not None:
-            moved = np.concatenate([moved, self.rows.changed(self.changed)])
-            distances = np.concatenate([distances, self.changed.distances])
-        return np.hstack([moved**2, distances])
+        if (changed := self.changed) is None:
+            return self.rows.charged
+        more = np.hstack([self.rows.changed(changed) ** 2, changed.distances])
+        return np.concatenate([self.rows.charged, more])
 
     def with_noises(self, scales: Floats) -> Self:
         """Return the same rows with other scales."""

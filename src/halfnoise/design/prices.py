@@ -26,16 +26,15 @@ from halfnoise.workload.sets.varying import Varying
 ENDS = [(Fraction(u), Fraction(u)) for u in (1, 2)]  # of the curve of two values and their squares
 
 Priced: TypeAlias = tuple[People, Optimum]
-MOST_CHANGES = 2**12  # of places inside places, and of all else beside them
-MANY, ROUGH = 2**10, 2e-3  # how near the best will do for how many kinds
+MOST_CHANGES = 2**14  # of places inside places, and of all else beside them
+MANY, ROUGH = 2**10, 3e-3  # how near the best will do for how many kinds
 MOST_AVERAGES, MOST_NUMBERS = 1500, 2**20  # over sums that are unlike, and in all their matrices
 
 
 def priced(shape: ContributionSet, most: int, *, leaves: bool) -> Folded | None:
     """Fold a set into those who are priced."""
-    every = Cells.of(shape, most, leaves=leaves) if isinstance(shape, Placed) else None
-    if every is not None:
-        return every
+    if isinstance(shape, Placed) and (some := Cells.of(shape, most, leaves=leaves, some=True)):
+        return some
     if isinstance(shape, Placed) or adds_by_cell(shape):
         return PricedCells.of(shape, most, leaves=leaves)
     if isinstance(shape, Squared):
@@ -50,8 +49,12 @@ def in_spots(blocks: tuple[Block, ...], size: Size, interest: float, close: floa
     people = People.of(blocks, size, interest, fold=listed, most=most)
     if people is None:
         return None
-    many = close >= CLOSE and len(people.distances) > MANY
-    return people, solve(people.programme.lifted, ROUGH if many else close)
+    return people, solve(people.programme.lifted, nearly(people, close))
+
+
+def nearly(people: People, close: float = CLOSE) -> float:
+    """Return how near the best will do: of many kinds of people not all of the way is gone."""
+    return ROUGH if close >= CLOSE and len(people.distances) > MANY else close
 
 
 def listed(shape: ContributionSet, most: int, *, leaves: bool) -> Folded | None:

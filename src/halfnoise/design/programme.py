@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from halfnoise.values import dataclass, replace
 from halfnoise.workload.grid import Floats
@@ -62,10 +61,14 @@ class Programme:
             axes.append(vectors)
             own.append(np.maximum(values, 0.0))
             some = slice(len(values))  # but the number of people, where it is given
-            squared = moved.ndim == 3 and not in_rows(moved)
-            wanted = moved[:, some, some] if squared else moved[..., some]
-            every = np.arange(len(values))
-            far.append(viewed(wanted, vectors.T, every, every).max(axis=1))
+            if moved.ndim == 3 and not in_rows(moved):
+                seen = np.einsum(
+                    "ia,kij,ja->ka", vectors, moved[:, some, some], vectors, optimize=True
+                )
+            else:
+                several = moved.reshape(len(moved), -1, moved.shape[-1])
+                seen = ((several[..., some] @ vectors) ** 2).sum(axis=1)
+            far.append(seen.max(axis=0))
         own, far = [*own, self.line_weights], [*far, self.distances.max(axis=0, initial=0.0)]
         pairs = [*zip(own, far, strict=True)]
         part = LEAST_PART * sum(float(np.sqrt(w * p).sum()) for w, p in pairs)
@@ -78,50 +81,7 @@ class Programme:
         )
         return replace(self, weights=weights, line_weights=lines, goals=goals)
 
-    def of(self, chosen: NDArray[np.intp]) -> "Programme":
-        """Return the same for some kinds of people."""
-        moved = [each[chosen] for each in self.moved]
-        return replace(self, moved=moved, distances=self.distances[chosen])
-
-    def costs(self, matrices: Sequence[Floats], lines: Floats) -> Floats:
-        """Return what everybody costs under noise of such information."""
-        cost = np.einsum("kl,l->k", self.distances, lines)  # threads of BLAS would not pay
-        for moved, matrix in zip(self.moved, matrices, strict=True):
-            if moved.ndim == 2 or in_rows(moved):
-                rows = moved.reshape(-1, len(matrix))
-                more = np.einsum("ij,ij->i", rows @ matrix, rows)
-                more = more.reshape(len(moved), -1).sum(axis=1)
-            else:
-                more = np.einsum("kij,ij->k", moved, matrix, optimize=True)
-            cost = cost + more
-        found: Floats = np.maximum(cost, 0.0)
-        return found
-
 
 def in_rows(moved: Floats) -> bool:
     """Whether P of every kind is the sum of the squares of several rows."""
     return moved.ndim == 3 and moved.shape[1] < moved.shape[2]
-
-
-def average(prices: Floats, moved: Floats) -> Floats:
-    """Return the sum of P of all kinds, each times its price."""
-    if moved.ndim == 2:
-        return (moved.T * prices) @ moved
-    if in_rows(moved):
-        rows = moved.reshape(-1, moved.shape[2])
-        return (rows.T * np.repeat(prices, moved.shape[1])) @ rows
-    found: Floats = np.einsum("k,kij->ij", prices, moved)
-    return found
-
-
-def viewed(moved: Floats, view: Floats, i: NDArray[np.intp], j: NDArray[np.intp]) -> Floats:
-    """Return some entries of P of every kind, seen by a matrix: a row for each entry."""
-    if moved.ndim == 2:
-        rows = view @ moved.T
-        return rows[i] * rows[j]
-    if in_rows(moved):
-        several = np.einsum("ai,kri->rak", view, moved, optimize=True)
-        each: Floats = (several[:, i] * several[:, j]).sum(axis=0)
-        return each
-    found: Floats = (view @ moved @ view.T)[:, i, j].T
-    return found

@@ -80,6 +80,11 @@ class Rows:
             found.append(np.ones(len(people.distances)))
         return np.stack(found, axis=1) if found else np.empty((len(people.distances), 0))
 
+    @cached_property
+    def charged(self) -> Floats:
+        """What everybody costs in each row, and in what lies across, for a scale of one."""
+        return np.hstack([self.moved**2, self.people.distances])
+
     def changed(self, who: People) -> Floats:
         """Return how far those who change answers move each row; the number of people stays."""
         moved = Rows(who, self.rows).moved

@@ -83,7 +83,8 @@ def summed(
     Everybody adds ``lean``, and of each of the lists of values one, by their place in it.
     """
     one = math.lcm(lean.denominator, *(x.denominator for each in values for x in each))
-    whole, more = [[int(x * one) for x in each] for each in values], int(lean * one)
+    ints = ([x.numerator * (one // x.denominator) for x in each] for each in values)
+    whole, more = [*ints], int(lean * one)
     most = abs(more) + sum(max(map(abs, each)) for each in whole)
     kind = np.int64 if max(most, one) < 2**61 else object  # which Python divides
     total = np.full(number, more, dtype=kind)
