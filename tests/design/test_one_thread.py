@@ -8,6 +8,7 @@ from threadpoolctl import ThreadpoolController
 
 import halfnoise as hn
 from halfnoise.design import duality
+from halfnoise.design.at_prices import Optimum
 from halfnoise.design.people import People, Size
 
 BLAS = ThreadpoolController().select(user_api="blas")
@@ -39,7 +40,7 @@ def seen(monkeypatch: pytest.MonkeyPatch, wait: Any = None) -> list[list[int]]:
     """Return a list of how many threads there are while a programme is solved."""
     found, solve = list[list[int]](), duality._solve
 
-    def watched(*args: Any) -> duality.Optimum:
+    def watched(*args: Any) -> Optimum:
         found.append(threads())
         if wait is not None:
             with contextlib.suppress(threading.BrokenBarrierError):

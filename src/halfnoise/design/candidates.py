@@ -21,6 +21,7 @@ from halfnoise.values import replace
 from halfnoise.workload.workload import Workload
 
 BEATEN = 1.01  # times its largest error, and who has more is not chosen
+ENOUGH = 1.003  # of the least error: in which other ways to measure it is not asked
 PAYS = 1.001  # a fitted design has this much less squared error than closed forms, or is none
 
 # The plainest first: others are compared with it, and it wins ties.
@@ -56,37 +57,47 @@ def _gaussian(setting: Setting) -> Iterator[Design]:
     fairly_asked = replace(setting, workload=fair.workload, largest=workload) if fair else setting
     if fair:
         mean = min((fair.mean(design) for *_, design in _offered(fairly_asked)), default=math.inf)
-        fitted = [*_fitted(fairly_asked)] if mean > NEAR * fair.error else []
+        enough = ENOUGH * fair.error
+        fitted = [*_fitted(fairly_asked, enough)] if mean > NEAR * fair.error else []
         fair = replace(fair, rough=any(design.error(workload) <= mean for design in fitted))
     closed = [*_closed(setting, fair)]
     yield from closed
     fit = [design for design in closed if design.gives_size or not workload.needs_sizes]
     best = min(fit, key=lambda design: design.error(workload), default=None)
-    least = math.inf if best is None else best.error(workload)
+    least, bound = math.inf if best is None else best.error(workload), None
     if best is not None and not fitted:
         bound = least_error(workload, setting.budget, known_size=known, lines=best.lines)
         if bound is not None and least <= bound * PAYS:
             return
     if largest and fair is None:
         return
-    for design in fitted or _fitted(fairly_asked):
+    enough = 0.0 if bound is None or largest else ENOUGH * bound
+    for design in fitted or _fitted(fairly_asked, enough):
         if design.error(workload) * PAYS < least:
             yield design
 
 
-def _fitted(setting: Setting) -> Iterator[Design]:
+def _fitted(setting: Setting, enough: float) -> Iterator[Design]:
     """List fitted designs for which there is a grid."""
     if setting.workload.weight is None:
-        offered = itertools.chain(*(_varied(each, setting) for each in FITTED))
+        offered = itertools.chain(*(_varied(each, setting, enough) for each in FITTED))
         yield from (design for _, design in offered if _fits(design, setting))
 
 
-def _varied(kind: type[Design], setting: Setting) -> Iterator[tuple[int, Design]]:
-    """List designs of a kind, each measured in the way that is best and has a grid, and which."""
+def _varied(
+    kind: type[Design], setting: Setting, enough: float = 0.0
+) -> Iterator[tuple[int, Design]]:
+    """List designs of a kind, each measured in the way that is best and has a grid, and which.
+
+    Of which one has as little error as is ``enough``, other ways are not tried.
+    """
     found = dict[str, list[tuple[int, Design]]]()
     for way in range(max(block.shape.ways for block in setting.workload.blocks)):
         for design in kind.offers(_in_way(setting, way)):
             found.setdefault(design.name, []).append((way, design))
+        every = (design for each in found.values() for _, design in each)
+        if any(each.error(setting.workload) <= enough and _fits(each, setting) for each in every):
+            break
     for each in found.values():
         first, *more = sorted(each, key=lambda own: own[1].error(setting.workload))
         fit = (own for own in (first, *more) if _fits(own[1], setting))

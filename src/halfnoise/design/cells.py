@@ -18,7 +18,6 @@ others: what that can cost is added to what the dearest cost (the triangle inequ
 """
 
 import itertools
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
@@ -30,7 +29,7 @@ from halfnoise.design.cell_parts import CellPart, Kinds, Own
 from halfnoise.design.cell_rows import CellRows
 from halfnoise.design.cell_states import CellStates
 from halfnoise.design.cell_tables import in_layers, parted, together
-from halfnoise.design.programme import in_rows
+from halfnoise.design.programme import in_rows, spread
 from halfnoise.design.triangle import moved_by
 from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.crossing import TableBlock
@@ -42,8 +41,7 @@ from halfnoise.workload.sets.folding import Folded
 from halfnoise.workload.sets.residuals import Axes, cells, flat, place_of
 
 MOST_LISTED, MOST_RESIDUALS = 2**16, 2**9
-MOST_SPOTS, MOST_NUMBERS = 2**6, 2**20  # kinds of places, and numbers in all their matrices
-GOLDEN = (math.sqrt(5) - 1) / 2  # multiples of it are far apart, modulo one: so some are chosen
+MOST_SPOTS, MOST_NUMBERS = 2**6, 3 * 2**19  # kinds of places, and numbers in all their matrices
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,8 +76,8 @@ class Cells(Folded):
         nothing = np.zeros(0, dtype=np.intp), np.zeros((0, 0))
         kinds, which, shared = (states.everybody(), *nothing) if leaves else states.changed()
         if number > most:
-            at = np.unique((np.arange(most // 2) * GOLDEN % 1 * number).astype(np.intp))
-            kinds, which = kinds[..., at, :], which[at] if len(which) else which
+            at = spread(number, most // 2)
+            kinds, which = kinds[..., at, :], which[at if len(which) else []]
         return cls(
             shape=shape,
             leaves=leaves,
@@ -215,11 +213,8 @@ class Cells(Folded):
 
     def along(self, f: Ring) -> list[Ring]:
         """Return the totals by kind of place."""
-        tables = self._tables(f)
+        tables = apart_by_table(self.shape.levels, self.shape.layers, f)
         return [parted(self.states, tables, (), 0, x).reshape(len(f)) for x in self.states.free]
-
-    def _tables(self, f: Ring) -> list[dict[Axes, Ring]]:
-        return apart_by_table(self.shape.levels, self.shape.layers, f)
 
     def channel(self, quantum: Fraction, scales: Scales) -> Channel | None:
         """Make the rows of all parts ready to be measured."""
@@ -257,7 +252,8 @@ class Cells(Folded):
     def measure(self, channel: Channel, f: Ring, people: Ring) -> Ring:
         """Return all rows of all parts, in steps."""
         del people
-        measured, tables = list[Ring](), self._tables(f)
+        measured = list[Ring]()
+        tables = apart_by_table(self.shape.levels, self.shape.layers, f)
         for fit, steps in self.each(channel.steps):
             for axes in fit.kind.axes:
                 at = axes, fit.kind.spot

@@ -39,6 +39,7 @@ ROUNDING = 1e-6  # more than floating point can be off
 MOST_COORDINATES, FEW_PARTS = 256, 4
 CrowdOf: TypeAlias = tuple[()] | tuple[Grouping | None, Neighbors]
 NEAR = 0.005  # what is as good as the least
+SOME = 2**19  # numbers in all matrices: where there are more, some people are priced
 FAR = 2  # of a bound: no design is so far from the best, so that says nothing
 UNKNOWN = (
     "How far its squared error is from the least that any Gaussian noise can have is not known:"
@@ -171,7 +172,8 @@ def _least(blocks: tuple[Block, ...], size: Size, weight: float) -> float | None
         everybody, found = known
         return bound_at(everybody.programme, found.prices)
     if (people := PRICED(blocks, size, weight) or loosely(blocks, size, weight)) is not None:
-        return solve(people.programme, nearly(people) if placed else CLOSE).bound
+        programme = people.programme.some(SOME) if placed else people.programme
+        return solve(programme, nearly(people) if placed else CLOSE).bound
     if placed:
         return _in_parts(blocks, size, weight)
     if any(adds_by_cell(block.shape) for block in blocks):

@@ -25,15 +25,15 @@ for given prices is the average person, and M is what people differ by from it.
 """
 
 import threading
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import get_cached_controller
 
+from halfnoise.design.at_prices import NONE, Optimum, Seen
 from halfnoise.design.programme import LEAST_PRICE, Programme
 from halfnoise.design.stacks import Stacks
-from halfnoise.values import dataclass, replace
+from halfnoise.values import replace
 from halfnoise.workload.grid import Floats
 
 CLOSE = 5e-4  # how near the error of what is found comes to the bound
@@ -42,52 +42,19 @@ LEAST_ROUNDS, MUCH, MOST_WORK = 10, 2**31, 2**26  # multiplications in all round
 FEW, MORE, LITTLE = 2**16, 128, 0.1  # numbers: of more, after the rounds, not all are priced
 MANY, FIRST_ROUNDS, MORE_ROUNDS, AGAIN = 300, 12, 40, 3  # of more kinds, rounds are for fewer
 FASTER, SLOWER = 1.3, 4.0  # how the power of the costs grows, and shrinks where it was too large
-LEAST_SHARE, LEAST_ROOT, TINY = 1e-12, 1e-7, 1e-200
+LEAST_SHARE = 1e-12
 LEFT, AHEAD, FIRST = 0.15, 0.9, 0.1  # of a gap, of the way to zero, of what is free at first
 SMALL = 1e-3  # of an equal share, at least, where steps begin
 _ALONE = threading.Lock()  # of two limits of BLAS that cross one would stay
 BEGUN = 0.02  # how near rounds come where steps for everybody go on from there
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Optimum:
-    """The information that was found, at a cost of one, its error, and the bound for any noise.
-
-    ``prices``, ``shares``: of people, and of the goals in what errors weigh, where the bound is.
-    """
-
-    matrices: tuple[Floats, ...]
-    lines: Floats
-    error: float
-    bound: float
-    prices: Floats
-    shares: Floats
-
-    @property
-    def sound(self) -> bool:
-        """Whether floats could hold it: weights of errors may be too far apart for them."""
-        axes = np.concatenate([*map(np.diag, self.matrices), self.lines])
-        return bool(np.isfinite(axes).all() and (axes > 0).all())
-
-    def stretched(self, cost: float) -> "Optimum":
-        """Return the same with so much less information."""
-        matrices = tuple(each / cost for each in self.matrices)
-        lines, error = self.lines / cost, self.error * cost
-        return replace(self, matrices=matrices, lines=lines, error=error)
-
-    def or_better(self, other: "Optimum") -> "Optimum":
-        """Return this or another, whichever has less error, with the higher bound."""
-        least = other if other.error < self.error else self
-        known = other if other.bound > self.bound else self
-        return replace(least, bound=known.bound, prices=known.prices, shares=known.shares)
-
-
 def solve(programme: Programme, close: float = CLOSE) -> Optimum:
     """Return noise whose error is as near to the least as is asked for, if rounds suffice.
 
-    Of many kinds of people few have prices in the end. After some rounds only those are priced who
-    have one, or are the dearest, until these are the dearest of all. Prices of some are prices of
-    all, so that the bound holds for all.
+    Of many kinds of people few have prices in the end. After some rounds they go on for those who
+    have one, or are the dearest, and steps for fewer still, until these are the dearest of all.
+    Prices of some are prices of all, so that the bound holds for all.
 
     Matrices are small: several threads of BLAS would wait for each other far longer than they work.
     """
@@ -99,24 +66,24 @@ def solve(programme: Programme, close: float = CLOSE) -> Optimum:
 
 def bound_at(programme: Programme, prices: Floats) -> float:
     """Return the bound that any prices give."""
-    return _Seen.at(Stacks.of(programme), prices, np.ones(1)).s ** 2 / float(prices.sum())
+    return Seen.at(Stacks.of(programme), prices, np.ones(1)).s ** 2 / float(prices.sum())
 
 
 def _solve(stacks: Stacks, close: float) -> Optimum:
     kinds, goals = len(stacks.distances), len(stacks.line_weights)
     few = kinds * sum(n**2 for n in stacks.sizes) <= FEW
     most = FIRST_ROUNDS if kinds > MANY and not few else MOST_ROUNDS
-    best = found = _rounds(stacks, max(close, BEGUN) if few else close, _NONE, most)
+    best = found = _rounds(stacks, max(close, BEGUN) if few else close, NONE, most)
     if not best.bound:
         return best
     chosen, cost = np.full(kinds, True), stacks.costs(best.matrices, best.lines)
-    for _ in range(AGAIN):
+    for _ in range(0 if few else AGAIN):
         chosen = (found.prices > LITTLE / kinds) | _dearest(cost) | (cost > cost[chosen].max())
         some = stacks.chosen(np.flatnonzero(chosen))
-        if few or chosen.sum() <= MANY or _work(some) * FIRST_ROUNDS > MUCH:
-            break
         if best.error <= best.bound * (1 + close):
             return best
+        if chosen.sum() <= MANY or _work(some) * FIRST_ROUNDS > MUCH:
+            break
         begun = replace(found, prices=np.maximum(found.prices[chosen], LITTLE / kinds))
         found, cost = _for_all(stacks, chosen, _rounds(some, close / 2, begun, MORE_ROUNDS))
         best = best.or_better(found)
@@ -160,9 +127,9 @@ def _rounds(stacks: Stacks, close: float, begun: Optimum, most: int) -> Optimum:
     least = np.repeat([LEAST_PRICE, LEAST_SHARE], [kinds, goals])
     equal = np.repeat([1 / kinds, 1 / goals], [kinds, goals])
     kept = both = np.concatenate([begun.prices, begun.shares]) if begun.bound else equal
-    best, power = _NONE, 1.0
+    best, power = NONE, 1.0
     for _ in range(max(LEAST_ROUNDS, min(most, MUCH // _work(stacks)))):
-        seen = _Seen.at(stacks, both[:kinds], both[kinds:])
+        seen = Seen.at(stacks, both[:kinds], both[kinds:])
         cost, errors = seen.far(stacks)
         if not (dearest := float(cost.max())):  # nobody moves anything
             break
@@ -188,10 +155,10 @@ def _steps(stacks: Stacks, close: float, prices: Floats, shares: Floats) -> Opti
     is just that: each times what is left is zero. It is made small, and smaller. What a step
     changes of costs and errors, in parts of s, is  -F F' times it.
     """
-    kinds, best, left = len(prices), _NONE, np.empty(0)
+    kinds, best, left = len(prices), NONE, np.empty(0)
     both = np.concatenate([prices / prices.sum(), shares / shares.sum()])
     for _ in range(MOST_STEPS):
-        seen = _Seen.at(stacks, both[:kinds], both[kinds:])
+        seen = Seen.at(stacks, both[:kinds], both[kinds:])
         cost, errors = seen.far(stacks)
         far = np.concatenate([cost, errors]) / seen.s
         free = 1 - far
@@ -217,95 +184,3 @@ def _steps(stacks: Stacks, close: float, prices: Floats, shares: Floats) -> Opti
 def _towards(x: Floats, step: Floats) -> Floats:
     """Go a step, or most of the way to where one of them is zero."""
     return x + min(1.0, AHEAD / max(float((-step / x).max()), LEAST_PRICE)) * step
-
-
-class _Seen(NamedTuple):
-    """The information that is best at some prices and shares, an average person costs s of it.
-
-    ``views``: U of each block, where U'U is the information; ``backs``: U^-T, of what weighs.
-    """
-
-    s: float
-    prices: Floats
-    shares: Floats
-    views: list[Floats]
-    backs: list[Floats]
-    middles: list[Floats]
-    charged: Floats
-    lines: Floats
-
-    @classmethod
-    def at(cls, stacks: Stacks, prices: Floats, shares: Floats) -> "_Seen":
-        """Return it at these."""
-        s, views, backs, middles = 0.0, list[Floats](), list[Floats](), list[Floats]()
-        for place, stack in enumerate(stacks.every):
-            mean, own = stack.average(prices), np.eye(stack.moved.shape[-1])
-            own = _to_center(mean[0]) if stacks.given and place == 0 else own
-            seen = _root(np.einsum("g,bgij->bij", shares, stack.weights)) @ own
-            values, vectors = np.linalg.eigh(seen @ mean @ seen.mT)
-            middle = np.sqrt(np.maximum(values, 0.0))
-            s += float(middle.sum())
-            middle = np.maximum(middle, np.maximum(LEAST_ROOT * middle[:, -1:], TINY))
-            views.append((vectors.mT @ seen) / np.sqrt(middle)[..., None])
-            backs.append(views[-1] @ mean @ own.T / middle[..., None])
-            middles.append(middle)
-        charged = np.einsum("k,kl->l", prices, stacks.distances)
-        wanted = shares @ stacks.line_weights
-        s += float(np.sqrt(wanted * charged).sum())
-        charged = np.maximum(charged, TINY)
-        lines = np.maximum(np.sqrt(wanted / charged), TINY)
-        return cls(s, prices, shares, views, backs, middles, charged, lines)
-
-    def noise(self, dearest: float, errors: Floats) -> Optimum:
-        """Return it at a cost of one."""
-        found = Optimum(
-            matrices=tuple(view.mT @ view for view in self.views),
-            lines=self.lines,
-            error=float(errors.max()),
-            bound=self.s**2 / float(self.prices.sum() * self.shares.sum()),
-            prices=self.prices / self.prices.sum(),
-            shares=self.shares / self.shares.sum(),
-        )
-        return found.stretched(dearest)
-
-    def far(self, stacks: Stacks) -> tuple[Floats, Floats]:
-        """Return what everybody costs, and all errors."""
-        errors = stacks.line_weights @ (1 / self.lines)
-        for back, stack in zip(self.backs, stacks.every, strict=True):
-            errors = errors + np.einsum("bgij,bij->g", stack.weights, back.mT @ back)
-        return stacks.costs([view.mT @ view for view in self.views], self.lines), errors
-
-    def changes(self, stacks: Stacks) -> Floats:
-        """Return F', a column for each price and each share: how costs and errors change."""
-        root = np.sqrt(2 * self.charged) * np.sqrt(self.lines)
-        people = [stacks.distances.T * (self.lines / root)[:, None]]
-        asked = [-stacks.line_weights.T / (self.lines * root)[:, None]]
-        seen = zip(stacks.every, self.views, self.backs, self.middles, strict=True)
-        for stack, view, back, middle in seen:
-            i, j = np.triu_indices(view.shape[1])
-            twice = np.sqrt(np.where(i == j, 1.0, 2.0) / (middle[:, i] + middle[:, j]))
-            wanted = (back[:, None] @ stack.weights @ back.mT[:, None])[..., i, j].mT
-            both = stack.seen(view, i, j) * twice[..., None], wanted * -twice[..., None]
-            if stacks.given and len(people) == 1:  # the average person moves, too
-                more = view[0] @ stack.last[0] * np.sqrt(2 / self.prices.sum())
-                people.append(more)
-                asked.append(np.zeros((len(more), wanted.shape[-1])))
-            for found, own in zip((people, asked), both, strict=True):
-                found.append(own.reshape(-1, own.shape[-1]))
-        return np.hstack([np.vstack(people), np.vstack(asked)])
-
-
-def _to_center(average: Floats) -> Floats:
-    """Return what makes of sums and the number of people the sums seen from the average person."""
-    return np.hstack([np.eye(len(average) - 1), -average[:-1, -1:] / average[-1, -1]])
-
-
-def _root(matrix: Floats) -> Floats:
-    """Return the square roots of matrices that are not negative."""
-    values, vectors = np.linalg.eigh(matrix)
-    found: Floats = (vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]) @ vectors.mT
-    return found
-
-
-_EMPTY = np.empty(0)
-_NONE = Optimum(matrices=(), lines=_EMPTY, error=np.inf, bound=0.0, prices=_EMPTY, shares=_EMPTY)

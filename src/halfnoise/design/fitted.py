@@ -15,12 +15,13 @@ import numpy as np
 from flint import arb
 
 from halfnoise.design.assembly import Assembly
+from halfnoise.design.at_prices import Optimum
 from halfnoise.design.balance import SLACK, balanced, closeness, dearest
 from halfnoise.design.cells import MOST_LISTED, Cells
 from halfnoise.design.covariance import Covariance
 from halfnoise.design.crowd import Crowd, Fold
 from halfnoise.design.design import Design, Setting
-from halfnoise.design.duality import Optimum, solve
+from halfnoise.design.duality import solve
 from halfnoise.design.grid_rows import GridRows
 from halfnoise.design.people import People, Size, size_of
 from halfnoise.design.prices import in_spots, listed, priced

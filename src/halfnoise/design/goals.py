@@ -12,9 +12,10 @@ from typing import TypeAlias
 
 import numpy as np
 
+from halfnoise.design.at_prices import Optimum
 from halfnoise.design.crowd import Crowd
 from halfnoise.design.design import Design
-from halfnoise.design.duality import Optimum, solve
+from halfnoise.design.duality import solve
 from halfnoise.design.people import People
 from halfnoise.design.programme import Goals
 from halfnoise.values import dataclass, replace

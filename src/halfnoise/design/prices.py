@@ -9,10 +9,12 @@ from typing import TypeAlias
 
 import numpy as np
 
+from halfnoise.design.at_prices import Optimum
 from halfnoise.design.cell_moments import Averaged
 from halfnoise.design.cell_prices import PricedCells
+from halfnoise.design.cells import MOST_NUMBERS as MOST_SHARED
 from halfnoise.design.cells import Cells
-from halfnoise.design.duality import CLOSE, Optimum, solve
+from halfnoise.design.duality import CLOSE, solve
 from halfnoise.design.people import MOST_KINDS, People, Size, adds_by_cell
 from halfnoise.values import replace
 from halfnoise.workload.block import Block
@@ -47,7 +49,7 @@ def in_spots(blocks: tuple[Block, ...], size: Size, interest: float, close: floa
     """Return everybody in places inside places of few kinds, and what is the best for them."""
     most = MOST_CHANGES if size is Size.PUBLIC else MOST_KINDS
     people = People.of(blocks, size, interest, fold=listed, most=most)
-    if people is None:
+    if people is None or people.programme.numbers > MOST_SHARED:
         return None
     return people, solve(people.programme.lifted, nearly(people, close))
 

@@ -1,14 +1,17 @@
 """Which noise is looked for: kinds of people, what each pays for, and what errors weigh."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfnoise.values import dataclass, replace
 from halfnoise.workload.grid import Floats
 
 LEAST_PRICE, LEAST_PART = 1e-30, 1e-4
+GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 class Goals(NamedTuple):
@@ -49,6 +52,20 @@ class Programme:
         return replace(self, weights=weights, line_weights=shares @ goals.line_weights)
 
     @property
+    def numbers(self) -> int:
+        """How many numbers all matrices have."""
+        return sum(each.size for each in self.moved)
+
+    def some(self, most: int) -> "Programme":
+        """Return the same for so many kinds of people that matrices have so many numbers."""
+        kinds = len(self.distances)
+        if self.numbers <= most:
+            return self
+        chosen = spread(kinds, most * kinds // self.numbers)
+        moved = [each[chosen] for each in self.moved]
+        return replace(self, moved=moved, distances=self.distances[chosen])
+
+    @property
     def lifted(self) -> "Programme":
         """The same where nothing weighs so little that its noise would have no place on a grid.
 
@@ -80,6 +97,11 @@ class Programme:
             self.goals.line_weights + lines - self.line_weights,
         )
         return replace(self, weights=weights, line_weights=lines, goals=goals)
+
+
+def spread(number: int, most: int) -> NDArray[np.intp]:
+    """Choose at most so many of a number, far apart: multiples of the golden ratio, modulo one."""
+    return np.unique((np.arange(most) * GOLDEN % 1 * number).astype(np.intp))
 
 
 def in_rows(moved: Floats) -> bool:
