@@ -29,6 +29,7 @@ from support.table_people import costs, everybody
 from support.table_releases import releases
 
 NEAR = 1.005  # of the squared error of the best noise there is
+SOME = 0.9  # of the bound of all, that of half of them
 SHORT = 1e-3  # of what is declared
 NUMBER = 100_000 if SOAKS else 20_000
 REPLACE = hn.Neighbors.REPLACE
@@ -85,6 +86,33 @@ def test_any_values_by_places(seed: int) -> None:
         found, declared = costs(plan, 500), Fraction(plan.measurement.design.loss()) ** 2
         assert max(found.each) <= declared
         assert max(found.each) >= declared * (1 - SHORT) or not found.complete
+
+
+def by_some(seed: int, patch: pytest.MonkeyPatch) -> float:
+    """Return the bound that some changes give, in parts of that of all."""
+    queries, mode = in_any_places(seed), MODES[2]
+    bound = planned(queries, mode).least_error_bound
+    shapes = [block.shape for block in hn.Workload(queries, **mode).blocks]
+    (states,) = (CellStates(shape) for shape in shapes if isinstance(shape, Placed))
+    numbers = sum(2 * len(part.own) for part in states.parts)
+    patch.setattr(cells, "MOST_NUMBERS", numbers * (states.number(leaves=False) - 1))
+    some = planned(queries, mode)
+    assert not spotted(some)
+    assert some.least_error_bound
+    assert bound
+    return some.least_error_bound / bound
+
+
+@pytest.mark.parametrize("seed", range(12 * MORE))
+def test_some_of_too_many_bound_all(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their bound is below the one of all, to how near that is, and not far."""
+    assert SOME <= by_some(seed, monkeypatch) <= NEAR
+
+
+def test_the_first_few_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Changes of one kind alone say less."""
+    monkeypatch.setattr(cells, "spread", lambda number, most: np.arange(min(3, number, most)))
+    assert by_some(0, monkeypatch) < SOME
 
 
 PLACES = [("A", "x"), ("A", "y"), ("A", "z"), ("B", "x"), ("B", "y"), ("C", "x")]
