@@ -40,8 +40,9 @@ from halfnoise.workload.sets.crossed import Crossed
 from halfnoise.workload.sets.folding import Folded
 from halfnoise.workload.sets.residuals import Axes, cells, flat, place_of
 
-MOST_LISTED, MOST_RESIDUALS = 2**16, 2**9
-MOST_SPOTS, MOST_NUMBERS = 2**6, 3 * 2**19  # kinds of places, and numbers in all their matrices
+MOST_LISTED, MOST_RESIDUALS = 2**16, 2**9 + 1
+MOST_SPOTS, MOST_OWN = 2**7, 2**7  # kinds of places, and what is told in the whole
+MOST_NUMBERS = 3 * 2**19  # in all matrices
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,17 +68,18 @@ class Cells(Folded):
         states = CellStates(shape)
         if len(states.spots.every) > MOST_SPOTS:
             return None
-        number, many = states.number(leaves=leaves), len(states.finest) - 1 > MOST_RESIDUALS
+        number, many = states.number(leaves=leaves), len(states.finest) > MOST_RESIDUALS
         if shape.deep:
             numbers = sum(len(part.own) * (1 if leaves else 2) for part in states.parts)
-            most, many = min(most, MOST_NUMBERS // numbers), False
+            many = not some and len(states.totals.own) > MOST_OWN
+            most = min(most, MOST_NUMBERS // numbers)
         if number > (MOST_LISTED if some else most) or many or len(states.parts) == 1:
             return None
         nothing = np.zeros(0, dtype=np.intp), np.zeros((0, 0))
         kinds, which, shared = (states.everybody(), *nothing) if leaves else states.changed()
         if number > most:
             at = spread(number, most // 2)
-            kinds, which = kinds[..., at, :], which[at if len(which) else []]
+            kinds, which = kinds[..., at, :], which[[] if leaves else at]
         return cls(
             shape=shape,
             leaves=leaves,
@@ -243,10 +245,8 @@ class Cells(Folded):
 
     def spread(self, channel: Channel) -> Floats:
         """Return the scale, in steps, of all that is measured, part by part."""
-        found = [
-            np.repeat([*own] * len(fit.kind.axes), fit.kind.places * fit.kind.cells)
-            for fit, own in self.each(channel.scales)
-        ]
+        each = ((fit.kind, own) for fit, own in self.each(channel.scales))
+        found = [np.repeat([*own] * len(kind.axes), kind.places * kind.cells) for kind, own in each]
         return np.concatenate(found)
 
     def measure(self, channel: Channel, f: Ring, people: Ring) -> Ring:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from halfnoise.design.cells import Cells
 from halfnoise.design.crowd import Crowd
 from halfnoise.design.design import Setting
 from halfnoise.design.duality import CLOSE, bound_at, solve
@@ -172,8 +173,9 @@ def _least(blocks: tuple[Block, ...], size: Size, weight: float) -> float | None
         everybody, found = known
         return bound_at(everybody.programme, found.prices)
     if (people := PRICED(blocks, size, weight) or loosely(blocks, size, weight)) is not None:
-        programme = people.programme.some(SOME) if placed else people.programme
-        return solve(programme, nearly(people) if placed else CLOSE).bound
+        listed = placed and any(isinstance(fold, Cells) for fold in people.folds)
+        programme = people.programme.some(SOME) if listed else people.programme
+        return solve(programme, nearly(people) if listed else CLOSE).bound
     if placed:
         return _in_parts(blocks, size, weight)
     if any(adds_by_cell(block.shape) for block in blocks):
