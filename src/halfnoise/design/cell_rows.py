@@ -43,11 +43,12 @@ class CellRows:
     def moved(self, states: CellStates, kinds: Kinds) -> list[tuple[NDArray[Any], int]]:
         """Return how far people of such kinds move each row: whole parts of one."""
         which = [states.which(own, kinds) for own in self.kind.own]
+        amounts = [states.amounts(layer) for _, layer in self.kind.own]
         found = list[tuple[NDArray[Any], int]]()
         for row in self.rows:
             some = [i for i, part in enumerate(row.parts) if part]
-            each = [[row.parts[i] * x for x in states.amounts(self.kind.own[i][1])] for i in some]
-            found.append(summed(each, [which[i] for i in some], Fraction(0), len(kinds)))
+            each = [(row.parts[i], amounts[i], which[i]) for i in some]
+            found.append(summed(each, Fraction(0), len(kinds)))
         return found
 
     def _pieces(self, states: CellStates, row: Row) -> list[Fraction]:

@@ -42,7 +42,7 @@ from halfnoise.workload.sets.residuals import Axes, cells, flat, place_of
 
 MOST_LISTED, MOST_RESIDUALS = 2**16, 2**9 + 1
 MOST_SPOTS, MOST_OWN = 2**7, 2**7  # kinds of places, and what is told in the whole
-MOST_NUMBERS = 3 * 2**19  # in all matrices
+MOST_NUMBERS = 2**20  # in all matrices
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -71,10 +71,10 @@ class Rows:
         which = [each.added(people.kinds[i]) for each, (i, _), _ in seen]
         apart = [[x - middle for x in each.along] for each, _, middle in seen]
         for row in self.rows:
-            own = [i for i, part in enumerate(row.parts) if part]
-            values = [[row.parts[i] * x for x in apart[i]] for i in own]
+            some = [i for i, part in enumerate(row.parts) if part]
+            own = [(row.parts[i], apart[i], which[i]) for i in some]
             lean = row.people if people.centred else Fraction(0)
-            total, one = summed(values, [which[i] for i in own], lean, len(people.distances))
+            total, one = summed(own, lean, len(people.distances))
             found.append((total / one).astype(float))
         if people.size is Size.MEASURED:
             found.append(np.ones(len(people.distances)))

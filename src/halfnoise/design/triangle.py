@@ -9,6 +9,7 @@ import contextlib
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,17 @@ PART_BITS = 14  # a part is exact to this much of the range of the coordinate th
 PIECE_BITS = 30  # and comes in no finer pieces than this, so that 2^32 people have room
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Row:
     """Parts of all coordinates, each seen from its middle, and of the number of people."""
 
     parts: tuple[Fraction, ...]
     people: Fraction = Fraction(0)
+
+    @cached_property
+    def held(self) -> Floats:
+        """How large the parts of coordinates are."""
+        return np.array([abs(float(part)) for part in self.parts])
 
 
 def moved_by(
@@ -39,9 +45,8 @@ def moved_by(
     """
     found = 0.0
     for row, scale in zip(rows, scales, strict=False):
-        held = np.array([abs(float(part)) for part in row.parts])
-        if not alone or row.people or (held > 0).sum() > 1:
-            found += float(held @ rounded / scale) ** 2
+        if not alone or row.people or (row.held > 0).sum() > 1:
+            found += float(row.held @ rounded / scale) ** 2
     return found
 
 
@@ -73,23 +78,26 @@ def short_rows(
 
 
 def summed(
-    values: Sequence[Sequence[Fraction]],
-    which: Sequence[NDArray[np.intp]],
+    every: Sequence[tuple[Fraction, Sequence[Fraction], NDArray[np.intp]]],
     lean: Fraction,
     number: int,
 ) -> tuple[NDArray[Any], int]:
     """Return exact sums for so many people, as whole numbers of such parts of one.
 
-    Everybody adds ``lean``, and of each of the lists of values one, by their place in it.
+    Everybody adds ``lean``, and a part of one of several amounts, by its place among them.
     """
-    one = math.lcm(lean.denominator, *(x.denominator for each in values for x in each))
-    ints = ([x.numerator * (one // x.denominator) for x in each] for each in values)
-    whole, more = [*ints], int(lean * one)
+    coarse = math.lcm(*(part.denominator for part, _, _ in every))
+    fine = math.lcm(*(x.denominator for _, amounts, _ in every for x in amounts))
+    one = math.lcm(lean.denominator, coarse * fine)
+    more, whole = int(lean * one), list[list[int]]()
+    for part, amounts, _ in every:
+        times = part.numerator * (one // fine // part.denominator)
+        whole.append([times * x.numerator * (fine // x.denominator) for x in amounts])
     most = abs(more) + sum(max(map(abs, each)) for each in whole)
     kind = np.int64 if max(most, one) < 2**61 else object  # which Python divides
     total = np.full(number, more, dtype=kind)
-    for each, places in zip(whole, which, strict=True):
-        total = total + np.array(each, dtype=kind)[places]
+    for each, (_, _, which) in zip(whole, every, strict=True):
+        total = total + np.array(each, dtype=kind)[which]
     return total, one
 
 
