@@ -268,3 +268,18 @@ def test_kinds_of_places() -> None:
     assert [spot.number for spot in spots.every] == [len(each) for each in spots.places]
     assert [spot.each for spot in spots.every] == [1, 2, 1, 2, 1, 1, 3]
     assert spots.under(1, 2) == [5]
+
+
+def test_roots_of_what_two_share_are_numbers() -> None:
+    """Where two changes share as much as they are apart, rounding leaves no root of less than 0."""
+    places = [("a", "a", "a", "a"), ("a", "a", "a", "b"), ("a", "a", "b"), ("a", "b", "a", "a")]
+    places += [("a", "b", "a", "b"), ("a", "b", "a", "c"), ("b",), ("c",)]
+    plain: list[Any] = [hn.Choice("x", ["a"]), hn.Choice("y", ["a", "b", "c", "d"])]
+    queries: list[Any] = [
+        hn.Table([hn.Nested(*"stuv", places=places), *plain]),
+        hn.Count("c", by=["s"]),
+    ]
+    for block in hn.Workload(queries, neighbors=REPLACE).blocks:
+        fold = Cells.of(block.shape, 2**20, leaves=False)  # type: ignore[arg-type]
+        assert fold is not None
+        assert all(np.isfinite(matrix).all() for matrix in fold.matrices())

@@ -119,11 +119,8 @@ class Cells(Folded):
                 continue
             x, y = (self._added(part, own) for own in self.kinds)
             far, shared = float(part.distance), self.shared[place][self.which]
-            less, more = ((far + sign * shared) / 2 for sign in (1, -1))
-            two = [
-                (x - y) * np.sqrt(less)[:, None],
-                (x + y) * np.sqrt(np.maximum(more, 0))[:, None],
-            ]
+            less, more = (np.maximum(far + sign * shared, 0) / 2 for sign in (1, -1))
+            two = [(x - y) * np.sqrt(less)[:, None], (x + y) * np.sqrt(more)[:, None]]
             rows = np.stack(two, axis=1)
             yield rows if in_rows(rows) else np.einsum("kri,krj->kij", rows, rows)
 
