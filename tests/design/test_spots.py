@@ -283,3 +283,13 @@ def test_roots_of_what_two_share_are_numbers() -> None:
         fold = Cells.of(block.shape, 2**20, leaves=False)  # type: ignore[arg-type]
         assert fold is not None
         assert all(np.isfinite(matrix).all() for matrix in fold.matrices())
+
+
+@pytest.mark.parametrize("most", range(5))
+def test_some_of_too_many_are_at_least_one(most: int) -> None:
+    """Where others leave room for hardly any changes of place, some are listed, or none is told."""
+    places = hn.Nested("s", "t", places=[("A", "a"), ("A", "b"), ("B", "a")])
+    (block,) = hn.Workload([places, hn.Count("c", by=["s"])], neighbors=REPLACE).blocks
+    fold = Cells.of(block.shape, most, leaves=False, some=True)  # type: ignore[arg-type]
+    assert (fold is None) == (most < 2)
+    assert fold is None or 1 <= len(fold.across) <= most

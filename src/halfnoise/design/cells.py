@@ -73,7 +73,7 @@ class Cells(Folded):
             numbers = sum(len(part.own) * (1 if leaves else 2) for part in states.parts)
             many = not some and len(states.totals.own) > MOST_OWN
             most = min(most, MOST_NUMBERS // numbers)
-        if number > (MOST_LISTED if some else most) or many or len(states.parts) == 1:
+        if number > (MOST_LISTED if some and most > 1 else most) or many or len(states.parts) == 1:
             return None
         nothing = np.zeros(0, dtype=np.intp), np.zeros((0, 0))
         kinds, which, shared = (states.everybody(), *nothing) if leaves else states.changed()
