@@ -122,6 +122,8 @@ def test_unknown_columns(tmp_path: Path) -> None:
     assert "has no column 'smokr'" in said
     assert "--names" in said
     assert "'smoker'" not in said
+    old = written(tmp_path / "old.csv", "raucher;größe\n1;170\n".encode("latin-1"))
+    assert all(word in refused(old, ["raucher"]) for word in ("--delimiter ';'", "--encoding"))
     pq.write_table(pa.table({"smoker": [1]}), tmp_path / "table.parquet")
     assert "did you mean 'smoker'?" in refused(tmp_path / "table.parquet", ["smokr"])
 

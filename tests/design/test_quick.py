@@ -12,7 +12,8 @@ import pytest
 import halfnoise as hn
 from halfnoise.design import allocation, largest
 from halfnoise.design.candidates import designs
-from halfnoise.design.certificate import fairly
+from halfnoise.design.certificate import fairly, least_error
+from halfnoise.design.crowd import Crowd
 from halfnoise.design.duality import solve
 from halfnoise.design.programme import Programme
 from halfnoise.privacy.definitions import Budget
@@ -147,3 +148,24 @@ def _rounds(first: Any, workload: hn.Workload, beaten: float) -> int:
 
     largest.least_largest(first, again, workload, None, beaten)
     return len(calls)
+
+
+@pytest.mark.parametrize("most", [40, 52, 79])
+@pytest.mark.parametrize("objective", ["total", "largest"])
+def test_a_few_numbers_of_groups_bound_as_all_do(
+    most: int, objective: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who is alike in several groups moves most in some of so many: others leave the bound."""
+    queries = [hn.Count("c"), hn.Sum("s", bounds=(0, 20)), hn.Sum("t", bounds=(-1, 9))]
+    queries += [hn.Choice("x", ["a", "b"])]
+    workload = hn.Workload(queries, groups=80, max_groups=most, objective=objective)
+    found = least_error(workload, 1.0)
+    numbers, few = list[int](), vars(Crowd)["_numbers"].fget
+
+    def every(crowd: Crowd) -> range:
+        numbers.append(len(few(crowd)))
+        return range(1, crowd.most + 1)
+
+    monkeypatch.setattr(Crowd, "_numbers", property(every))
+    assert least_error(workload, 1.0) == pytest.approx(found, rel=2e-4)
+    assert 0 < max(numbers) <= most / 2

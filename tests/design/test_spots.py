@@ -268,3 +268,28 @@ def test_kinds_of_places() -> None:
     assert [spot.number for spot in spots.every] == [len(each) for each in spots.places]
     assert [spot.each for spot in spots.every] == [1, 2, 1, 2, 1, 1, 3]
     assert spots.under(1, 2) == [5]
+
+
+def test_roots_of_what_two_share_are_numbers() -> None:
+    """Where two changes share as much as they are apart, rounding leaves no root of less than 0."""
+    places = [("a", "a", "a", "a"), ("a", "a", "a", "b"), ("a", "a", "b"), ("a", "b", "a", "a")]
+    places += [("a", "b", "a", "b"), ("a", "b", "a", "c"), ("b",), ("c",)]
+    plain: list[Any] = [hn.Choice("x", ["a"]), hn.Choice("y", ["a", "b", "c", "d"])]
+    queries: list[Any] = [
+        hn.Table([hn.Nested(*"stuv", places=places), *plain]),
+        hn.Count("c", by=["s"]),
+    ]
+    for block in hn.Workload(queries, neighbors=REPLACE).blocks:
+        fold = Cells.of(block.shape, 2**20, leaves=False)  # type: ignore[arg-type]
+        assert fold is not None
+        assert all(np.isfinite(matrix).all() for matrix in fold.matrices())
+
+
+@pytest.mark.parametrize("most", range(5))
+def test_some_of_too_many_are_at_least_one(most: int) -> None:
+    """Where others leave room for hardly any changes of place, some are listed, or none is told."""
+    places = hn.Nested("s", "t", places=[("A", "a"), ("A", "b"), ("B", "a")])
+    (block,) = hn.Workload([places, hn.Count("c", by=["s"])], neighbors=REPLACE).blocks
+    fold = Cells.of(block.shape, most, leaves=False, some=True)  # type: ignore[arg-type]
+    assert (fold is None) == (most < 2)
+    assert fold is None or 1 <= len(fold.across) <= most

@@ -227,6 +227,11 @@ ITEMS: Any = hn.Items("i", ["u"])
 REFUSED: list[tuple[Any, str]] = [
     (lambda: hn.Table([ITEMS]), "an axis must be a Choice, Bins, Nested or a label"),
     (lambda: hn.Workload([hn.Table(["i"]), ITEMS]), "label of a Choice, Bins or level"),
+    (
+        lambda: hn.Workload([hn.Table(["sex", "age"])]),
+        r"\(none\), got 'sex'; say its categories: Choice\('sex', \[\"a\", \"b\"\]\)",
+    ),
+    (lambda: hn.Workload([hn.Choice("sex", ["f"]), hn.Table(["sxe"])]), "did you mean 'sex'?"),
     (lambda: hn.Workload(tables((1025, 1025, 129), (3,))), "at most 2\\^27 cells, got 135,530,625"),
     (
         lambda: hn.plan(tables((500, 400, 300), (3,)), privacy=hn.GaussianDP(mu=1e-4)),

@@ -23,7 +23,7 @@ from support import reference, weighted
 from support.small_workloads import QUERIES, maker
 
 WEIGHED = [name for name in QUERIES if "variance" not in name]  # which is refused with weights
-BOUNDS = [(0.0, 5.0), (0.3, 1.7), (2.0, 1000.1)]
+BOUNDS = [(0.0, 5.0), (0.3, 1.7), (2.0, 1000.1), (0.0, 0.37)]
 RULES: dict[str, dict[str, Any]] = {
     "alone": {},
     "heads": {"unweighted_size": True},
@@ -147,15 +147,16 @@ def test_whole_weights_are_exact() -> None:
         assert weighing.parts / 2 <= weighing.high <= weighing.parts
 
 
-def test_the_design_is_that_of_people_scaled() -> None:
-    """Every error is the highest weight times that of people without weights."""
+@pytest.mark.parametrize("high", [8, 0.25])
+def test_the_design_is_that_of_people_scaled(high: float) -> None:
+    """Every error is the highest weight times that of people without weights, small or large."""
     for queries in WEIGHED:
-        alike, heavy = maker(queries)(), maker(queries)(weight=hn.Weight("w", bounds=(0, 8)))
+        alike, heavy = maker(queries)(), maker(queries)(weight=hn.Weight("w", bounds=(0, high)))
         budget = Budget(mu=1.0, epsilon=1.0)
         others = {d.name: d for d in designs(alike, budget, known_size=True)}
         for design in designs(heavy, budget, known_size=True):
             other = others[design.name]
-            assert design.query_std == pytest.approx([8 * x for x in other.query_std], rel=1e-9)
+            assert design.query_std == pytest.approx([high * x for x in other.query_std], rel=1e-9)
             assert design.loss() <= 1.0
 
 

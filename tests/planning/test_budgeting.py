@@ -53,6 +53,11 @@ def test_margins_beyond_reason() -> None:
     assert hn.budget_for(workload, margin=1e300).epsilon < 1e-8
     with pytest.raises(hn.InvalidParameterError, match="margin must be larger"):
         hn.budget_for(workload, margin=1e-300)
+    mean = [hn.Mean("income", bounds=(0, 200_000))]
+    with pytest.raises(hn.InvalidParameterError, match=r"margin must be larger.* of a mean"):
+        hn.budget_for(mean, margin=1e-3)
+    needed = [hn.budget_for(mean, margin=m, i_know=True).epsilon for m in (200, 25, 2, 0.2)]
+    assert needed == sorted(needed)  # also where Gaussian noise would be finer than can be drawn
 
 
 @pytest.mark.parametrize("margin", [0, -1, float("nan"), "25"])

@@ -45,6 +45,14 @@ def test_what_the_chosen_design_gives_is_said(groups: dict[str, Any]) -> None:
     assert "those that give the number of people." in hn.plan(workload, privacy=APPROX).why
 
 
+def test_nothing_else_is_said_only_where_nothing_has_less_error() -> None:
+    """What is chosen for a third of a per cent less standard error has that much less."""
+    queries = [hn.Choice("event", ["a", "b", "c"]), hn.Mean("ms", bounds=(0, 500), by=["event"])]
+    found = hn.plan(queries, privacy=APPROX)
+    assert found.chosen.name == "fitted-gaussian"
+    assert found.why.startswith("It has 0.326% less standard error than correlated-gaussian")
+
+
 def test_laplace_wins_for_few_counts_and_says_at_which_price() -> None:
     """For one count at (1, 1e-6) Laplace noise wins, and the plan tells what it is worth."""
     found = hn.plan(hn.Workload([hn.Count("smoker")]), privacy=APPROX)

@@ -133,11 +133,15 @@ REFUSED: dict[str, tuple[Any, str]] = {
     ),
     "weights and values": (
         lambda: q.Workload([ONE, q.Count("x", by=["s"])], weight=q.Weight("w", bounds=(0, 2))),
-        "'tables' cannot be weighted",
+        r"places \(Nested\) cannot be weighted",
     ),
     "laplace": (
         lambda: q.plan([NESTED], privacy=hn.PureDP(epsilon=1)),
         "tables are released with Gaussian noise",
+    ),
+    "no place so deep": (
+        lambda: q.Nested("state", "county", places=[("CA",)]),
+        "places must be listed down to 'county'.*; name a place there, or leave 'county' out",
     ),
     "no such level": (lambda: q.Workload([NESTED, q.Table(["tract"])]), "label of .* level"),
     "no such weight": (lambda: q.Workload([NESTED], importance={"tract": 1}), "name of a query"),

@@ -78,7 +78,7 @@ def test_lists_become_tuples_and_one_code_will_do() -> None:
         (lambda: hn.Choice("a", ["x", "x"]), "different from each other, got 'x'"),
         (lambda: hn.Bins("a", [1, 0]), "edges must be numbers in rising order"),
         (lambda: hn.Bins("a", []), "edges must be numbers in rising order"),
-        (lambda: hn.Bins("a", ["x"]), "edge must be a finite number"),  # type: ignore[list-item]
+        (lambda: hn.Bins("a", ["x"]), "finite number, got 'x'; for example edges"),  # type: ignore[list-item]
         (lambda: hn.Items("a", ["x", "y"], at_most=3), "at_most must be at most 2, got 3"),
         (lambda: hn.Items("a", ["x", "y"], at_most=0), "at_most must be a whole number"),
         (lambda: hn.Items("a", ["x"], at_most=1.0), "at_most must"),  # type: ignore[arg-type]

@@ -73,7 +73,7 @@ class Cells(Folded):
             numbers = sum(len(part.own) * (1 if leaves else 2) for part in states.parts)
             many = not some and len(states.totals.own) > MOST_OWN
             most = min(most, MOST_NUMBERS // numbers)
-        if number > (MOST_LISTED if some else most) or many or len(states.parts) == 1:
+        if number > (MOST_LISTED if some and most > 1 else most) or many or len(states.parts) == 1:
             return None
         nothing = np.zeros(0, dtype=np.intp), np.zeros((0, 0))
         kinds, which, shared = (states.everybody(), *nothing) if leaves else states.changed()
@@ -119,11 +119,8 @@ class Cells(Folded):
                 continue
             x, y = (self._added(part, own) for own in self.kinds)
             far, shared = float(part.distance), self.shared[place][self.which]
-            less, more = ((far + sign * shared) / 2 for sign in (1, -1))
-            two = [
-                (x - y) * np.sqrt(less)[:, None],
-                (x + y) * np.sqrt(np.maximum(more, 0))[:, None],
-            ]
+            less, more = (np.maximum(far + sign * shared, 0) / 2 for sign in (1, -1))
+            two = [(x - y) * np.sqrt(less)[:, None], (x + y) * np.sqrt(more)[:, None]]
             rows = np.stack(two, axis=1)
             yield rows if in_rows(rows) else np.einsum("kri,krj->kij", rows, rows)
 

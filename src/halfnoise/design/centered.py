@@ -240,7 +240,8 @@ def best_scales(
     parts = Allocation.of(workload, blocks, centers, noise, interest)
     weight = parts.size or (size_weight(blocks) if size is Size.MEASURED else 0.0)
     root = parts.root(weight) if size in (Size.LEANED, Size.MEASURED) else 0.0
-    power = setting.budget**noise.p / (workload.touched or 1)
+    one = setting.budget / float(blocks[0].weighing.heaviest)  # what weight one may cost
+    power = one**noise.p / (workload.touched or 1)
     for_blocks, for_root = (power * part / (parts.own + root) for part in (parts.own, root))
     if workload.touched and workload.neighbors is Neighbors.REPLACE:
         most = parts.most_for_change(setting.budget)

@@ -23,6 +23,7 @@ from halfnoise.workload.grid import Floats
 from halfnoise.workload.groups import Grouping
 
 MOST_SQUARES = 2**20  # numbers in the squares of what everybody moves
+FEW = 32  # numbers of groups that are tried, of those who are alike in all of theirs
 Signs: TypeAlias = tuple[int, ...]
 Fold: TypeAlias = Callable[[Sequence[Block], Size, float], People | None]
 
@@ -83,13 +84,25 @@ class Crowd:
         Who is replaced leaves one group and enters another; or comes from, or goes to, none.
         """
         kinds, found = range(len(self.one.distances)), []
-        for number in range(1, self.most + 1):
+        for number in self._numbers:
             several = [(kind,) * number for kind in kinds]
             if not self.alike:
                 several = list(itertools.combinations_with_replacement(kinds, number))
             leaves = self.changed is not None and number > 1
             found.append(((1, -1) if leaves else (1,) * number, np.array(several)))
         return found
+
+    @property
+    def _numbers(self) -> Sequence[int]:
+        """In how many groups people are; a few such numbers for those who are alike in all.
+
+        At prices a along and b across, j of m groups cost j^2 a/m + j(1 - j/m) b, which grows up to
+        the half of them.
+        """
+        least = max(1, min(self.most, self.groups // 2))
+        if not self.alike or self.changed is not None:
+            return range(1, self.most + 1)
+        return range(self.most, least - 1, -1 - (self.most - least) // FEW)
 
     def moved(self, one: Floats, changed: Floats | None, *, across: bool) -> Floats:
         """Return squared moves of totals, or of what lies across groups, from moves in one."""

@@ -170,7 +170,8 @@ def two_level(
     # Of very many counts the centres on the grid may be zero.
     weight = parts.size or size_weight(blocks)
     sizes, people = math.sqrt(weight * level.spread), math.sqrt(weight) * float(level.center)
-    power = budget**2 / (own + sizes + people)
+    one = budget / float(blocks[0].weighing.heaviest)  # what weight one may cost
+    power = one**2 / (own + sizes + people)
     group = Centered(
         name=TwoLevel.name,
         noise=Noise.GAUSSIAN,

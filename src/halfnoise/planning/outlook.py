@@ -28,6 +28,7 @@ from halfnoise.workload.workload import Workload
 Queries: TypeAlias = Workload | Sequence[Asked]
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)  # what a plan without a budget compares
 DELTA = 1e-6  # where none is stated
+OF_MEANS = "that of a mean is the one of its sum over all people"
 
 
 class Terms(Rules, total=False):
@@ -250,7 +251,7 @@ def budget_for(
         known_size=known_size,
     )
     if needed is None or not isinstance(found := needed.privacy, ApproxDP):
-        raise refuse("margin", "larger: no budget that protects anybody gives it", target)
+        raise refuse("margin", "larger: no budget that protects anybody gives it", target, OF_MEANS)
     if not yes_or_no(i_know=i_know):
         _affordable(found, target)
     return found
@@ -277,6 +278,5 @@ def _affordable(budget: ApproxDP, margin: float) -> None:
             raise  # for the delta, which was given
         raise InvalidParameterError(
             f"a margin of {short(margin)} is too small: epsilon {short(budget.epsilon)}, which it"
-            " needs, protects hardly anybody; allow a larger margin (that of a mean is the one of"
-            f" its sum over all people), {KNOW}"
+            f" needs, protects hardly anybody; allow a larger margin ({OF_MEANS}), {KNOW}"
         ) from None

@@ -11,7 +11,7 @@ from halfnoise.design.design import Design, Measurement
 from halfnoise.errors import InvalidParameterError
 from halfnoise.noise.law import Noise
 from halfnoise.planning import tables, weighted
-from halfnoise.planning.choice import best, compared, in_words, there
+from halfnoise.planning.choice import AS_GOOD, best, compared, in_words, there
 from halfnoise.planning.plain import plain
 from halfnoise.planning.readers import AS_MEANS, DIVIDE, mean_margins
 from halfnoise.planning.spending import Discovery, Spending
@@ -74,9 +74,9 @@ class Plan(Planned):
         saved = 1 - errors[design.name] / errors[plain]
         if len(errors) == 1:
             words = "It is the only design that applies here."
-        elif saved < 0.005 and workload.needs_sizes:
+        elif saved < AS_GOOD - 1 and workload.needs_sizes:
             words = "It has the least standard error of those that give the number of people."
-        elif saved < 0.005:
+        elif saved < AS_GOOD - 1:
             words = f"Nothing else has less standard error here than {plain}"
             words += "; this one also gives the number of people." if design.size_scale else "."
         else:

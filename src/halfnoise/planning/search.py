@@ -5,11 +5,13 @@ from collections.abc import Callable
 
 from halfnoise.design.candidates import designs
 from halfnoise.design.design import Design
+from halfnoise.errors import InvalidParameterError
 from halfnoise.noise.law import Noise
 from halfnoise.planning.choice import best
 from halfnoise.planning.plan import Plan
 from halfnoise.planning.spending import split_delta
 from halfnoise.privacy.definitions import Budget, GaussianDP
+from halfnoise.privacy.reason import MOST_EPSILON
 from halfnoise.workload.workload import Workload
 
 LEAST, MOST = 1e-9, 1e9  # the smallest and the largest mu or epsilon that can be asked for
@@ -47,12 +49,16 @@ def smallest(
     tried = [max(e, LEAST * releases) * (1 + 1e-12) for e in needed if e <= MOST]
 
     def enough(epsilon: float) -> bool:
-        return widest(at(epsilon).chosen) <= target
+        try:
+            return widest(at(epsilon).chosen) <= target
+        except InvalidParameterError:
+            if epsilon <= MOST_EPSILON:
+                raise
+            return False  # such noise would be finer than what can be drawn
 
-    if not tried or not enough(high := max(tried)):
+    if (high := next(filter(enough, sorted(tried)), None)) is None:
         return None
-    if enough(low := min(tried)):
-        high = low
+    low = min(tried)
     # Which noise is taken depends on the budget, so the better kind may need more to be taken.
     for _ in range(HALVINGS if high > low else 0):
         middle = math.sqrt(low * high)

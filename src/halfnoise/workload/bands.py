@@ -15,7 +15,7 @@ def check_edges(name: str, edges: object) -> tuple[float, ...]:
     remedy = f"for example {name}=[0, 18, 65]"
     if isinstance(edges, str) or not isinstance(edges, Iterable):
         raise refuse(name, "a list of numbers", edges, remedy)
-    found = tuple(finite(edge=edge) for edge in edges)
+    found = tuple(finite(remedy, edge=edge) for edge in edges)
     if not found or any(low >= high for low, high in pairwise(found)):
         raise refuse(name, "numbers in rising order", list(found), remedy)
     return found

@@ -95,8 +95,10 @@ def weighed(blocks: Iterable[Block], weight: Weight | None) -> tuple[Block, ...]
     if weight is None:
         return found
     for block in found:
-        if type(block.shape) not in WEIGHED or getattr(block, "nested", None):
-            rule = f"{block.label!r} cannot be weighted: its sums are not made for that"
-            raise NotSupportedError(f"{rule}; ask for it in a release without weights")
+        placed = getattr(block, "nested", None)
+        if type(block.shape) not in WEIGHED or placed:
+            what = "places (Nested)" if placed else repr(block.label)
+            rule = f"{what} cannot be weighted: their sums are not made for that"
+            raise NotSupportedError(f"{rule}; ask for them in a release without weights")
     weighing = Weighing.of(weight, max(block.shape.finer for block in found))
     return tuple(replace(block, weighing=weighing) for block in found)

@@ -102,7 +102,8 @@ class Nested:
         for name, value in said.items():
             object.__setattr__(self, name, value)
         if max(map(len, self.places)) < len(columns):
-            raise refuse("places", f"listed down to {columns[-1]!r}", self.places[0])
+            remedy = f"name a place there, or leave {columns[-1]!r} out"
+            raise refuse("places", f"listed down to {columns[-1]!r}", self.places[0], remedy)
         _ = self.choices  # which refuses what no cell can say
 
     @property

@@ -41,7 +41,7 @@ def check_queries(queries: Sequence[Asked]) -> None:
     for query in queries:
         if not isinstance(query, Asked):
             known = "a Count, Sum, Mean, Choice, Bins, Items, Nested or Table"
-            raise refuse("query", known, query)
+            raise refuse("query", known, query, 'for example Count("smoker")')
     # A mean has a name of its own beside those of its two sums.
     names = [query.label for query in queries if query.kind == "mean"]
     names += [name for query in queries for name in query.names]

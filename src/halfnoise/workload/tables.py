@@ -3,7 +3,15 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, TypeAlias
 
-from halfnoise.checks import is_name, known_keywords, not_negative, refuse, said_twice, weighs
+from halfnoise.checks import (
+    is_name,
+    known_keywords,
+    meant,
+    not_negative,
+    refuse,
+    said_twice,
+    weighs,
+)
 from halfnoise.errors import InvalidParameterError, NotSupportedError
 from halfnoise.values import KW_ONLY, dataclass, field
 from halfnoise.workload.categories import Bins, Choice
@@ -113,10 +121,11 @@ def attributes(
             rule = f"the attribute {axis.label!r} has two lists of categories"
             raise InvalidParameterError(f"{rule}; use one of them in all tables and choices")
     used = [*dict.fromkeys(labels)]
-    for label in sorted(set(used) - found.keys()):
+    for label in (each for each in used if each not in found):
         known_labels = ", ".join(map(repr, found)) or "none"
         rule = f"the label of a Choice, Bins or level of the workload ({known_labels})"
-        raise refuse("an axis", rule, label)
+        remedy = meant(label, found) or f'say its categories: Choice({label!r}, ["a", "b"])'
+        raise refuse("an axis", rule, label, remedy)
     kept = {label: found[label] for label in used}
     for axis in kept.values():
         if axis.where is not None:

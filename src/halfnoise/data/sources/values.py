@@ -7,8 +7,9 @@ from halfnoise.data.spelling import NO, YES, lowered
 
 CHECK_HEADER = (
     "check it: --skip 3 (or --header-row) passes over titles above it, --names a,b,c stands for"
-    " one that is not there, or that has line breaks in quotes, --encoding cp1252 reads one that is"
-    " not in UTF-8, and lines end with a line feed"
+    " one that is not there, or that has line breaks in quotes, --delimiter ';' parts cells where a"
+    " comma does not, --encoding cp1252 reads one that is not in UTF-8, and lines end with a line"
+    " feed"
 )
 _NOTHING = ("m", "na", "n/a", "nan", "null", "none")
 _ELSEWHERE = [word for own in DIALECTS.values() for word in (*own["yes"], *own["no"])]
