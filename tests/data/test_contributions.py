@@ -142,6 +142,18 @@ def test_at_most() -> None:
     assert sums == [2 * 2**16 // 5] * 5
 
 
+@pytest.mark.parametrize("alone", [True, False])
+def test_of_many_at_most_some(*, alone: bool) -> None:
+    """How many of them somebody has is made once: said for each, a hundred took half a minute."""
+    workload = hn.Workload([q.Count(f"x{i}") for i in range(100)], at_most=2)
+    grid = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1)))
+    frame = pl.DataFrame({f"x{i}": [True] for i in range(100)})
+    with open_source(frame, text=TextFormat()) as source:
+        columns = Columns.of(source, workload, grid.blocks, ())
+        part = Contribution(grid.blocks[0], columns, "hn", alone=alone)
+    assert max(len(repr(own)) for own in part.person) < 200
+
+
 @settings(deadline=None)
 @given(total=st.integers(0, 2**53 - 1), by=st.integers(1, 2**31))
 def test_quotients(total: int, by: int) -> None:

@@ -2,8 +2,8 @@
 
 Each block reads its cells into a few integer columns (``rows``), some by way of columns made
 ``first`` and looked up in lists (``ranks``), puts a person's rows ``together`` (by sum, max or min,
-which do not depend on order), and turns that into what the ``person`` contributes. Every rule is
-total: no row can fail, and no contribution leaves the block's set K.
+which do not depend on order), and turns that, with what is made ``last``, into what the ``person``
+contributes. Every rule is total: no row can fail, and no contribution leaves the block's set K.
 
 A value is a float until it is on the grid (``Contribution.put``): what is added up, of people and
 of the rows of one person, is whole quanta and parts of them, the same in every order. What is done
@@ -59,6 +59,7 @@ class Contribution:
     alike: "dict[str, tuple[Rule, dict[str, str]]]" = field(default_factory=dict)
     rows: dict[str, nw.Expr] = field(default_factory=dict)
     together: list[nw.Expr] = field(default_factory=list)
+    last: dict[str, nw.Expr] = field(default_factory=dict)
     person: list[nw.Expr] = field(default_factory=list)
     in_order: Sequence[int] = ()  # the ranks of many categories
     order: Sequence[int] = ()  # the ranks of all categories, and that of a person
@@ -193,11 +194,11 @@ def _counts(_: Count, part: Contribution) -> None:
         own = part.cell(query)
         yes = own.meets(query.condition) if query.condition else part.says_yes(str(i), own, query)
         yes = is_true(part.within(yes, query)) if weighs else part.within(yes, query)
-        answers.append(part.read(str(i), yes, "max", nw.Int8))
-    if weighs:
-        answers = [yes.cast(nw.Int64) for yes in answers]
-        one = part_of_item(combined(operator.add, answers), most, block)
-        part.person += [yes * one for yes in answers]
+        answers.append(part.read(str(i), yes, "max", nw.Int16 if weighs else nw.Int8))
+    if weighs:  # all answers are read for each of them
+        number = combined(operator.add, answers)
+        part.last[one := f"{part.prefix}_one"] = part_of_item(number, most, block)
+        part.person += [yes * nw.col(one) for yes in answers]
     else:
         part.person += [counted(yes, block.weighing) for yes in answers]
 
