@@ -14,7 +14,7 @@ import operator
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial, singledispatch
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -33,7 +33,7 @@ from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Bins, Choice
 from halfnoise.workload.column_query import ColumnQuery
-from halfnoise.workload.conditions import Literal
+from halfnoise.workload.conditions import Literal, Where
 from halfnoise.workload.grid import PART_BITS, Ring, carried, power
 from halfnoise.workload.numbers import Bounded, Count, Mean, Squares, Sum
 
@@ -94,10 +94,12 @@ class Contribution:
 
     def says_yes(self, name: str, own: Cell, query: Count) -> nw.Expr:
         """Whether a cell says yes; of many cells that are alike, as a column made before."""
+        if (codes := query.listed) is None:
+            return own.meets(cast("Where", query.condition))
         if len(self.block.asked) < _ALIKE or own.made:
-            return own.yes(query.true)
+            return own.yes(codes)
         column = f"{self.prefix}_{name}_yes"
-        rule = replace(own, name="", label="", made=()), tuple(query.true)
+        rule = replace(own, name="", label="", made=()), tuple(codes)
         # In words: 1 and True are equal, but not the same.
         self.alike.setdefault(repr(rule), (rule, {}))[1][column] = own.name
         return nw.col(column)
@@ -191,9 +193,8 @@ def _counts(_: Count, part: Contribution) -> None:
     weighs = most < block.shape.size
     for i, query in enumerate(block.asked):
         assert isinstance(query, Count)  # noqa: S101  # a block of counts
-        own = part.cell(query)
-        yes = own.meets(query.condition) if query.condition else part.says_yes(str(i), own, query)
-        yes = is_true(part.within(yes, query)) if weighs else part.within(yes, query)
+        yes = part.within(part.says_yes(str(i), part.cell(query), query), query)
+        yes = is_true(yes) if weighs else yes
         answers.append(part.read(str(i), yes, "max", nw.Int16 if weighs else nw.Int8))
     if weighs:  # all answers are read for each of them
         number = combined(operator.add, answers)

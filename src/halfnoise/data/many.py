@@ -68,15 +68,15 @@ def ask_the_same(workload: Workload, block: Block) -> bool:
     if workload.weight is not None:
         return False
     # In words: 1 and True are equal, but not the same.
-    rules = {repr((q.true, q.codes)) if _is_plain(q) else None for q in block.asked}
+    rules = {repr((q.listed, q.codes)) if _is_plain(q) else None for q in block.asked}
     return len(rules) == 1 and None not in rules
 
 
 def _is_plain(query: object) -> TypeGuard[Count]:
-    """Whether a query counts who says yes in a column of the table."""
+    """Whether a query counts who says yes, or a listed code, in a column of the table."""
     if not isinstance(query, Count) or not isinstance(query.column, str):
         return False
-    return query.condition is None and query.where is None
+    return query.listed is not None and query.where is None
 
 
 def have_types(source: Source, block: Block) -> bool:
@@ -101,7 +101,7 @@ def counted_in_columns(source: Source, block: Block) -> tuple[Frame, Callable[[H
                 branches=True,
                 nulled=source.nulled,
             )
-            rules[kind] = partial(yes_of, cell, query.true)
+            rules[kind] = partial(yes_of, cell, query.listed or ())
         asked.append((source.names[column], rules[kind]))
     totals = summed(source.frame, asked)
 
@@ -129,7 +129,7 @@ def counted_in_rows(source: Source, block: Block) -> tuple[Frame, Callable[[Hand
         branches=bool(frame.implementation.is_duckdb()),
         nulled=cells.nulled,
     )
-    rows = frame.select(PLACE, hn_yes=cell.yes(query.true).cast(nw.Int16))
+    rows = frame.select(PLACE, hn_yes=cell.yes(query.listed or ()).cast(nw.Int16))
     totals = rows.group_by(PLACE).agg(nw.col("hn_yes").sum(), nw.len().alias("hn_people"))
 
     def read(handed: Handed) -> Totals:
