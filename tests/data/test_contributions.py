@@ -2,6 +2,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import hypothesis.strategies as st
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -173,6 +174,16 @@ def test_listed_codes_of_many_columns_are_said_once(codes: tuple[Any, ...]) -> N
     (said,), _ = found(frame, few, grid_for(hn.plan(few, privacy=hn.GaussianDP(mu=1))), ())
     (alike,), _ = found(frame, many, grid, ())
     assert 0 < said[0] == said[2] == alike[0] == alike[29]
+
+
+@pytest.mark.parametrize("word", ["true", "is_in"])
+def test_many_numbers_are_looked_for_in_many_columns(word: str) -> None:
+    """In parts: DuckDB holds such a list for each row, and ran out of memory in all of them."""
+    frame = pl.DataFrame({f"x{i}": [1, 20, None] for i in range(900)})
+    workload = hn.Workload([q.Count(name, **{word: [*range(1, 15)]}) for name in frame.columns])
+    grid = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1)))
+    with duckdb.connect() as engine:
+        assert found(engine.from_arrow(frame.to_arrow()), workload, grid, ())[0] == [[1] * 900]
 
 
 @settings(deadline=None)

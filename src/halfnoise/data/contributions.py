@@ -23,7 +23,7 @@ from narwhals.dtypes import NumericType
 from halfnoise.data.cells import Cell
 from halfnoise.data.columns import Columns
 from halfnoise.data.halving import step
-from halfnoise.data.logic import combined, is_true
+from halfnoise.data.logic import FEW, combined, is_true
 from halfnoise.data.lookup import Listed
 from halfnoise.data.sources.frames import with_each
 from halfnoise.data.squares import square
@@ -96,7 +96,9 @@ class Contribution:
         """Whether a cell says yes; of many cells that are alike, as a column made before."""
         if (codes := query.listed) is None:
             return own.meets(cast("Where", query.condition))
-        if len(self.block.asked) < _ALIKE or own.made:
+        # For many numbers DuckDB holds a list for each row, and together those of all columns.
+        long = not own.is_text and max(len(codes), len(own.missing)) > FEW
+        if len(self.block.asked) < _ALIKE or own.made or long:
             return own.yes(codes)
         column = f"{self.prefix}_{name}_yes"
         rule = replace(own, name="", label="", made=()), tuple(codes)

@@ -17,6 +17,7 @@ from halfnoise.data.cells import Cell
 from halfnoise.data.contributions import Contribution, yes_of
 from halfnoise.data.groups import Frame, Groups, Values
 from halfnoise.data.handed import Handed, Rows
+from halfnoise.data.logic import FEW
 from halfnoise.data.sources.duckdb_relations import Rule
 from halfnoise.data.sources.frames import summed
 from halfnoise.data.sources.source import Source
@@ -80,8 +81,11 @@ def _is_plain(query: object) -> TypeGuard[Count]:
 
 
 def have_types(source: Source, block: Block) -> bool:
-    """Whether no cell of the columns that a block counts in is text, which has long rules."""
-    kinds = {source.dtypes[str(query.column)] for query in block.asked if _is_plain(query)}
+    """Whether no cell that a block counts is text, nor one of a long list: both have long rules."""
+    queries = [query for query in block.asked if _is_plain(query)]
+    if any(len(query.listed or ()) > FEW or len(query.codes) > FEW for query in queries):
+        return False
+    kinds = {source.dtypes[str(query.column)] for query in queries}
     return all(kind == nw.Boolean or kind.is_numeric() for kind in kinds)
 
 
