@@ -4,6 +4,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
@@ -88,6 +89,18 @@ def test_no_cell_can_fail(odd: str) -> None:
     assert ask(ODD[odd], q.Items("x", [1, 2], at_most=1))[1] == 0
     assert ask(ODD[odd], q.Sum("x", bounds=(0, 10)))[0] >= 0
     assert sum(ask(ODD[odd], q.Bins("x", [0, 5]))) == len(ODD[odd])
+
+
+@pytest.mark.parametrize("kind", ["utinyint", "bigint", "ubigint", "hugeint", "uhugeint"])
+def test_no_whole_number_can_fail_where_many_are_looked_for(kind: str) -> None:
+    """However large it is: one person's would else end the release of all."""
+    bits = {"utinyint": 8, "bigint": 63, "ubigint": 64, "hugeint": 127, "uhugeint": 128}[kind]
+    table = duckdb.sql(f"select unnest(['5', '{2**bits - 1}']::{kind}[]) as x")
+    listed = [*range(1, 30)]
+    assert ask(table, q.Count("x", is_in=listed)) == [1]
+    assert ask(table, q.Count("x", true=listed, missing=[*range(30, 60)])) == [1]
+    assert ask(table, q.Choice("x", listed))[4::25] == [1, 1]
+    assert ask(table, q.Items("x", listed, at_most=1))[4] == 1
 
 
 @pytest.mark.parametrize(

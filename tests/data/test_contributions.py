@@ -2,6 +2,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import hypothesis.strategies as st
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -14,12 +15,14 @@ import halfnoise as hn
 from halfnoise.data.columns import Columns
 from halfnoise.data.contributions import Contribution
 from halfnoise.data.sources import TextFormat, open_source
+from halfnoise.data.spelling import Spelling
 from halfnoise.data.whole_numbers import quotient
 from halfnoise.design.measurement import CenteredMeasurement
 from support import engines
 from support.loss import exact_totals
 from support.measured import grid_for
 from support.nasty import found
+from support.nasty_cells import cells as nasty_cells
 from support.quanta import out_of_quanta
 
 q: Any = hn  # what strict types would refuse is tried, too
@@ -140,6 +143,47 @@ def test_at_most() -> None:
     frame = pl.DataFrame({f"x{i}": [True] for i in range(5)})
     (sums,), _ = found(frame, workload, grid, ())
     assert sums == [2 * 2**16 // 5] * 5
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_of_many_at_most_some(*, alone: bool) -> None:
+    """How many of them somebody has is made once: said for each, a hundred took half a minute."""
+    workload = hn.Workload([q.Count(f"x{i}") for i in range(100)], at_most=2)
+    grid = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1)))
+    frame = pl.DataFrame({f"x{i}": [True] for i in range(100)})
+    with open_source(frame, text=TextFormat()) as source:
+        columns = Columns.of(source, workload, grid.blocks, ())
+        part = Contribution(grid.blocks[0], columns, "hn", alone=alone)
+    assert max(len(repr(own)) for own in part.person) < 200
+
+
+@pytest.mark.parametrize("codes", [("E11", "2024-02-01", 2, "ja"), (True,)])
+def test_listed_codes_of_many_columns_are_said_once(codes: tuple[Any, ...]) -> None:
+    """Said for each, four hundred took half a minute and 2 GB; what they say is the same."""
+    cells = nasty_cells(Spelling(), 1)
+    frame = pa.table({f"x{i}": pa.array([*cells[i:], *cells[:i]], pa.string()) for i in range(30)})
+    few, many = (
+        hn.Workload([q.Count(f"x{i}", is_in=codes, missing="-99") for i in range(number)])
+        for number in (3, 30)
+    )
+    grid = grid_for(hn.plan(many, privacy=hn.GaussianDP(mu=1)))
+    with open_source(frame, text=TextFormat()) as source:
+        columns = Columns.of(source, many, grid.blocks, ())
+        part = Contribution(grid.blocks[0], columns, "hn", alone=True)
+    assert max(len(repr(own)) for own in part.person) < 200
+    (said,), _ = found(frame, few, grid_for(hn.plan(few, privacy=hn.GaussianDP(mu=1))), ())
+    (alike,), _ = found(frame, many, grid, ())
+    assert 0 < said[0] == said[2] == alike[0] == alike[29]
+
+
+@pytest.mark.parametrize("word", ["true", "is_in"])
+def test_many_numbers_are_looked_for_in_many_columns(word: str) -> None:
+    """In parts: DuckDB holds such a list for each row, and ran out of memory in all of them."""
+    frame = pl.DataFrame({f"x{i}": [1, 20, None] for i in range(900)})
+    workload = hn.Workload([q.Count(name, **{word: [*range(1, 15)]}) for name in frame.columns])
+    grid = grid_for(hn.plan(workload, privacy=hn.GaussianDP(mu=1)))
+    with duckdb.connect() as engine:
+        assert found(engine.from_arrow(frame.to_arrow()), workload, grid, ())[0] == [[1] * 900]
 
 
 @settings(deadline=None)

@@ -230,7 +230,9 @@ class Cell:
 
     def _is_number(self, numbers: Sequence[float]) -> nw.Expr:
         """Whether the cell is one of some numbers; small ones are in every type what they are."""
-        if self.dtype.is_integer() and all(number in range(_SMALL) for number in numbers):
+        # To look for many of them in 128 bits without a sign, DuckDB would make 64 of these.
+        is_whole = self.dtype.is_integer() and self.dtype != nw.UInt128
+        if is_whole and all(number in range(_SMALL) for number in numbers):
             return among(nw.col(self.name), [*map(int, numbers)])
         if self.is_text and "number" not in self.made and SAID.isdisjoint(numbers):
             return among(self.written.digits(), numbers)

@@ -2,8 +2,8 @@
 
 Each block reads its cells into a few integer columns (``rows``), some by way of columns made
 ``first`` and looked up in lists (``ranks``), puts a person's rows ``together`` (by sum, max or min,
-which do not depend on order), and turns that into what the ``person`` contributes. Every rule is
-total: no row can fail, and no contribution leaves the block's set K.
+which do not depend on order), and turns that, with what is made ``last``, into what the ``person``
+contributes. Every rule is total: no row can fail, and no contribution leaves the block's set K.
 
 A value is a float until it is on the grid (``Contribution.put``): what is added up, of people and
 of the rows of one person, is whole quanta and parts of them, the same in every order. What is done
@@ -14,7 +14,7 @@ import operator
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial, singledispatch
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -23,7 +23,7 @@ from narwhals.dtypes import NumericType
 from halfnoise.data.cells import Cell
 from halfnoise.data.columns import Columns
 from halfnoise.data.halving import step
-from halfnoise.data.logic import combined, is_true
+from halfnoise.data.logic import FEW, combined, is_true
 from halfnoise.data.lookup import Listed
 from halfnoise.data.sources.frames import with_each
 from halfnoise.data.squares import square
@@ -33,7 +33,7 @@ from halfnoise.values import dataclass, field, replace
 from halfnoise.workload.block import Block
 from halfnoise.workload.categories import Bins, Choice
 from halfnoise.workload.column_query import ColumnQuery
-from halfnoise.workload.conditions import Literal
+from halfnoise.workload.conditions import Literal, Where
 from halfnoise.workload.grid import PART_BITS, Ring, carried, power
 from halfnoise.workload.numbers import Bounded, Count, Mean, Squares, Sum
 
@@ -59,6 +59,7 @@ class Contribution:
     alike: "dict[str, tuple[Rule, dict[str, str]]]" = field(default_factory=dict)
     rows: dict[str, nw.Expr] = field(default_factory=dict)
     together: list[nw.Expr] = field(default_factory=list)
+    last: dict[str, nw.Expr] = field(default_factory=dict)
     person: list[nw.Expr] = field(default_factory=list)
     in_order: Sequence[int] = ()  # the ranks of many categories
     order: Sequence[int] = ()  # the ranks of all categories, and that of a person
@@ -93,10 +94,14 @@ class Contribution:
 
     def says_yes(self, name: str, own: Cell, query: Count) -> nw.Expr:
         """Whether a cell says yes; of many cells that are alike, as a column made before."""
-        if len(self.block.asked) < _ALIKE or own.made:
-            return own.yes(query.true)
+        if (codes := query.listed) is None:
+            return own.meets(cast("Where", query.condition))
+        # For many numbers DuckDB holds a list for each row, and together those of all columns.
+        long = not own.is_text and max(len(codes), len(own.missing)) > FEW
+        if len(self.block.asked) < _ALIKE or own.made or long:
+            return own.yes(codes)
         column = f"{self.prefix}_{name}_yes"
-        rule = replace(own, name="", label="", made=()), tuple(query.true)
+        rule = replace(own, name="", label="", made=()), tuple(codes)
         # In words: 1 and True are equal, but not the same.
         self.alike.setdefault(repr(rule), (rule, {}))[1][column] = own.name
         return nw.col(column)
@@ -190,14 +195,13 @@ def _counts(_: Count, part: Contribution) -> None:
     weighs = most < block.shape.size
     for i, query in enumerate(block.asked):
         assert isinstance(query, Count)  # noqa: S101  # a block of counts
-        own = part.cell(query)
-        yes = own.meets(query.condition) if query.condition else part.says_yes(str(i), own, query)
-        yes = is_true(part.within(yes, query)) if weighs else part.within(yes, query)
-        answers.append(part.read(str(i), yes, "max", nw.Int8))
-    if weighs:
-        answers = [yes.cast(nw.Int64) for yes in answers]
-        one = part_of_item(combined(operator.add, answers), most, block)
-        part.person += [yes * one for yes in answers]
+        yes = part.within(part.says_yes(str(i), part.cell(query), query), query)
+        yes = is_true(yes) if weighs else yes
+        answers.append(part.read(str(i), yes, "max", nw.Int16 if weighs else nw.Int8))
+    if weighs:  # all answers are read for each of them
+        number = combined(operator.add, answers)
+        part.last[one := f"{part.prefix}_one"] = part_of_item(number, most, block)
+        part.person += [yes * nw.col(one) for yes in answers]
     else:
         part.person += [counted(yes, block.weighing) for yes in answers]
 

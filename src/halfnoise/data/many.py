@@ -17,6 +17,7 @@ from halfnoise.data.cells import Cell
 from halfnoise.data.contributions import Contribution, yes_of
 from halfnoise.data.groups import Frame, Groups, Values
 from halfnoise.data.handed import Handed, Rows
+from halfnoise.data.logic import FEW
 from halfnoise.data.sources.duckdb_relations import Rule
 from halfnoise.data.sources.frames import summed
 from halfnoise.data.sources.source import Source
@@ -68,20 +69,23 @@ def ask_the_same(workload: Workload, block: Block) -> bool:
     if workload.weight is not None:
         return False
     # In words: 1 and True are equal, but not the same.
-    rules = {repr((q.true, q.codes)) if _is_plain(q) else None for q in block.asked}
+    rules = {repr((q.listed, q.codes)) if _is_plain(q) else None for q in block.asked}
     return len(rules) == 1 and None not in rules
 
 
 def _is_plain(query: object) -> TypeGuard[Count]:
-    """Whether a query counts who says yes in a column of the table."""
+    """Whether a query counts who says yes, or a listed code, in a column of the table."""
     if not isinstance(query, Count) or not isinstance(query.column, str):
         return False
-    return query.condition is None and query.where is None
+    return query.listed is not None and query.where is None
 
 
 def have_types(source: Source, block: Block) -> bool:
-    """Whether no cell of the columns that a block counts in is text, which has long rules."""
-    kinds = {source.dtypes[str(query.column)] for query in block.asked if _is_plain(query)}
+    """Whether no cell that a block counts is text, nor one of a long list: both have long rules."""
+    queries = [query for query in block.asked if _is_plain(query)]
+    if any(len(query.listed or ()) > FEW or len(query.codes) > FEW for query in queries):
+        return False
+    kinds = {source.dtypes[str(query.column)] for query in queries}
     return all(kind == nw.Boolean or kind.is_numeric() for kind in kinds)
 
 
@@ -101,7 +105,7 @@ def counted_in_columns(source: Source, block: Block) -> tuple[Frame, Callable[[H
                 branches=True,
                 nulled=source.nulled,
             )
-            rules[kind] = partial(yes_of, cell, query.true)
+            rules[kind] = partial(yes_of, cell, query.listed or ())
         asked.append((source.names[column], rules[kind]))
     totals = summed(source.frame, asked)
 
@@ -129,7 +133,7 @@ def counted_in_rows(source: Source, block: Block) -> tuple[Frame, Callable[[Hand
         branches=bool(frame.implementation.is_duckdb()),
         nulled=cells.nulled,
     )
-    rows = frame.select(PLACE, hn_yes=cell.yes(query.true).cast(nw.Int16))
+    rows = frame.select(PLACE, hn_yes=cell.yes(query.listed or ()).cast(nw.Int16))
     totals = rows.group_by(PLACE).agg(nw.col("hn_yes").sum(), nw.len().alias("hn_people"))
 
     def read(handed: Handed) -> Totals:

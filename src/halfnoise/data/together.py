@@ -22,9 +22,12 @@ def read_together(
     for part in parts:
         rows = part.looked_up(rows)
     read = {name: e for part in parts for name, e in part.rows.items()}
-    if not people:
-        return rows.with_columns(**read) if read else rows
-    weight = kept(weighing)
-    rows = rows.select(*people, *group, *weight, **read)
-    one = (e for part in parts for e in part.together)
-    return rows.group_by(*people, *group).agg(*one, *(nw.col(name).max() for name in weight))
+    if people:
+        weight = kept(weighing)
+        rows = rows.select(*people, *group, *weight, **read)
+        one = (e for part in parts for e in part.together)
+        rows = rows.group_by(*people, *group).agg(*one, *(nw.col(name).max() for name in weight))
+    elif read:
+        rows = rows.with_columns(**read)
+    last = {n: e for part in parts if isinstance(part, Contribution) for n, e in part.last.items()}
+    return rows.with_columns(**last) if last else rows

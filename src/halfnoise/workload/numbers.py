@@ -100,6 +100,17 @@ equals=None, is_in=None, missing=())
         return Where(cast("str", self.column), **words, missing=self.missing)
 
     @property
+    def listed(self) -> Sequence[Literal] | None:
+        """The codes that say yes, none if words do; None where a condition compares cells.
+
+        >>> Count("ward", is_in=("A", "B")).listed, Count("age", at_least=65).listed
+        (('A', 'B'), None)
+        """
+        if (condition := self.condition) is None:
+            return self.true
+        return condition.values if condition.word in ("equals", "is_in") else None
+
+    @property
     def shape(self) -> ContributionSet:
         """What one person may contribute."""
         return Box(1)
