@@ -77,7 +77,7 @@ def _solve(stacks: Stacks, close: float) -> Optimum:
     if not best.bound:
         return best
     chosen, cost = np.full(kinds, True), stacks.costs(best.matrices, best.lines)
-    for _ in range(0 if few else AGAIN):
+    for _ in range(0 if few else AGAIN if close >= CLOSE else 1):
         chosen = (found.prices > LITTLE / kinds) | _dearest(cost) | (cost > cost[chosen].max())
         some = stacks.chosen(np.flatnonzero(chosen))
         if best.error <= best.bound * (1 + close):

@@ -26,7 +26,8 @@ from halfnoise.workload.workload import Workload
 
 MOST_GOALS = 100
 EXACT = 1e-6  # how near the largest error comes to the bound
-NEAR, LOST = 1.002, 1e-6  # of the bound; and of what weighs, what is too little beside the rest
+NEAR = 1.002  # of the bound
+LOST, NOTHING = 1e-6, 1e-13  # of what weighs: too little beside the rest, and rounding alone
 A_LITTLE = 1e-5  # beside the shares of all goals together: so noise has the least that it can have
 GOLDEN = (math.sqrt(5) - 1) / 2
 
@@ -126,7 +127,10 @@ def _beyond(one: Listed, other: Listed, times: float) -> Parts | None:
     found = [one - other for one, other in pairs]
     for own, (_, was) in zip(found, pairs, strict=True):
         far = np.abs(own).max(initial=0.0)
-        if 0 < far < LOST * np.abs(was).max(initial=0.0):
+        whole = np.abs(was).max(initial=0.0)
+        if far < NOTHING * whole:  # but for rounding, so that what is bound is no more than is so
+            own[...] = 0.0
+        elif far < LOST * whole:
             return None
     *matrices, lines = (times * each for each in found)
     return matrices, lines

@@ -29,6 +29,7 @@ ENDS = [(Fraction(u), Fraction(u)) for u in (1, 2)]  # of the curve of two value
 
 Priced: TypeAlias = tuple[People, Optimum]
 MOST_CHANGES = 2**14  # of places inside places, and of all else beside them
+MOST_EXACT = 2**18  # numbers in all matrices where each of several errors is to be exact
 MANY, ROUGH = 2**10, 3e-3  # how near the best will do for how many kinds
 MOST_AVERAGES, MOST_NUMBERS = 1500, 2**20  # over sums that are unlike, and in all their matrices
 
@@ -49,7 +50,8 @@ def in_spots(blocks: tuple[Block, ...], size: Size, interest: float, close: floa
     """Return everybody in places inside places of few kinds, and what is the best for them."""
     most = MOST_CHANGES if size is Size.PUBLIC else MOST_KINDS
     people = People.of(blocks, size, interest, fold=listed, most=most)
-    if people is None or people.programme.numbers > MOST_SHARED:
+    numbers = MOST_SHARED if close >= CLOSE else MOST_EXACT
+    if people is None or people.programme.numbers > numbers:
         return None
     return people, solve(people.programme.lifted, nearly(people, close))
 
