@@ -42,7 +42,7 @@ from halfnoise.workload.sets.residuals import Axes, cells, flat, place_of
 
 MOST_LISTED, MOST_RESIDUALS = 2**16, 2**9 + 1
 MOST_SPOTS, MOST_OWN = 2**7, 2**7  # kinds of places, and what is told in the whole
-MOST_NUMBERS = 2**20  # in all matrices
+MOST_NUMBERS, MOST_FOR_SOME = 2**20, 2**22  # in all matrices
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,13 +72,13 @@ class Cells(Folded):
         if shape.deep:
             numbers = sum(len(part.own) * (1 if leaves else 2) for part in states.parts)
             many = not some and len(states.totals.own) > MOST_OWN
-            most = min(most, MOST_NUMBERS // numbers)
+            most = min(most, (MOST_FOR_SOME if some else MOST_NUMBERS) // numbers)
         if number > (MOST_LISTED if some and most > 1 else most) or many or len(states.parts) == 1:
             return None
         nothing = np.zeros(0, dtype=np.intp), np.zeros((0, 0))
         kinds, which, shared = (states.everybody(), *nothing) if leaves else states.changed()
         if number > most:
-            at = spread(number, most // 2)
+            at = spread(number, most)
             kinds, which = kinds[..., at, :], which[[] if leaves else at]
         return cls(
             shape=shape,

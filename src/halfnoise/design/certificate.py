@@ -16,11 +16,11 @@ import numpy as np
 from halfnoise.design.cells import Cells
 from halfnoise.design.crowd import Crowd
 from halfnoise.design.design import Setting
-from halfnoise.design.duality import CLOSE, bound_at, solve
+from halfnoise.design.duality import CLOSE, bound_at, bound_by_some, solve
 from halfnoise.design.goals import A_LITTLE, Fair, balanced, shares, weighed
 from halfnoise.design.people import People, Size, adds_by_cell, size_of
 from halfnoise.design.place_parts import average, parts
-from halfnoise.design.prices import in_spots, loosely, nearly, priced
+from halfnoise.design.prices import in_spots, loosely, priced
 from halfnoise.design.programme import Programme
 from halfnoise.noise.law import Noise
 from halfnoise.privacy.definitions import Neighbors
@@ -40,7 +40,6 @@ ROUNDING = 1e-6  # more than floating point can be off
 MOST_COORDINATES, FEW_PARTS = 256, 4
 CrowdOf: TypeAlias = tuple[()] | tuple[Grouping | None, Neighbors]
 NEAR = 0.005  # what is as good as the least
-SOME = 2**19  # numbers in all matrices: where there are more, some people are priced
 FAR = 2  # of a bound: no design is so far from the best, so that says nothing
 UNKNOWN = (
     "How far its squared error is from the least that any Gaussian noise can have is not known:"
@@ -174,8 +173,7 @@ def _least(blocks: tuple[Block, ...], size: Size, weight: float) -> float | None
         return bound_at(everybody.programme, found.prices)
     if (people := PRICED(blocks, size, weight) or loosely(blocks, size, weight)) is not None:
         listed = placed and any(isinstance(fold, Cells) for fold in people.folds)
-        programme = people.programme.some(SOME) if listed else people.programme
-        return solve(programme, nearly(people) if listed else CLOSE).bound
+        return bound_by_some(people.programme) if listed else solve(people.programme).bound
     if placed:
         return _in_parts(blocks, size, weight)
     if any(adds_by_cell(block.shape) for block in blocks):

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from threadpoolctl import get_cached_controller
 
 from halfnoise.design.at_prices import NONE, Optimum, Seen
-from halfnoise.design.programme import LEAST_PRICE, Programme
+from halfnoise.design.programme import LEAST_PRICE, Programme, spread
 from halfnoise.design.stacks import Stacks
 from halfnoise.values import replace
 from halfnoise.workload.grid import Floats
@@ -41,6 +41,7 @@ MOST_ROUNDS, MOST_TURNS, MOST_STEPS = 30, 15, 40
 LEAST_ROUNDS, MUCH, MOST_WORK = 10, 2**31, 2**26  # multiplications in all rounds, and in a step
 FEW, MORE, LITTLE = 2**16, 128, 0.1  # numbers: of more, after the rounds, not all are priced
 MANY, FIRST_ROUNDS, MORE_ROUNDS, AGAIN = 300, 12, 40, 3  # of more kinds, rounds are for fewer
+SOME, FEWEST = 2**18, 2**10  # numbers, or kinds, for whom rounds are at first, for a bound alone
 FASTER, SLOWER = 1.3, 4.0  # how the power of the costs grows, and shrinks where it was too large
 LEAST_SHARE = 1e-12
 LEFT, AHEAD, FIRST = 0.15, 0.9, 0.1  # of a gap, of the way to zero, of what is free at first
@@ -69,24 +70,27 @@ def bound_at(programme: Programme, prices: Floats) -> float:
     return Seen.at(Stacks.of(programme), prices, np.ones(1)).s ** 2 / float(prices.sum())
 
 
+def bound_by_some(programme: Programme) -> float:
+    """Return the bound of prices on some, and then on whoever is the dearest."""
+    kinds = len(programme.distances)
+    some = np.zeros(kinds, dtype=bool)
+    some[spread(kinds, max(FEWEST, SOME * kinds // max(1, programme.numbers)))] = True
+    stacks = Stacks.of(programme)
+    with _ALONE, get_cached_controller().limit(limits=1, user_api="blas"):
+        best, *_ = _narrowed(stacks, CLOSE, some)
+    return best.bound
+
+
 def _solve(stacks: Stacks, close: float) -> Optimum:
     kinds, goals = len(stacks.distances), len(stacks.line_weights)
     few = kinds * sum(n**2 for n in stacks.sizes) <= FEW
-    most = FIRST_ROUNDS if kinds > MANY and not few else MOST_ROUNDS
-    best = found = _rounds(stacks, max(close, BEGUN) if few else close, NONE, most)
+    if few or kinds <= MANY:
+        best = found = _rounds(stacks, max(close, BEGUN) if few else close, NONE, MOST_ROUNDS)
+        cost = stacks.costs(best.matrices, best.lines) if best.bound else NONE.prices
+    else:
+        best, found, cost = _narrowed(stacks, close, np.full(kinds, fill_value=True))
     if not best.bound:
         return best
-    chosen, cost = np.full(kinds, True), stacks.costs(best.matrices, best.lines)
-    for _ in range(0 if few else AGAIN if close >= CLOSE else 1):
-        chosen = (found.prices > LITTLE / kinds) | _dearest(cost) | (cost > cost[chosen].max())
-        some = stacks.chosen(np.flatnonzero(chosen))
-        if best.error <= best.bound * (1 + close):
-            return best
-        if chosen.sum() <= MANY or _work(some) * FIRST_ROUNDS > MUCH:
-            break
-        begun = replace(found, prices=np.maximum(found.prices[chosen], LITTLE / kinds))
-        found, cost = _for_all(stacks, chosen, _rounds(some, close / 2, begun, MORE_ROUNDS))
-        best = best.or_better(found)
     chosen = (found.prices > 1 / kinds) | few
     work = int(chosen.sum()) * sum(n**3 for n in stacks.sizes)
     for _ in range(min(MOST_TURNS, MOST_WORK // max(1, work))):
@@ -99,6 +103,30 @@ def _solve(stacks: Stacks, close: float) -> Optimum:
         found, cost = _for_all(stacks, chosen, _steps(some, close / 2, own, shares))
         best = best.or_better(found)
     return best
+
+
+def _narrowed(
+    stacks: Stacks, close: float, chosen: NDArray[np.bool_]
+) -> tuple[Optimum, Optimum, Floats]:
+    """Go rounds for those who are chosen, and on for those with a price and the dearest of all.
+
+    Return the best that was found, the last, and what everybody costs there.
+    """
+    kinds, best, begun, most = len(chosen), NONE, NONE, FIRST_ROUNDS
+    some = stacks if chosen.all() else stacks.chosen(np.flatnonzero(chosen))
+    for _ in range(1 + (AGAIN if close >= CLOSE else 1)):
+        own = _rounds(some, close if begun is NONE else close / 2, begun, most)
+        if not own.bound:
+            return own, own, own.prices
+        found, cost = _for_all(stacks, chosen, own)
+        best, most = best.or_better(found), MORE_ROUNDS
+        chosen = (found.prices > LITTLE / kinds) | _dearest(cost) | (cost > cost[chosen].max())
+        some = stacks.chosen(np.flatnonzero(chosen))
+        few = chosen.sum() <= MANY or _work(some) * FIRST_ROUNDS > MUCH
+        if few or best.error <= best.bound * (1 + close):
+            break
+        begun = replace(found, prices=np.maximum(found.prices[chosen], LITTLE / kinds))
+    return best, found, cost
 
 
 def _dearest(cost: Floats) -> NDArray[np.bool_]:

@@ -53,12 +53,8 @@ def in_spots(blocks: tuple[Block, ...], size: Size, interest: float, close: floa
     numbers = MOST_SHARED if close >= CLOSE else MOST_EXACT
     if people is None or people.programme.numbers > numbers:
         return None
-    return people, solve(people.programme.lifted, nearly(people, close))
-
-
-def nearly(people: People, close: float = CLOSE) -> float:
-    """Return how near the best will do: of many kinds of people not all of the way is gone."""
-    return ROUGH if close >= CLOSE and len(people.distances) > MANY else close
+    many = close >= CLOSE and len(people.distances) > MANY
+    return people, solve(people.programme.lifted, ROUGH if many else close)
 
 
 def listed(shape: ContributionSet, most: int, *, leaves: bool) -> Folded | None:

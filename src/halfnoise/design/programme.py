@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from halfnoise.values import dataclass, replace
 from halfnoise.workload.grid import Floats
 
-LEAST_PRICE, LEAST_PART, LEAST_KINDS = 1e-30, 1e-4, 2**10
+LEAST_PRICE, LEAST_PART = 1e-30, 1e-4
 GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -55,15 +55,6 @@ class Programme:
     def numbers(self) -> int:
         """How many numbers all matrices have."""
         return sum(each.size for each in self.moved)
-
-    def some(self, most: int) -> "Programme":
-        """Return the same for some kinds of people, if their matrices have more numbers."""
-        kinds = len(self.distances)
-        if self.numbers <= most or kinds <= LEAST_KINDS:
-            return self
-        chosen = spread(kinds, max(LEAST_KINDS, most * kinds // self.numbers))
-        moved = [each[chosen] for each in self.moved]
-        return replace(self, moved=moved, distances=self.distances[chosen])
 
     @property
     def lifted(self) -> "Programme":
