@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import halfnoise as hn
-from halfnoise.design import cells
+from halfnoise.design import cells, duality
 from halfnoise.design.cell_parts import CellPart
 from halfnoise.design.cell_states import CellStates
 from halfnoise.design.cells import Cells
@@ -29,7 +29,7 @@ from support.table_people import costs, everybody
 from support.table_releases import releases
 
 NEAR = 1.005  # of the squared error of the best noise there is
-SOME = 0.9  # of the bound of all, that of half of them
+HALF, DEAREST = 0.9, 0.99  # of the bound of all, that of half of them, and of the dearest
 SHORT = 1e-3  # of what is declared
 NUMBER = 100_000 if SOAKS else 20_000
 REPLACE = hn.Neighbors.REPLACE
@@ -88,14 +88,16 @@ def test_any_values_by_places(seed: int) -> None:
         assert max(found.each) >= declared * (1 - SHORT) or not found.complete
 
 
-def by_some(seed: int, patch: pytest.MonkeyPatch) -> float:
-    """Return the bound that some changes give, in parts of that of all."""
+def by_some(seed: int, patch: pytest.MonkeyPatch, part: int) -> float:
+    """Return the bound that a part of all changes gives, in parts of that of all."""
     queries, mode = in_any_places(seed), MODES[2]
     bound = planned(queries, mode).least_error_bound
     shapes = [block.shape for block in hn.Workload(queries, **mode).blocks]
     (states,) = (CellStates(shape) for shape in shapes if isinstance(shape, Placed))
     numbers = sum(2 * len(part.own) for part in states.parts)
-    patch.setattr(cells, "MOST_NUMBERS", numbers * (states.number(leaves=False) - 1))
+    kinds = states.number(leaves=False)
+    patch.setattr(cells, "MOST_NUMBERS", numbers * (kinds - 1))
+    patch.setattr(cells, "MOST_FOR_SOME", numbers * (kinds // part))
     some = planned(queries, mode)
     assert not spotted(some)
     assert some.least_error_bound
@@ -106,13 +108,29 @@ def by_some(seed: int, patch: pytest.MonkeyPatch) -> float:
 @pytest.mark.parametrize("seed", range(12 * MORE))
 def test_some_of_too_many_bound_all(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Their bound is below the one of all, to how near that is, and not far."""
-    assert SOME <= by_some(seed, monkeypatch) <= NEAR
+    assert HALF <= by_some(seed, monkeypatch, 2) <= NEAR
 
 
-def test_the_first_few_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Changes of one kind alone say less."""
-    monkeypatch.setattr(cells, "spread", lambda number, most: np.arange(min(3, number, most)))
-    assert by_some(0, monkeypatch) < SOME
+@pytest.mark.parametrize("seed", range(6 * MORE))
+def test_the_dearest_are_added(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From a few at first, and the dearest of all, the bound is nearly that of all."""
+    monkeypatch.setattr(duality, "SOME", 0)
+    monkeypatch.setattr(duality, "FEWEST", 3)
+    monkeypatch.setattr(duality, "MANY", 4)
+    assert DEAREST <= by_some(seed, monkeypatch, 1) <= NEAR
+
+
+def test_changes_that_are_alike_say_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test of some sees it."""
+    monkeypatch.setattr(cells, "spread", lambda number, most: np.arange(min(number, most, 3)))
+    assert by_some(0, monkeypatch, 2) < HALF
+
+
+def test_a_few_to_which_none_are_added_say_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test of the dearest sees it."""
+    monkeypatch.setattr(duality, "AGAIN", 0)
+    with pytest.raises(AssertionError):
+        test_the_dearest_are_added(0, monkeypatch)
 
 
 PLACES = [("A", "x"), ("A", "y"), ("A", "z"), ("B", "x"), ("B", "y"), ("C", "x")]
