@@ -179,14 +179,16 @@ class Placed(Crossed):
 
     def noises(self, at: int, table: Axes, scales: Scales, root: float, of: Known) -> list[float]:
         """Return the scales of the noises of one layer in a cell: on average over all places."""
-        level, found = place_of(table, self.deep), []
+        level, found = place_of(table, self.deep), list[float]()
+        number = cells(self.levels, table[len(level) :])
         for axes in made_from(table, self.deep):
             plain = axes[len(level) :]
             if (at, plain) not in of:
-                of[at, plain] = self._squares(at, plain, scales, root)
-            square = of[at, plain][level[0] + 1 if level else 0]
-            others = cells(self.levels, (axis for axis in table if axis not in axes))
-            found.append(math.sqrt(square * float(distance(self.levels, plain))) / others)
+                many = cells(self.levels, plain)
+                each = many * math.sqrt(float(distance(self.levels, plain)))
+                squares = self._squares(at, plain, scales, root)
+                of[at, plain] = [each * math.sqrt(square) for square in squares]
+            found.append(of[at, plain][level[0] + 1 if level else 0] / number)
         return found
 
     def _squares(self, place: int, plain: Axes, scales: Scales, root: float) -> list[float]:
