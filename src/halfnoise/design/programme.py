@@ -92,7 +92,8 @@ class Programme:
 
 def spread(number: int, most: int) -> NDArray[np.intp]:
     """Choose at most so many of a number, far apart: multiples of the golden ratio, modulo one."""
-    return np.unique((np.arange(most) * GOLDEN % 1 * number).astype(np.intp))
+    several = np.arange(min(most, number))
+    return np.unique((several * GOLDEN % 1 * number).astype(np.intp))
 
 
 def in_rows(moved: Floats) -> bool:
