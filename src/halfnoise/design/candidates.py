@@ -2,8 +2,8 @@
 
 import itertools
 import math
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
 
 from halfnoise.design.centered import Centered
 from halfnoise.design.certificate import fairly, least_error
@@ -20,6 +20,7 @@ from halfnoise.privacy.definitions import Budget
 from halfnoise.values import replace
 from halfnoise.workload.workload import Workload
 
+Offered: TypeAlias = tuple[type[Design], int, Design]  # of a kind, in which way
 BEATEN = 1.01  # times its largest error, and who has more is not chosen
 ENOUGH = 1.003  # of the least error: in which other ways to measure it is not asked
 PAYS = 1.001  # a fitted design has this much less squared error than closed forms, or is none
@@ -55,12 +56,14 @@ def _gaussian(setting: Setting) -> Iterator[Design]:
     largest = workload.objective == "largest"
     fair = fairly(workload, setting.budget, known_size=known) if largest else None
     fairly_asked = replace(setting, workload=fair.workload, largest=workload) if fair else setting
+    offered = list[Offered]()
     if fair:
-        mean = min((fair.mean(design) for *_, design in _offered(fairly_asked)), default=math.inf)
+        offered = [*_offered(fairly_asked)]
+        mean = min((fair.mean(design) for *_, design in offered), default=math.inf)
         enough = ENOUGH * fair.error
         fitted = [*_fitted(fairly_asked, enough)] if mean > NEAR * fair.error else []
         fair = replace(fair, rough=any(design.error(workload) <= mean for design in fitted))
-    closed = [*_closed(setting, fair)]
+    closed = [*_closed(setting, fair, offered if fair and fair.rough else ())]
     yield from closed
     fit = [design for design in closed if design.gives_size or not workload.needs_sizes]
     best = min(fit, key=lambda design: design.error(workload), default=None)
@@ -119,13 +122,16 @@ def _fits(design: Design, setting: Setting) -> bool:
     return True
 
 
-def _closed(setting: Setting, fair: Fair | None = None) -> Iterator[Design]:
+def _closed(
+    setting: Setting, fair: Fair | None = None, offered: Sequence[Offered] = ()
+) -> Iterator[Design]:
     """List closed forms, each for the objective of the workload.
 
-    Where that is the largest error, those come first that have a small one at once.
+    Where that is the largest error, those come first that have a small one at once; and what is
+    ``offered`` is of fair weights, and may do.
     """
     workload, found = setting.workload, dict[int, Design]()
-    offered = [*_offered(setting)]
+    offered = offered or [*_offered(setting)]
     if workload.objective == "total":
         return (design for *_, design in offered)
     beaten, ways = math.inf, max(block.shape.ways for block in workload.blocks)
@@ -140,14 +146,14 @@ def _closed(setting: Setting, fair: Fair | None = None) -> Iterator[Design]:
                 return next((each for each in listed if each.name == name), None)
 
             found[at] = least_largest(design, again, workload, fair, beaten)
-            if _fits(found[at], setting):
+            if (fair and fair.rough) or _fits(found[at], setting):
                 break
         if found[at].gives_size or not workload.needs_sizes:
             beaten = min(beaten, BEATEN * found[at].error(workload))
     return (found[at] for at in range(len(offered)))
 
 
-def _offered(setting: Setting) -> Iterator[tuple[type[Design], int, Design]]:
+def _offered(setting: Setting) -> Iterator[Offered]:
     weighted = setting.workload.weight is not None
     kinds = (each for each in CANDIDATES if each.takes_weights or not weighted)
     return ((each, *found) for each in kinds for found in _varied(each, setting))

@@ -39,6 +39,7 @@ from halfnoise.workload.grid import Floats
 CLOSE = 5e-4  # how near the error of what is found comes to the bound
 MOST_ROUNDS, MOST_TURNS, MOST_STEPS = 30, 15, 40
 LEAST_ROUNDS, MUCH, MOST_WORK = 10, 2**31, 2**26  # multiplications in all rounds, and in a step
+MOST_AGAIN = 900  # kinds for whom steps are gone more than once
 FEW, MORE, LITTLE = 2**16, 128, 0.1  # numbers: of more, after the rounds, not all are priced
 MANY, FIRST_ROUNDS, MORE_ROUNDS, AGAIN = 300, 12, 40, 3  # of more kinds, rounds are for fewer
 SOME, FEWEST = 2**18, 2**10  # numbers, or kinds, for whom rounds are at first, for a bound alone
@@ -92,8 +93,10 @@ def _solve(stacks: Stacks, close: float) -> Optimum:
     if not best.bound:
         return best
     chosen = (found.prices > 1 / kinds) | few
-    work = int(chosen.sum()) * sum(n**3 for n in stacks.sizes)
-    for _ in range(min(MOST_TURNS, MOST_WORK // max(1, work))):
+    number = int(chosen.sum())
+    turns = 1 if number > MOST_AGAIN else MOST_TURNS
+    work = number * sum(n**3 for n in stacks.sizes)
+    for _ in range(min(turns, MOST_WORK // max(1, work))):
         if best.error <= best.bound * (1 + close):
             break
         chosen = chosen | _dearest(cost)

@@ -42,7 +42,8 @@ def least_largest(
     best, least, highest, bound, power = first, math.inf, math.inf, 0.0, 1.0
     still, kept_least = 0, math.inf
     for number in range(MOST_ROUNDS):
-        if (design := again(weighed(workload, pi))) is None:
+        made = number == 0 and fair is not None and fair.rough
+        if (design := first if made else again(weighed(workload, pi))) is None:
             break
         errors = np.array(design.errors(workload))
         low, high = float(pi @ errors), float(errors.max())

@@ -201,22 +201,11 @@ class Moves:
         for layer, x, y in zip(layers, *pair, strict=True):
             own, square, both = self._by_layer[layer], x**2 + y**2, 2 * x * y
             if kappas is None:
-                found += self._times(layer, x**2)
+                found += [x**2 * self.classes[place].distance for place in own]
             else:
-                far = zip(self._times(layer, square), own, strict=True)
-                found += [d - both * kappas[at] for d, at in far]
+                distances = (square * self.classes[place].distance for place in own)
+                found += [d - both * kappas[at] for d, at in zip(distances, own, strict=True)]
         return tuple(found)
-
-    def _times(self, layer: int, square: Fraction) -> list[Fraction]:
-        """Return the distances of the classes of a layer, times a square."""
-        if (layer, square) not in self._known:
-            own = self._by_layer[layer]
-            self._known[layer, square] = [square * self.classes[at].distance for at in own]
-        return self._known[layer, square]
-
-    @cached_property
-    def _known(self) -> dict[tuple[int, Fraction], list[Fraction]]:
-        return {}
 
 
 @dataclass(frozen=True)

@@ -184,8 +184,7 @@ class Placed(Crossed):
         for axes in made_from(table, self.deep):
             plain = axes[len(level) :]
             if (at, plain) not in of:
-                many = cells(self.levels, plain)
-                each = many * math.sqrt(float(distance(self.levels, plain)))
+                each = cells(self.levels, plain) * float(distance(self.levels, plain)) ** 0.5
                 squares = self._squares(at, plain, scales, root)
                 of[at, plain] = [each * math.sqrt(square) for square in squares]
             found.append(of[at, plain][level[0] + 1 if level else 0] / number)
