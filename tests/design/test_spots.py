@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import halfnoise as hn
-from halfnoise.design import cells, duality
+from halfnoise.design import cells, duality, goals
 from halfnoise.design.cell_parts import CellPart
 from halfnoise.design.cell_states import CellStates
 from halfnoise.design.cells import Cells
@@ -131,6 +131,26 @@ def test_a_few_to_which_none_are_added_say_less(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(duality, "AGAIN", 0)
     with pytest.raises(AssertionError):
         test_the_dearest_are_added(0, monkeypatch)
+
+
+REPLACED: dict[str, Any] = {"neighbors": REPLACE, "objective": "largest"}
+
+
+@pytest.mark.parametrize("seed", [0, 1, 4, 10, 26])
+def test_the_largest_error_where_people_are_replaced(seed: int) -> None:
+    """It is the least there is, and nobody costs more than is declared."""
+    plan = planned(in_any_places(seed), REPLACED)
+    assert plan.least_error_bound
+    assert plan.chosen.error(plan.workload) <= NEAR * plan.least_error_bound
+    found, declared = costs(plan, 500), Fraction(plan.measurement.design.loss()) ** 2
+    assert max(found.each) <= declared
+
+
+def test_rounding_is_no_weight(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test sees noise that is not looked for, as a weight seems too little to tell."""
+    monkeypatch.setattr(goals, "NOTHING", 0.0)
+    with pytest.raises(AssertionError):
+        test_the_largest_error_where_people_are_replaced(0)
 
 
 PLACES = [("A", "x"), ("A", "y"), ("A", "z"), ("B", "x"), ("B", "y"), ("C", "x")]
